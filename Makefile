@@ -1,0 +1,87 @@
+# Two commands do everything on a machine with git, make and Python >= 3.11:
+#   make demo    stock Tornado against txloop, measured here, in half a minute
+#   make test    lint, types and all tests
+# Both make their own virtual environment in $(VENV). The Python is $(PYTHON):
+#   make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV ?= .venv
+
+MAKEFLAGS += --no-print-directory
+bin := $(VENV)/bin
+pip := $(bin)/python -m pip --quiet --disable-pip-version-check
+typed := $(wildcard txloop conflict_log handlers examples bench tests)
+
+# How the quick demonstration is run; `make bench` measures at full length.
+DEMO := primes --only stock,"txloop processes" --seconds 5 --repeat 2
+BENCH := primes
+# For example: make test PYTEST="tests/unit -x"
+PYTEST :=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint types tests coverage bench format clean
+
+help:
+	@sed -n '/^#   make/s/^#   //p' Makefile
+
+demo: $(VENV)/.installed-bench
+	@$(bin)/python -m bench $(DEMO)
+	@echo
+	@echo "Start the server yourself and open http://localhost:8888/ :"
+	@echo "    $(bin)/python examples/primes.py"
+
+# pytest comes last, so that its summary is the last line.
+test: lint types tests
+
+lint: $(VENV)/.installed-test
+	$(bin)/ruff check .
+	$(bin)/ruff format --check .
+
+types: $(VENV)/.installed-test
+	$(bin)/mypy $(typed)
+
+tests: $(VENV)/.installed-test
+	$(bin)/python -m pytest $(PYTEST)
+
+coverage: $(VENV)/.installed-test
+	$(bin)/coverage erase
+	$(bin)/coverage run -m pytest $(PYTEST)
+	$(bin)/coverage combine --quiet
+	$(bin)/coverage report
+
+bench: $(VENV)/.installed-bench
+	@$(bin)/python -m bench $(BENCH)
+
+format: $(VENV)/.installed-test
+	$(bin)/ruff check --fix .
+	$(bin)/ruff format .
+
+clean:
+	rm -rf $(VENV) .nox build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache \
+		.hypothesis .coverage .coverage.* htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Editable, so that a later `git pull` is what runs. The stamps follow setup.cfg:
+# a second run installs nothing.
+$(VENV)/.installed-bench: setup.cfg pyproject.toml | $(bin)/python
+	@echo "Installing txloop and what the benchmark needs into $(VENV) ..."
+	@$(pip) install -e '.[bench]'
+	@touch $@
+
+$(VENV)/.installed-test: setup.cfg pyproject.toml | $(bin)/python
+	@echo "Installing txloop and what the tests need into $(VENV) ..."
+	@$(pip) install -e '.[test]'
+	@touch $@ $(VENV)/.installed-bench
+
+$(bin)/python:
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "txloop: no $(PYTHON) on this machine; install Python 3.11 or newer" \
+			"(Debian, Ubuntu: apt-get install python3 python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "txloop: $(PYTHON) is $$($(PYTHON) -V 2>&1), but 3.11 or newer is needed;" \
+			"name one: make PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "txloop: $(PYTHON) cannot make virtual environments; on Debian or Ubuntu:" \
+			"apt-get install $$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,1 @@
+"""The tests: one folder per kind; helpers that several kinds share lie here."""

@@ -1,0 +1,161 @@
+"""Imports go one way, along the arrows of the design; every other arrow fails here.
+
+A new module of txloop needs a line in ALLOWED that says what it may know.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+
+VALUES = {"types", "errors"}
+DISPATCHING = {*VALUES, "events", "executors.base", "commit", "store", "scan"}
+DISPATCHING |= {"attempt"}
+
+# Room -> the rooms that its modules may import, beside one another. A room is a module
+# of txloop or a package with all that lies in it; the longest name that fits decides.
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "types": {"errors"},
+    "events": VALUES,
+    "store": VALUES,
+    "attempt": {*VALUES, "store"},
+    "cells": {*VALUES, "store", "attempt"},
+    "commit": {*VALUES, "store"},
+    "executors": {*VALUES, "store", "attempt", "executors.base"},
+    "executors.base": {*VALUES, "events"},
+    "scan": VALUES,
+    "dispatch": DISPATCHING,
+    "loop": {*DISPATCHING, "dispatch"},
+    "web": {*VALUES, "attempt", "scan", "dispatch", "loop"},
+}
+
+# These two see everything: the public face and the command line.
+FACES = {"__init__", "__main__"}
+
+# Package from elsewhere -> the rooms that may import it. The standard library is free.
+ELSEWHERE = {
+    "tornado": {"loop", "web", "__main__", "check"},
+    "cloudpickle": {"executors"},
+    "dask": {"executors.dask"},
+    "distributed": {"executors.dask"},
+}
+
+# The demo's handlers are written as a user's are.
+HANDLERS_MAY_IMPORT = {"handlers", "tornado", "txloop"}
+
+
+class Arrow(NamedTuple):
+    """One import: where it stands, and the full name of what is imported."""
+
+    line: int
+    target: str
+
+
+def modules(package: str) -> list[Path]:
+    """Return the modules of a package of this repository."""
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """Return the name under which a file is imported, `__init__` kept."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def is_module(name: str) -> bool:
+    """Tell whether a dotted name is a module or package of this repository."""
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.is_dir()
+
+
+def arrows(path: Path) -> Iterator[Arrow]:
+    """Yield every import of a file, those inside functions too."""
+    package = name_of(path).split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Arrow(node.lineno, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                inner = f"{source}.{alias.name}"
+                yield Arrow(node.lineno, inner if is_module(inner) else source)
+
+
+def room_of(module: str) -> str | None:
+    """Return the room that a module of txloop belongs to, None where none is listed."""
+    inner = module.removeprefix("txloop").removeprefix(".") or "__init__"
+    parts = inner.split(".")
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length])
+        if name in ALLOWED or name in FACES:
+            return name
+    return None
+
+
+def mistakes(path: Path) -> Iterator[str]:
+    """Yield a line for each arrow of a module of txloop that the table lacks."""
+    room = room_of(name_of(path))
+    assert room is not None, f"{name_of(path)} has no line in ALLOWED of {__file__}"
+
+    for line, target in arrows(path):
+        top = target.partition(".")[0]
+        if top in sys.stdlib_module_names:
+            continue
+        if top != "txloop":
+            rooms = ELSEWHERE.get(top, set())
+            fits = room in rooms or room.partition(".")[0] in rooms
+        else:
+            there = room_of(target)
+            fits = room in FACES or there == room or there in ALLOWED.get(room, ())
+        if not fits:
+            yield f"{path.relative_to(ROOT)}:{line}: {room} may not import {target}"
+
+
+@pytest.mark.parametrize("path", modules("txloop"), ids=name_of)
+def test_txloop_imports_along_the_arrows(path: Path) -> None:
+    wrong = list(mistakes(path))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("path", modules("handlers"), ids=name_of)
+def test_handlers_know_only_the_public_face(path: Path) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {target}"
+        for line, target in arrows(path)
+        if target.partition(".")[0] not in sys.stdlib_module_names
+        and (
+            target.partition(".")[0] not in HANDLERS_MAY_IMPORT
+            or target.startswith("txloop.")
+        )
+    ]
+
+    assert [] == wrong
+
+
+def test_the_table_names_only_rooms() -> None:
+    """A room that went away must leave the table, or it allows what nobody checks."""
+    named = set(ALLOWED).union(*ALLOWED.values(), FACES)
+
+    assert [] == sorted(room for room in named if not is_module(f"txloop.{room}"))
+
+
+def test_the_table_has_no_circle() -> None:
+    def reaches(room: str, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+        for other in ALLOWED[room]:
+            yield other
+            if other not in seen:
+                yield from reaches(other, seen | {other})
+
+    assert [] == [room for room in ALLOWED if room in set(reaches(room))]
