@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # An orphan sees the end of its parent a moment after the test does.
-GRACE_SECONDS = 2.0
+GRACE_SECONDS = 1.0
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -88,11 +88,11 @@ def remaining_children(before: set[int]) -> set[int]:
     deadline = time.monotonic() + GRACE_SECONDS
     while True:
         left = children() - before
-        for pid in left - forked:
-            if state(pid) == "Z":
-                reap(pid)
-        left = children() - before
-        if not left or time.monotonic() > deadline:
+        ended = {pid for pid in left if state(pid) == "Z"}
+        for pid in ended - forked:
+            reap(pid)
+        left -= ended - forked
+        if left <= ended or time.monotonic() > deadline:
             return left
         time.sleep(0.01)
 

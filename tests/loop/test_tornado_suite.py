@@ -1,0 +1,104 @@
+"""Tornado's own tests pass on the TransactionIOLoop as they do on the stock loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).parents[2]
+SUITE = Path(__file__).with_name("tornado_suite.py")
+MODES = ("stock", "loop")
+
+# The suite mostly sleeps, yet its own limit of 5 s is short for a busy machine.
+ENVIRONMENT = {"ASYNC_TEST_TIMEOUT": "25", "PYTHONPATH": str(ROOT)}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How the suite ended in one mode."""
+
+    exit_code: int
+    ran: int
+    failed: dict[str, str]
+    skipped: dict[str, str]
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The suite in one mode, running: all modes run side by side."""
+
+    process: subprocess.Popen[bytes]
+    results: Path
+    output: Path
+
+    def wait(self) -> Run:
+        """Wait for the end and read the results."""
+        exit_code = self.process.wait()
+        output = self.output.read_text()
+        assert self.results.exists(), f"the suite broke off:\n{output}"
+
+        return Run(exit_code, output=output, **json.loads(self.results.read_text()))
+
+
+def start(mode: str, folder: Path) -> Started:
+    """Start the suite in one mode."""
+    results, output = folder / f"{mode}.json", folder / f"{mode}.txt"
+    command = [sys.executable, "-bb", str(SUITE), "--mode", mode]
+    with output.open("wb") as stream:
+        process = subprocess.Popen(
+            [*command, "--results", str(results)],
+            cwd=folder,
+            env={**os.environ, **ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+        )
+    return Started(process, results, output)
+
+
+@pytest.fixture(scope="module")
+def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Started]]:
+    folder = tmp_path_factory.mktemp("tornado")
+    started = {mode: start(mode, folder) for mode in MODES}
+    yield started
+    for suite in started.values():
+        suite.process.kill()
+        suite.process.wait()
+
+
+def test_the_stock_loop_sets_the_mark(suites: dict[str, Started]) -> None:
+    """Without this the others could pass by running nothing."""
+    stock = suites["stock"].wait()
+
+    assert stock.ran > 1000, stock.output
+
+
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "stock"])
+def test_nothing_more_fails_than_on_the_stock_loop(
+    mode: str, suites: dict[str, Started]
+) -> None:
+    # GIVEN
+    stock = suites["stock"].wait()
+
+    # WHEN
+    run = suites[mode].wait()
+
+    # THEN
+    new = {name: text for name, text in run.failed.items() if name not in stock.failed}
+    assert {} == new
+    assert (stock.ran, stock.skipped) == (run.ran, run.skipped)
+    # The exit code also tells of log records and of output on stderr.
+    assert stock.exit_code == run.exit_code, run.output

@@ -1,0 +1,81 @@
+"""Run Tornado's own tests on a loop of choice, and write down how each ended.
+
+    python -bb tests/loop/tornado_suite.py --mode loop --results FILE [TEST ...]
+
+`stock` is Tornado as it comes, `loop` has every IOLoop made by txloop. Warnings are
+errors and any log record fails the run: that is how Tornado runs them, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tornado.ioloop import IOLoop
+from tornado.test import runtests
+
+# tornado.testing.main looks for the whole suite under this name in __main__.
+from tornado.test.runtests import all  # noqa: F401
+
+if TYPE_CHECKING:
+    import unittest
+    from typing import TextIO
+
+
+def configure(mode: str) -> None:
+    """Choose the loop, before anything asks for one."""
+    if mode == "loop":
+        IOLoop.configure("txloop.TransactionIOLoop")
+
+
+def write_results(result: unittest.TestResult, file: Path) -> None:
+    """Write the count of tests and the names of those that did not pass."""
+    problems = [*result.failures, *result.errors]
+    failed = {test.id(): text for test, text in problems}
+    failed.update(
+        {test.id(): "unexpected success" for test in result.unexpectedSuccesses}
+    )
+    skipped = {test.id(): reason for test, reason in result.skipped}
+    report = {"ran": result.testsRun, "failed": failed, "skipped": skipped}
+    file.write_text(json.dumps(report))
+
+
+def record_into(file: Path) -> None:
+    """Make the runner of Tornado's tests write its results down."""
+    make_runner = runtests.test_runner_factory
+
+    def make_recording_runner(stderr: TextIO) -> type[unittest.TextTestRunner]:
+        runner: type[unittest.TextTestRunner] = make_runner(stderr)
+        run = runner.run
+
+        def run_and_record(
+            self: unittest.TextTestRunner, test: unittest.TestSuite
+        ) -> unittest.TestResult:
+            result = run(self, test)
+            write_results(result, file)
+            return result
+
+        # The runner's class is made anew by each call.
+        runner.run = run_and_record  # type: ignore[assignment, method-assign]
+        return runner
+
+    runtests.test_runner_factory = make_recording_runner
+
+
+def main() -> None:
+    """Parse our own options and leave the others to Tornado."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--mode", choices=("stock", "loop"), default="stock")
+    parser.add_argument("--results", type=Path, required=True)
+    options, others = parser.parse_known_args()
+    sys.argv[1:] = others
+    configure(options.mode)
+    record_into(options.results)
+    runtests.main()
+
+
+if __name__ == "__main__":
+    main()
