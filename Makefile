@@ -9,7 +9,7 @@ VENV ?= .venv
 
 MAKEFLAGS += --no-print-directory
 bin := $(VENV)/bin
-pip := $(bin)/python -m pip --quiet --disable-pip-version-check
+pip := $(bin)/python -m pip -qq --disable-pip-version-check
 typed := $(wildcard txloop conflict_log handlers examples bench tests)
 
 # How the quick demonstration is run; `make bench` measures at full length.
@@ -17,6 +17,8 @@ DEMO := primes --only stock,"txloop processes" --seconds 5 --repeat 2
 BENCH := primes
 # For example: make test PYTEST="tests/unit -x"
 PYTEST :=
+# Where ruff, mypy or matplotlib cannot be installed: make tests EXTRA=suite
+EXTRA := test
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -71,8 +73,8 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(bin)/python
 
 $(VENV)/.installed-test: setup.cfg pyproject.toml | $(bin)/python
 	@echo "Installing txloop and what the tests need into $(VENV) ..."
-	@$(pip) install -e '.[test]'
-	@touch $@ $(VENV)/.installed-bench
+	@$(pip) install -e '.[$(EXTRA)]'
+	@touch $@
 
 $(bin)/python:
 	@command -v $(PYTHON) >/dev/null || \

@@ -44,13 +44,13 @@ def tests_freethreaded(session: nox.Session) -> None:
     session.install("-e", ".")
     proof = "import sys, txloop, tornado.web; assert not sys._is_gil_enabled()"
     session.run("python", "-W", "error", "-c", proof)
-    make(session, "tests")
+    make(session, "tests", "EXTRA=suite")
 
 
 @nox.session(python="pypy3.11")
 def tests_pypy(session: nox.Session) -> None:
     """Run all tests on PyPy."""
-    make(session, "tests")
+    make(session, "tests", "EXTRA=suite")
 
 
 @nox.session
