@@ -1,0 +1,164 @@
+"""The command line: python -m bench CASE [options]."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from bench.builtin_load import BuiltInLoad
+from bench.case import Case, case_names, load_case
+from bench.command_line import OneLineParser, output_file, percent, positive
+from bench.errors import BenchmarkError, UsageError
+from bench.machine import available_cores, describe_machine
+from bench.measure import Settings, collect
+from bench.rows import make_rows
+from bench.siege import find_siege
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from bench.load import LoadGenerator
+
+
+def make_parser() -> OneLineParser:
+    """Return the parser: one sub-command for each case, with the case's parameters."""
+    parser = OneLineParser(
+        prog="bench", description="Compare ways to serve the same requests."
+    )
+    cases = parser.add_subparsers(dest="case", metavar="CASE", required=True)
+    for name in case_names():
+        case = load_case(name)
+        one = cases.add_parser(name, help=case.summary, description=case.summary)
+        _add_options(one, case)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark that the arguments ask for and return the exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = make_parser()
+    options = parser.parse_args(words)
+    try:
+        _require_extra("rich")
+        if options.plot:
+            _require_extra("matplotlib")
+        run_case(load_case(options.case), options, shlex.join(words))
+    except UsageError as error:
+        parser.error(str(error))
+    except BenchmarkError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return 0
+
+
+def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
+    """Collect, make rows, render."""
+    # Not above: they need the extra, whose absence has to be reported in one line.
+    from bench.progress import show_progress
+    from bench.report import Run, make_json, make_text
+
+    settings = _settings(case, options)
+    competitors = case.select(options.only)
+    case.load(settings.values)  # refuses bad values before any server starts
+    generator, load = _choose_generator(options.load, settings.workers)
+    with show_progress(len(competitors) * settings.repeat) as progress:
+        measurements = collect(case, competitors, settings, generator, progress)
+    names = [competitor.name for competitor in competitors]
+    run = Run(
+        case=case,
+        settings=settings,
+        machine=describe_machine(),
+        load=load,
+        command=f"python -m bench {words}",
+        measurements=measurements,
+        rows=make_rows(measurements, names, case.baseline),
+    )
+    print(make_text(run), end="")
+    if options.json:
+        options.json.write_text(make_json(run))
+    if options.plot:
+        from bench.plot import write_plot
+
+        write_plot(run, options.plot)
+
+
+def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
+    names = ", ".join(competitor.name for competitor in case.competitors)
+    add = parser.add_argument
+    add("--seconds", type=positive, default=5, help="of load per turn (default: 5)")
+    add("--clients", type=positive, default=50, help="users at once (default: 50)")
+    add("--repeat", type=positive, default=5, help="turns of each (default: 5)")
+    add(
+        "--workers",
+        type=positive,
+        default=available_cores(),
+        help="processes of the servers that have several (default: the cores)",
+    )
+    add("--only", metavar="NAME,NAME", help=f"leave out the others of: {names}")
+    add("--load", choices=["auto", "siege", "builtin"], default="auto")
+    add(
+        "--latency-seconds",
+        type=positive,
+        default=3,
+        help="of open-loop load per turn (default: 3)",
+    )
+    add(
+        "--latency-percent",
+        type=percent,
+        default=70,
+        help="of the measured req/s that the open loop sends (default: 70)",
+    )
+    add("--no-latency", action="store_true", help="leave p50 and p99 out")
+    add("--json", type=output_file, metavar="FILE", help="write all figures")
+    add("--plot", type=output_file, metavar="FILE.svg", help="draw req/s")
+    for parameter in case.parameters:
+        add(
+            f"--{parameter.name}",
+            type=int,
+            default=parameter.default,
+            help=f"{parameter.help} (default: {parameter.default})",
+        )
+
+
+def _settings(case: Case, options: argparse.Namespace) -> Settings:
+    return Settings(
+        seconds=options.seconds,
+        clients=options.clients,
+        repeat=options.repeat,
+        workers=options.workers,
+        latency_seconds=0 if options.no_latency else options.latency_seconds,
+        latency_share=options.latency_percent / 100,
+        values={one.name: getattr(options, one.name) for one in case.parameters},
+    )
+
+
+def _choose_generator(choice: str, workers: int) -> tuple[LoadGenerator, str]:
+    """Return the generator and what the report says of it."""
+    if choice == "builtin":
+        builtin = BuiltInLoad(workers)
+        return builtin, builtin.title
+    try:
+        siege = find_siege(workers)
+    except UsageError as error:
+        if choice == "siege":
+            raise
+        builtin = BuiltInLoad(workers)
+        return builtin, f"{builtin.title}, because {error}"
+    return siege, siege.title
+
+
+def _require_extra(module: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise UsageError(f"{module} is missing: pip install 'txloop[bench]'")
+
+
+if __name__ == "__main__":
+    # As an exception, so that the server under test is stopped.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    sys.exit(main())

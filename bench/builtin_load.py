@@ -1,0 +1,116 @@
+"""The load of `bench.client`, run as a program of its own."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from bench.client import Result
+from bench.errors import LoadError
+from bench.load import Load, Throughput
+from bench.machine import available_cores, pinned
+
+_GRACE_SECONDS = 90.0
+
+
+class BuiltInLoad:
+    """The closed loop of our own client, for machines without siege."""
+
+    title = "the built-in client (closed loop)"
+
+    def __init__(self, spare_from: int) -> None:
+        """Run on the cores from position `spare_from`, where there are any."""
+        self._prefix = pinned(range(spare_from, available_cores()))
+
+    def run(self, load: Load) -> Throughput:
+        """Load the server as siege would."""
+        command = _command(self._prefix, "closed", load)
+        finished = _run(command, load.seconds)
+        result = _parse(finished)
+        if not result.completed:
+            raise LoadError(
+                f"no request was answered within {load.seconds} s;"
+                " give it more --seconds"
+            )
+        return Throughput(
+            transactions=result.completed,
+            elapsed_seconds=result.elapsed_seconds,
+            client_cpu_seconds=result.cpu_seconds,
+            command=shlex.join(command),
+            exit_code=finished.returncode,
+            stdout=finished.stdout,
+            stderr=finished.stderr,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long requests took that were sent at a constant rate."""
+
+    rate: float
+    seconds: tuple[float, ...]
+    client_cpu_cores: float
+
+
+class LatencyProbe:
+    """The open loop of our own client."""
+
+    def __init__(self, spare_from: int) -> None:
+        """Run on the cores from position `spare_from`, where there are any."""
+        self._prefix = pinned(range(spare_from, available_cores()))
+
+    def run(self, load: Load, rate: float) -> Latency:
+        """Send `rate` requests a second and return how long each took.
+
+        Blocks until all are answered.
+
+        Raises:
+            LoadError: a request failed.
+        """
+        command = [*_command(self._prefix, "open", load), "--rate", repr(rate)]
+        result = _parse(_run(command, load.seconds))
+        return Latency(
+            rate=rate,
+            seconds=result.latencies_seconds,
+            client_cpu_cores=result.cpu_seconds / result.elapsed_seconds,
+        )
+
+
+def warm_up(load: Load) -> None:
+    """Send requests for a while, so that forks, imports and averages are behind us.
+
+    Raises:
+        LoadError: a request failed.
+    """
+    _parse(_run(_command([], "closed", load), load.seconds))
+
+
+def _command(prefix: list[str], kind: str, load: Load) -> list[str]:
+    program = [*prefix, sys.executable, "-m", "bench.client", kind]
+    amount = ["--clients", str(load.clients), "--seconds", str(load.seconds)]
+    return [*program, load.url, *load.paths, *amount]
+
+
+def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    limit_seconds = seconds + _GRACE_SECONDS
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=limit_seconds
+        )
+    except subprocess.TimeoutExpired:
+        raise LoadError(f"the client did not end in {limit_seconds:.0f} s") from None
+
+
+def _parse(finished: subprocess.CompletedProcess[str]) -> Result:
+    if finished.returncode != 0:
+        words = finished.stderr.strip().split("\n")[-1]
+        raise LoadError(f"the client failed: {words}")
+    fields = json.loads(finished.stdout)
+    fields["latencies_seconds"] = tuple(fields["latencies_seconds"])
+    result = Result(**fields)
+    if result.failed:
+        raise LoadError(f"{result.failed} of the client's requests failed")
+    return result

@@ -1,0 +1,146 @@
+"""Collecting: each competitor in turn, in each repeat, on a server of its own.
+
+Within a repeat the competitors follow each other closely, and their order is rotated
+from repeat to repeat, so that a machine that slows down slows all of them. A server is
+started for its turn and gone before the next begins: nothing that the load left queued
+in it takes processor time from another.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench.builtin_load import Latency, LatencyProbe, warm_up
+from bench.errors import WrongAnswerError
+from bench.load import Load, LoadGenerator, Throughput
+from bench.server import Server, server_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bench.case import Case, Competitor, Sample, Values
+
+_SHOWN_BODY = 60
+_CHECKING_THREADS = 8
+_WARM_UP_SECONDS = 1
+_WARM_UP_CLIENTS_PER_WORKER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a case is measured. `latency_seconds` 0 leaves latency out."""
+
+    seconds: int
+    clients: int
+    repeat: int
+    workers: int
+    latency_seconds: int
+    latency_share: float
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One competitor's turn in one repeat."""
+
+    competitor: str
+    repeat: int
+    throughput: Throughput
+    server_cpu_cores: float
+    latency: Latency | None
+
+
+def schedule(
+    competitors: Sequence[Competitor], repeat: int
+) -> list[tuple[int, Competitor]]:
+    """Return who is measured when: A B C, B C A, C A B, ...
+
+    Each turn comes with the number of its repeat.
+    """
+    turns = []
+    for number in range(repeat):
+        shift = number % len(competitors)
+        turns += [(number, one) for one in competitors[shift:]]
+        turns += [(number, one) for one in competitors[:shift]]
+    return turns
+
+
+def collect(
+    case: Case,
+    competitors: Sequence[Competitor],
+    settings: Settings,
+    generator: LoadGenerator,
+    progress: Callable[[str], None],
+) -> list[Measurement]:
+    """Measure every competitor `settings.repeat` times, in turns.
+
+    `progress` is told what happens next.
+
+    Raises:
+        BenchmarkError: a server or the load failed, or an answer was wrong.
+    """
+    measurements = []
+    for number, competitor in schedule(competitors, settings.repeat):
+        progress(f"{competitor.name}, repeat {number + 1} of {settings.repeat}")
+        with server_for(case, competitor, settings.values, settings.workers) as server:
+            measurements.append(_measure(case, server, number, settings, generator))
+    return measurements
+
+
+def check_answers(server: Server, samples: Sequence[Sample]) -> None:
+    """Ask for the samples, several at a time, and compare what comes.
+
+    Raises:
+        WrongAnswerError: a status was not 200, or a body not what it should be.
+    """
+    with ThreadPoolExecutor(_CHECKING_THREADS) as executor:
+        answers = executor.map(lambda sample: server.get(sample.path), samples)
+        for sample, (status, body) in zip(samples, answers, strict=True):
+            if status != 200 or not sample.is_right(body):
+                raise WrongAnswerError(
+                    f"{server.name}: wrong answer to {sample.path}: {status} "
+                    + repr(body[:_SHOWN_BODY])
+                )
+
+
+def _measure(
+    case: Case,
+    server: Server,
+    number: int,
+    settings: Settings,
+    generator: LoadGenerator,
+) -> Measurement:
+    samples = case.samples(settings.values)
+    paths = case.load(settings.values)
+    _warm_up(server, paths, settings)
+    check_answers(server, samples)
+    server.wait_until_idle()
+    before = server.cpu_seconds()
+    throughput = generator.run(
+        Load(server.url, paths, settings.clients, settings.seconds)
+    )
+    used = server.cpu_seconds() - before
+    server.wait_until_idle()
+    latency = None
+    if settings.latency_seconds:
+        latency = LatencyProbe(settings.workers).run(
+            Load(server.url, paths, settings.clients, settings.latency_seconds),
+            throughput.rate * settings.latency_share,
+        )
+    check_answers(server, samples)
+    return Measurement(
+        competitor=server.name,
+        repeat=number,
+        throughput=throughput,
+        server_cpu_cores=used / throughput.elapsed_seconds,
+        latency=latency,
+    )
+
+
+def _warm_up(server: Server, paths: tuple[str, ...], settings: Settings) -> None:
+    # Few clients, because what they leave queued has to be waited for; but enough that
+    # every worker gets some.
+    clients = min(settings.clients, _WARM_UP_CLIENTS_PER_WORKER * settings.workers)
+    warm_up(Load(server.url, paths, clients, _WARM_UP_SECONDS))

@@ -1,0 +1,166 @@
+"""Rendering: rows as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from bench.rows import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.builtin_load import Latency
+    from bench.case import Case
+    from bench.machine import Machine
+    from bench.measure import Measurement, Settings
+    from bench.rows import Row
+
+FORMAT = "txloop-bench"
+VERSION = 1
+
+_COLUMNS = (
+    "implementation",
+    "req/s",
+    "min..max",
+    "ratio",
+    "p50 ms",
+    "p99 ms",
+    "at req/s",
+    "server CPU",
+    "client CPU",
+)
+_PERCENTS = (50, 90, 99, 99.9, 100)
+_NOTHING = "-"
+_WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything that a report is made from."""
+
+    case: Case
+    settings: Settings
+    machine: Machine
+    load: str
+    command: str
+    measurements: Sequence[Measurement]
+    rows: Sequence[Row]
+
+
+def make_text(run: Run) -> str:
+    """Return the table, and below it where its figures come from."""
+    # The box of a Markdown table is plain ASCII, and can be pasted into a README.
+    table = Table(box=box.MARKDOWN)
+    for position, column in enumerate(_COLUMNS):
+        table.add_column(column, justify="right" if position else "left", no_wrap=True)
+    for row in run.rows:
+        table.add_row(*_cells(row))
+    # Without a terminal's width: a line that wraps is better than a figure cut short.
+    console = Console(file=io.StringIO(), width=_WIDTH)
+    with console.capture() as capture:
+        console.print(table)
+    lines = [line.rstrip() for line in capture.get().split("\n") if line.strip()]
+    title = f"{run.case.name}: {run.case.summary}"
+    return "\n".join([title, "", *lines, "", *_caption(run), ""])
+
+
+def make_json(run: Run) -> str:
+    """Return the run as JSON, with everything that siege said word for word."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "case": run.case.name,
+        "paths": run.case.load(run.settings.values),
+        "baseline": run.case.baseline,
+        "command": run.command,
+        "machine": asdict(run.machine),
+        "load": run.load,
+        "settings": asdict(run.settings),
+        "rows": [asdict(row) for row in run.rows],
+        "measurements": [
+            _measurement_fields(one, run.settings.clients) for one in run.measurements
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _cells(row: Row) -> list[str]:
+    mark = " !" if row.client_too_busy else ""
+    return [
+        row.name,
+        _rate(row.rate_median),
+        f"{_rate(row.rate_min)}..{_rate(row.rate_max)}",
+        _NOTHING if row.ratio is None else f"{row.ratio:.2f}",
+        _NOTHING if row.p50_ms is None else _milliseconds(row.p50_ms),
+        _NOTHING if row.p99_ms is None else _milliseconds(row.p99_ms),
+        _NOTHING if row.latency_rate is None else _rate(row.latency_rate),
+        f"{row.server_cpu_percent:.0f} %",
+        f"{row.client_cpu_percent:.0f} %{mark}",
+    ]
+
+
+def _caption(run: Run) -> list[str]:
+    machine, settings = run.machine, run.settings
+    lock = "" if machine.gil else ", without the GIL"
+    paths = " ".join(run.case.load(settings.values))
+    repeats = "repeat" if settings.repeat == 1 else "repeats"
+    lines = [
+        f"{machine.date[:10]}, {machine.cpu}, {machine.cores} cores,"
+        f" {settings.workers} server processes where there are several",
+        f"{machine.interpreter}{lock}, Tornado {machine.tornado},"
+        f" commit {machine.commit}",
+        f"req/s: median of {settings.repeat} interleaved {repeats}, {run.load},"
+        f" {settings.clients} clients, {settings.seconds} s each, GET {paths}",
+        f"ratio: to {run.case.baseline}, median of each repeat's own ratio",
+    ]
+    if settings.latency_seconds:
+        lines.append(
+            f"p50, p99: open loop at {settings.latency_share:.0%} of the measured"
+            " req/s, from the intended start"
+        )
+    if any(row.client_too_busy for row in run.rows):
+        lines.append(
+            "!: the client used more than half a core for each of the server's;"
+            " its own limit may show"
+        )
+    return lines
+
+
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _measurement_fields(one: Measurement, clients: int) -> dict[str, object]:
+    return {
+        "competitor": one.competitor,
+        "repeat": one.repeat,
+        "rate": one.throughput.rate,
+        # By Little's law, which needs no clock ticks; only true of a closed loop.
+        "closed_loop_mean_ms": 1000 * clients / one.throughput.rate,
+        "server_cpu_cores": one.server_cpu_cores,
+        "throughput": asdict(one.throughput),
+        "latency": None if one.latency is None else _latency_fields(one.latency),
+    }
+
+
+def _latency_fields(latency: Latency) -> dict[str, object]:
+    return {
+        "rate": latency.rate,
+        "requests": len(latency.seconds),
+        "client_cpu_cores": latency.client_cpu_cores,
+        "milliseconds": {
+            f"p{percent}": 1000 * percentile(latency.seconds, percent)
+            for percent in _PERCENTS
+        },
+    }

@@ -1,0 +1,1 @@
+"""The request handlers of the demo servers. Not installed with txloop."""

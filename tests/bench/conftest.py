@@ -1,0 +1,15 @@
+"""What several of the benchmark's tests start from."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+
+@pytest.fixture
+def free_port():
+    """Return a port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,72 @@
+"""Measurements and runs made by hand, for the tests of what is computed from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench.case import load_case
+from bench.load import Throughput
+from bench.machine import Machine
+from bench.measure import Measurement, Settings
+from bench.report import Run
+from bench.rows import make_rows
+
+if TYPE_CHECKING:
+    from bench.builtin_load import Latency
+
+MACHINE = Machine(
+    cpu="Test CPU",
+    cores=2,
+    system="Linux 6.1",
+    date="2026-11-20T12:00:00+00:00",
+    interpreter="CPython 3.11.7",
+    gil=True,
+    tornado="6.6.1",
+    commit="0123456789ab",
+)
+
+
+def make_measurement(
+    competitor: str,
+    repeat: int,
+    *,
+    rate: int,
+    server: float = 1.0,
+    client: float = 0.1,
+    latency: Latency | None = None,
+) -> Measurement:
+    """Return a turn of one second."""
+    throughput = Throughput(
+        transactions=rate,
+        elapsed_seconds=1.0,
+        client_cpu_seconds=client,
+        command="siege -b",
+        exit_code=0,
+        stdout="{}",
+        stderr="",
+    )
+    return Measurement(competitor, repeat, throughput, server, latency)
+
+
+def make_run(measurements: list[Measurement], *, latency_seconds: int = 3) -> Run:
+    """Return a run of the case hello that found these."""
+    case = load_case("hello")
+    names = list(dict.fromkeys(one.competitor for one in measurements))
+    settings = Settings(
+        seconds=5,
+        clients=50,
+        repeat=2,
+        workers=2,
+        latency_seconds=latency_seconds,
+        latency_share=0.7,
+        values={},
+    )
+    return Run(
+        case=case,
+        settings=settings,
+        machine=MACHINE,
+        load="siege 4.0.7",
+        command="python -m bench hello",
+        measurements=measurements,
+        rows=make_rows(measurements, names, case.baseline),
+    )

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from bench.case import case_names, load_application, load_case
+from bench.errors import UsageError
+
+
+@pytest.fixture(params=case_names())
+def case(request):
+    return load_case(request.param)
+
+
+@pytest.fixture
+def values(case):
+    return {parameter.name: parameter.default for parameter in case.parameters}
+
+
+def test_the_promised_cases_are_there():
+    assert {"primes", "hello"} <= set(case_names())
+
+
+def test_a_case_is_named_after_its_file(case):
+    assert case.name in case_names()
+
+
+def test_a_case_compares_with_one_of_its_own(case):
+    assert case.baseline in [one.name for one in case.competitors]
+
+
+def test_every_application_of_a_case_can_be_found(case):
+    for competitor in case.competitors:
+        assert callable(load_application(f"{case.name}:{competitor.application}"))
+
+
+def test_a_case_has_something_to_ask_and_to_check(case, values):
+    assert all(path.startswith("/") for path in case.load(values))
+    assert case.samples(values)
+
+
+def test_samples_refuse_an_empty_answer(case, values):
+    for sample in case.samples(values):
+        try:
+            right = sample.is_right(b"{}")
+        except ValueError:
+            right = False
+        assert not right, sample.path
+
+
+def test_competitors_are_selected_in_the_order_asked_for():
+    case = load_case("primes")
+
+    selected = case.select("txloop-processes, stock,txloop processes")
+
+    assert ["txloop processes", "stock"] == [one.name for one in selected]
+
+
+def test_an_unknown_competitor_is_refused_with_the_known_ones():
+    with pytest.raises(UsageError, match="no 'unicorn', only: stock, prefork"):
+        load_case("hello").select("stock,unicorn")
+
+
+def test_primes_refuses_a_number_that_the_server_would():
+    with pytest.raises(UsageError, match="above the limit"):
+        load_case("primes").load({"number": 10**6})
+
+
+@pytest.mark.parametrize("spec", ["nonsense:plain", "primes:nonsense", "primes"])
+def test_an_unknown_application_is_refused(spec):
+    with pytest.raises(UsageError, match=r"no case|no function"):
+        load_application(spec)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["primes:plain", "primes:pool", "hello:plain"])
+def test_what_txloop_is_compared_with_never_imports_it(spec):
+    program = (
+        "import sys, bench.servers.stock, bench.servers.prefork\n"
+        "from bench.case import load_application\n"
+        f"load_application({spec!r})(1)\n"
+        "sys.exit('txloop' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+
+from bench.__main__ import main
+from bench.errors import WrongAnswerError
+
+
+def fail(arguments, capsys):
+    """Return exit code and stderr of a run that must not begin."""
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return left.value.code, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "CASE"),
+        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["hello", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["hello", "--seconds", "0"], "must be at least 1"),
+        (["hello", "--clients", "many"], "invalid positive value: 'many'"),
+        (["hello", "--latency-percent", "101"], "must be at most 100"),
+        (["hello", "--only", "stock,unicorn"], "hello has no 'unicorn', only: stock"),
+        (["hello", "--json", "/nowhere/at/all.json"], "cannot write /nowhere"),
+        (["hello", "--plot", "."], "cannot write ."),
+        (["hello", "--number", "5"], "unrecognized arguments: --number"),
+        (["primes", "--number", "50001"], "above the limit of 50000"),
+        (["primes", "--number", "-1"], "not a whole number"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
+    code, error = fail(arguments, capsys)
+
+    assert code == 2
+    assert message in error
+    assert error.count("\n") == 1
+    assert error.startswith("bench")
+
+
+@pytest.mark.parametrize("missing", ["rich", "matplotlib"])
+def test_a_missing_extra_is_one_line_and_exit_code_2(missing, capsys, monkeypatch):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name: None if name == missing else find_spec(name),
+    )
+
+    code, error = fail(["hello", "--plot", "plot.svg"], capsys)
+
+    assert code == 2
+    assert error == f"bench: {missing} is missing: pip install 'txloop[bench]'\n"
+
+
+def test_siege_can_be_insisted_on(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    code, error = fail(["hello", "--load", "siege"], capsys)
+
+    assert (2, "bench: siege is not installed\n") == (code, error)
+
+
+def test_help_lists_the_cases(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--help"])
+
+    assert left.value.code == 0
+    assert "primes    CPU-bound requests" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_run_without_siege_prints_nothing_but_the_table(tmp_path):
+    result = tmp_path / "result.json"
+    quick = "--only stock --seconds 1 --repeat 1 --clients 2 --latency-seconds 1"
+
+    finished = subprocess.run(
+        [sys.executable, "-m", "bench", "hello", *quick.split(), "--json", str(result)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(tmp_path)},
+    )
+
+    assert (0, "") == (finished.returncode, finished.stderr)
+    lines = finished.stdout.splitlines()
+    assert lines[2].startswith("| implementation | req/s |")
+    assert lines[4].startswith("| stock ")
+    assert "because siege is not installed, 2 clients" in finished.stdout
+    document = json.loads(result.read_text())
+    assert document["rows"][0]["ratio"] == 1.0
+    assert document["measurements"][0]["latency"]["requests"] > 0
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (WrongAnswerError("stock: wrong answer to /"), 1, "stock: wrong answer to /"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_a_run_that_fails_prints_no_table(error, code, message, capsys, monkeypatch):
+    def collect(*_):
+        raise error
+
+    monkeypatch.setattr("bench.__main__.collect", collect)
+
+    returned = main(["hello", "--load", "builtin"])
+
+    assert code == returned
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (f"bench: {message}\n" if message else "")

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from bench.builtin_load import BuiltInLoad, LatencyProbe
+from bench.case import Competitor, load_case
+from bench.errors import LoadError
+from bench.load import Load
+from bench.measure import schedule
+from bench.server import server_for
+from bench.siege import find_siege
+from tests.programs import require_program
+
+HELLO = load_case("hello")
+
+
+@pytest.fixture(scope="module")
+def url():
+    """Return the address of a running hello server."""
+    stock = Competitor("stock", "stock", "plain")
+    with server_for(HELLO, stock, {}, 1) as server:
+        yield server.url
+
+
+@pytest.fixture(params=["siege", "builtin"])
+def generator(request):
+    if request.param == "builtin":
+        return BuiltInLoad(spare_from=64)
+    require_program("siege")
+    return find_siege(spare_from=64)
+
+
+def test_competitors_take_turns_and_each_is_first_once():
+    competitors = [Competitor(name, "stock", "plain") for name in "ABC"]
+
+    turns = schedule(competitors, 4)
+
+    actual = [(number, one.name) for number, one in turns]
+    expected = [*enumerate("ABC"), *enumerate("BCA"), *enumerate("CAB")]
+    assert "ABCBCACABABC" == "".join(name for _, name in actual)
+    assert [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3] == [number for number, _ in actual]
+    assert len(expected) == 9
+
+
+@pytest.mark.slow
+def test_each_generator_measures_a_real_server(generator, url):
+    throughput = generator.run(Load(url, ("/",), clients=2, seconds=1))
+
+    assert throughput.transactions > 10
+    assert 0.8 < throughput.elapsed_seconds < 1.3
+    assert 0 < throughput.client_cpu_seconds < throughput.elapsed_seconds
+
+
+@pytest.mark.slow
+def test_each_generator_fails_when_its_requests_do(generator, url):
+    with pytest.raises(LoadError, match=r"requests (failed|were answered with 4xx)"):
+        generator.run(Load(url, ("/", "/missing"), clients=2, seconds=1))
+
+
+@pytest.mark.slow
+def test_each_generator_fails_when_nobody_answers(generator, free_port):
+    nobody = f"http://127.0.0.1:{free_port}"
+
+    with pytest.raises(LoadError, match=r"refuses connections|requests failed"):
+        generator.run(Load(nobody, ("/",), clients=2, seconds=1))
+
+
+@pytest.mark.slow
+def test_latency_is_measured_at_the_asked_rate(url):
+    latency = LatencyProbe(spare_from=64).run(Load(url, ("/",), 2, 1), rate=50.0)
+
+    assert len(latency.seconds) == 50
+    assert latency.rate == 50.0
+    assert 0 < latency.client_cpu_cores < 1
