@@ -66,6 +66,7 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     settings = _settings(case, options)
     competitors = case.select(options.only)
     case.load(settings.values)  # refuses bad values before any server starts
+    machine = describe_machine()
     generator, load = _choose_generator(options.load, settings.workers)
     with show_progress(len(competitors) * settings.repeat) as progress:
         measurements = collect(case, competitors, settings, generator, progress)
@@ -73,7 +74,7 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     run = Run(
         case=case,
         settings=settings,
-        machine=describe_machine(),
+        machine=machine,
         load=load,
         command=f"python -m bench {words}",
         measurements=measurements,

@@ -44,4 +44,4 @@ def write_plot(run: Run, path: Path) -> None:
 
 
 def _label(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.2f}"
+    return "" if ratio is None else f"{ratio:.2f}x"
