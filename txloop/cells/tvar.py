@@ -1,0 +1,67 @@
+"""TVar: one shared value."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar, cast
+
+from txloop.attempt import current
+from txloop.cells.values import shareable
+from txloop.store import Container, committed
+from txloop.types import Key
+
+__all__ = ["TVar"]
+
+T = TypeVar("T")
+
+
+class TVar(Container, Generic[T]):
+    """One shared value: who read it conflicts with who sets it.
+
+    Inside a transaction, reads see the snapshot and the transaction's own writes, and
+    writes take effect at its commit. Unmarked code on the loop thread reads and writes
+    directly, and each such write commits at once; so does a script without a loop. Any
+    thread may read; another thread's write raises `TxThreadError` while a loop runs.
+
+    >>> hits = TVar(0)
+    >>> hits.set(hits.get() + 1)
+    >>> hits.value
+    1
+    """
+
+    __slots__ = ()
+
+    def __init__(self, value: T) -> None:
+        committed.adopt(self)
+        self.set(value)
+
+    def get(self) -> T:
+        """Return the value."""
+        attempt = current()
+        if attempt is None:
+            return cast("T", self._entries[Key.VALUE].value)  # set() stored a T
+        return cast("T", attempt.read(self, Key.VALUE))
+
+    def set(self, value: T) -> None:
+        """Replace the value.
+
+        Raises:
+            TxValueError: if it is a mutable plain object.
+        """
+        new = shareable(value)
+        attempt = current()
+        if attempt is None:
+            committed.install([(self, Key.VALUE, new)])
+        else:
+            attempt.write(self, Key.VALUE, new)
+
+    @property
+    def value(self) -> T:
+        """The value, to read and to assign."""
+        return self.get()
+
+    @value.setter
+    def value(self, value: T) -> None:
+        self.set(value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.get()!r})"

@@ -1,0 +1,37 @@
+"""Whether an outcome still holds: the whole of validation, and nothing else.
+
+`decide` is pure: no I/O, threads, clocks or logging, and it changes nothing. The rule
+is backward validation of optimistic concurrency control (Kung and Robinson, 1981): an
+outcome may commit if nothing that it read has changed since its snapshot. One that
+wrote nothing is the answer that a serial run at its snapshot would have given, and so
+needs no validation, unless an order was asked for or it ends with an error, which must
+not come from stale reads.
+"""
+
+from __future__ import annotations
+
+from txloop.store import Store
+from txloop.types import Commit, Conflict, Outcome
+
+__all__ = ["decide"]
+
+
+def decide(outcome: Outcome, store: Store, ordered: bool) -> Commit | Conflict:
+    """Return whether `outcome` may be installed as the next version of `store`.
+
+    Args:
+        outcome: What an attempt returned.
+        store: The committed state; the caller is its owner.
+        ordered: Whether the outcome must hold now rather than at its snapshot.
+    """
+    snapshot = outcome.snapshot
+    if snapshot == store.version:
+        return Commit(outcome)
+    if not (outcome.writes or ordered or outcome.error is not None):
+        return Commit(outcome)
+    for presence, cells in ((False, outcome.values), (True, outcome.presences)):
+        for number, key in cells:
+            version = store.changed_at(number, key, presence)
+            if version > snapshot:
+                return Conflict((number, key), snapshot, version)
+    return Commit(outcome)

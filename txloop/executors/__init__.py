@@ -1,0 +1,1 @@
+"""Where attempts run: on the loop thread or in forked workers."""

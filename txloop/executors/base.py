@@ -1,0 +1,122 @@
+"""What an executor is, and the look-up of one by name."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from txloop.errors import TxConfigurationError
+from txloop.types import Call, Outcome, Refusal
+
+__all__ = ["Deliver", "Executor", "Reactor", "Work", "executor_named", "resolve_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One attempt to make: the answer to it carries the same number."""
+
+    number: int
+    call: Call
+    estimate_seconds: float | None = None  # None: never measured
+    urgent: bool = False  # others wait for it
+
+
+Deliver = Callable[[int, Outcome | Refusal], None]
+"""Takes an answer on the loop thread. An outcome's snapshot is still open then."""
+
+
+class Reactor(Protocol):
+    """What an executor needs of the running event loop: asyncio's, or uvloop's."""
+
+    def add_reader(
+        self, fd: int, callback: Callable[..., object], /, *args: object
+    ) -> object:
+        """Call `callback` whenever `fd` is readable."""
+
+    def remove_reader(self, fd: int, /) -> object:
+        """Stop that."""
+
+    def add_writer(
+        self, fd: int, callback: Callable[..., object], /, *args: object
+    ) -> object:
+        """Call `callback` whenever `fd` is writable."""
+
+    def remove_writer(self, fd: int, /) -> object:
+        """Stop that."""
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], /, *args: object
+    ) -> object:
+        """Call `callback` after `delay` seconds."""
+
+
+class Executor(Protocol):
+    """Runs attempts somewhere and delivers their outcomes on the loop thread.
+
+    An executor belongs to the loop thread, which alone calls it. For each attempt it
+    opens a snapshot of the store; whoever takes the outcome closes it.
+
+    Attributes:
+        name: As in `executor_named`.
+        workers: How many attempts can run at once.
+        transport_seconds: What sending one call away costs the loop thread, as measured.
+    """
+
+    name: str
+    workers: int
+    transport_seconds: float
+
+    def start(self, reactor: Reactor, deliver: Deliver) -> None:
+        """Get ready to run attempts. Starting again does nothing."""
+
+    def run(self, batch: Sequence[Work]) -> None:
+        """Run the calls of one round, each as soon as there is a free worker.
+
+        Every piece of work is answered exactly once, whatever dies, unless the
+        executor is closed first. Answers may arrive before this returns.
+        """
+
+    def close(self) -> None:
+        """End all workers, waiting for them. Closing again does nothing."""
+
+
+_EXECUTORS = {
+    "serial": "txloop.executors.serial:SerialExecutor",
+    "processes": "txloop.executors.processes:ProcessesExecutor",
+}
+
+
+def resolve_name(name: str) -> str:
+    """Return the executor that `name` means here: ``"auto"`` is decided.
+
+    Raises:
+        TxConfigurationError: if there is none of that name.
+    """
+    if name == "auto":
+        forks = hasattr(os, "fork") and sys.platform.startswith("linux")
+        return "processes" if forks and (os.cpu_count() or 1) > 1 else "serial"
+    if name not in _EXECUTORS:
+        known = ", ".join(["auto", *sorted(_EXECUTORS)])
+        raise TxConfigurationError(f"unknown executor {name!r}; there are: {known}")
+    return name
+
+
+def executor_named(name: str, workers: int | None = None) -> Executor:
+    """Return a new executor of that name, not yet started.
+
+    Args:
+        name: ``"serial"``, ``"processes"`` or ``"auto"``.
+        workers: How many attempts at once; None for one per core.
+
+    Raises:
+        TxConfigurationError: if there is none of that name, or no such number of workers.
+    """
+    if workers is not None and workers < 1:
+        raise TxConfigurationError(f"workers must be 1 or more, not {workers}")
+    module, _, attribute = _EXECUTORS[resolve_name(name)].partition(":")
+    make = getattr(importlib.import_module(module), attribute)
+    return cast("Executor", make(workers))  # the table lists executors only

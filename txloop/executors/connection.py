@@ -1,0 +1,192 @@
+"""The loop's end of one worker: what it was given, how far its replica is, its bytes."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from txloop.executors.base import Reactor, Work
+from txloop.executors.deltas import DeltaLog
+from txloop.executors.wire import Frames, dumps, frame, loads
+from txloop.store import committed
+from txloop.types import Outcome, Refusal
+
+__all__ = ["Assignment", "WorkerConnection"]
+
+_CHUNK_BYTES = 1 << 20
+
+_LAG_COMMITS = 1000  # an idle replica may fall behind by so many
+
+_log = logging.getLogger("txloop")
+
+UNMEASURED_SECONDS = 1.0
+"""What a call that never ran before counts for: nothing is sent behind it."""
+
+
+@dataclass(slots=True)
+class Assignment:
+    """A piece of work at a worker."""
+
+    work: Work
+    payload: bytes
+    snapshot: int = -1  # open in the store once the work is sent
+    sent_at: float = 0.0
+    transport_seconds: float = 0.0
+
+
+class WorkerConnection:
+    """A non-blocking connection to one worker; owned by the loop thread.
+
+    Attributes:
+        assigned: What the worker has been given and has not answered, by number; the
+            first one is running.
+        version: The version that its replica has or will have reached by what was sent.
+        dropped: Numbers of dead containers that it has not been told of.
+        pid: Its process number, 0 until it has said so.
+    """
+
+    def __init__(self, connection: socket.socket, log: DeltaLog) -> None:
+        connection.setblocking(False)
+        self.assigned: dict[int, Assignment] = {}
+        self.dropped: list[int] = []
+        self.version = log.forked_at
+        self.pid = 0
+        self._connection = connection
+        self._log = log
+        self._unsent: list[Assignment] = []
+        self._output = bytearray()
+        self._frames = Frames()
+        self._reactor: Reactor | None = None
+
+    def attach(
+        self, reactor: Reactor, on_readable: Callable[[WorkerConnection], None]
+    ) -> None:
+        """Let `reactor` call `on_readable` when answers (or the end) have arrived."""
+        if self._reactor is None:
+            self._reactor = reactor
+            reactor.add_reader(self._connection.fileno(), on_readable, self)
+
+    def load(self) -> float:
+        """Return the seconds of work that it has to do, as far as measured."""
+        return sum(
+            UNMEASURED_SECONDS
+            if assignment.work.estimate_seconds is None
+            else assignment.work.estimate_seconds
+            for assignment in self.assigned.values()
+        )
+
+    def overdue(self, seconds: float) -> list[Work]:
+        """Return what has been waiting behind a call that runs longer than `seconds`."""
+        first, *waiting = self.assigned.values()
+        if not waiting or time.monotonic() - first.sent_at < seconds:
+            return []
+        return [assignment.work for assignment in waiting]
+
+    def assign(self, work: Work, payload: bytes, seconds: float) -> None:
+        """Note down a call for the next frame; packing it took `seconds`."""
+        assignment = Assignment(work, payload, transport_seconds=seconds)
+        self.assigned[work.number] = assignment
+        self._unsent.append(assignment)
+
+    def send(self) -> None:
+        """Send one frame with the assigned calls and all that the replica misses.
+
+        A worker without calls gets one too when its replica falls far behind.
+        """
+        unsent = self._unsent
+        if not unsent and (
+            self.assigned
+            or self._output
+            or committed.version - self.version < _LAG_COMMITS
+        ):
+            return
+        started = time.thread_time()
+        deltas = self._log.since(self.version)
+        dump = None
+        if deltas is None:
+            dump = self._log.dump()
+            deltas = []
+            self.dropped.clear()
+        self.version = committed.version
+        calls = [(one.work.number, one.payload) for one in unsent]
+        body = dumps((self.version, dump, deltas, self.dropped, calls))
+        self.dropped = []
+        self._output += frame(body)
+        self._flush()
+        spent = (time.thread_time() - started) / max(len(unsent), 1)
+        now = time.monotonic()
+        for assignment in unsent:
+            assignment.payload = b""
+            assignment.snapshot = committed.open_snapshot()
+            assignment.sent_at = now
+            assignment.transport_seconds += spent
+        self._unsent = []
+
+    def _flush(self) -> None:
+        output = self._output
+        try:
+            while output:
+                with memoryview(output) as view:
+                    count = self._connection.send(view[:_CHUNK_BYTES])
+                del output[:count]
+        except BlockingIOError:
+            assert self._reactor is not None
+            self._reactor.add_writer(self._connection.fileno(), self._flush)
+            return
+        except OSError:
+            output.clear()  # it died: reading will say so
+        if self._reactor is not None:
+            self._reactor.remove_writer(self._connection.fileno())
+
+    def receive(self) -> list[tuple[int, Outcome | Refusal]]:
+        """Return the answers that have arrived.
+
+        Raises:
+            OSError: if the worker has died.
+            EOFError: the same, seen otherwise.
+        """
+        try:
+            data = self._connection.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            return []
+        if not data:
+            raise EOFError
+        return [loads(body) for body in self._frames.feed(data)]
+
+    def greet(self, greeting: object) -> None:
+        """Take the worker's first message."""
+        assert isinstance(greeting, tuple)
+        self.pid, troubles = greeting
+        for trouble in troubles:
+            _log.error(
+                "an on_worker_start function failed in worker %d:\n%s",
+                self.pid,
+                trouble,
+            )
+
+    def finish(self, number: int) -> Assignment | None:
+        """Take a call off its list; whoever gets it has to close its snapshot."""
+        assignment = self.assigned.pop(number, None)
+        now = time.monotonic()
+        for following in self.assigned.values():
+            following.sent_at = now  # it starts only now
+            break
+        return assignment
+
+    def close(self) -> list[Work]:
+        """Close the connection and return what it had left to do."""
+        if self._reactor is not None:
+            self._reactor.remove_reader(self._connection.fileno())
+            self._reactor.remove_writer(self._connection.fileno())
+            self._reactor = None
+        self._connection.close()
+        left = list(self.assigned.values())
+        self.assigned.clear()
+        self._unsent.clear()
+        for assignment in left:
+            if assignment.snapshot >= 0:
+                committed.close_snapshot(assignment.snapshot)
+        return [assignment.work for assignment in left]

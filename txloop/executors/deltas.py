@@ -1,0 +1,107 @@
+"""What replicas miss: the commits since a version, each pickled once.
+
+A replica that has fallen too far behind gets the whole of the changed containers
+instead, so the log stays short whatever a worker is stuck in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Mapping, Sequence
+
+from txloop.executors.wire import UNPICKLABLE, dumps
+from txloop.store import Container, Store, Write
+from txloop.types import MISSING, Unsendable
+
+__all__ = ["DeltaLog", "Dump"]
+
+_LONGEST_LOG = 10_000  # commits; a replica further behind is loaded afresh
+
+Dump = tuple[Sequence[tuple[Container, Mapping[Hashable, object]]], Sequence[int]]
+"""Containers with all their keys and values, and the numbers of those that live."""
+
+
+class DeltaLog:
+    """Follows a store for the replicas forked at its creation; owned by the loop thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.forked_at = store.version
+        self._first = store.version  # the log holds every commit after this one
+        self._commits: deque[tuple[Write, ...] | bytes] = deque()
+        self._dropped: deque[int] = deque()
+        store.followers.append(self)
+
+    def close(self) -> None:
+        """Stop following."""
+        self._store.followers.remove(self)
+
+    def installed(self, version: int, writes: Sequence[Write]) -> None:
+        self._commits.append(tuple(writes))
+        if len(self._commits) > _LONGEST_LOG:
+            self.trim(self._first + 1)
+
+    def dropped(self, number: int) -> None:
+        self._dropped.append(number)  # a deque: the collector runs in any thread
+
+    def take_dropped(self) -> list[int]:
+        """Return the numbers of the containers that died since the last time."""
+        numbers = []
+        while self._dropped:
+            numbers.append(self._dropped.popleft())
+        return numbers
+
+    def since(self, version: int) -> list[bytes] | None:
+        """Return the pickled commits after `version`; None if too far back."""
+        skipped = version - self._first
+        if skipped < 0:
+            return None
+        commits = self._commits
+        deltas = []
+        for index in range(skipped, len(commits)):
+            delta = commits[index]
+            if not isinstance(delta, bytes):
+                delta = commits[index] = _pickled(delta)
+            deltas.append(delta)
+        return deltas
+
+    def trim(self, version: int) -> None:
+        """Let go of the commits up to `version`."""
+        while self._first < version and self._commits:
+            self._commits.popleft()
+            self._first += 1
+
+    def dump(self) -> bytes:
+        """Return a pickled `Dump` of what has changed since the fork."""
+        living = self._store.containers()
+        changed: list[tuple[Container, Mapping[Hashable, object]]] = [
+            (container, dict(self._store.items_at(container, self._store.version)))
+            for container in living
+            if container._changed > self.forked_at
+        ]
+        numbers = [container._number for container in living]
+        try:
+            return dumps((changed, numbers))
+        except UNPICKLABLE:
+            sendable = [
+                (container, {key: _sendable(value) for key, value in items.items()})
+                for container, items in changed
+            ]
+            return dumps((sendable, numbers))
+
+
+def _pickled(writes: tuple[Write, ...]) -> bytes:
+    try:
+        return dumps(writes)
+    except UNPICKLABLE:
+        return dumps([(container, key, _sendable(new)) for container, key, new in writes])
+
+
+def _sendable(value: object) -> object:
+    if value is MISSING:
+        return value
+    try:
+        dumps(value)
+    except UNPICKLABLE as error:
+        return Unsendable(str(error))
+    return value

@@ -1,0 +1,40 @@
+"""The serial executor: every attempt on the loop thread, at once.
+
+It is an ordinary executor, and the oracle that every other one is tested against.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from txloop.attempt import run_attempt
+from txloop.executors.base import Deliver, Reactor, Work
+from txloop.store import committed
+
+__all__ = ["SerialExecutor"]
+
+
+class SerialExecutor:
+    """Runs attempts one after another where it is called; nothing can interfere."""
+
+    name = "serial"
+    workers = 1
+    transport_seconds = math.inf  # there is nowhere to send to
+
+    def __init__(self, workers: int | None = None) -> None:
+        """Take and ignore the number of workers: there is one thread."""
+        self._deliver: Deliver | None = None
+
+    def start(self, reactor: Reactor, deliver: Deliver) -> None:
+        self._deliver = deliver
+
+    def run(self, batch: Sequence[Work]) -> None:
+        assert self._deliver is not None
+        for work in batch:
+            committed.open_snapshot()
+            answer = run_attempt(work.call, speculative=False)
+            self._deliver(work.number, answer)
+
+    def close(self) -> None:
+        self._deliver = None

@@ -1,0 +1,127 @@
+"""A worker: a forked process that keeps a replica of the store and runs attempts.
+
+It has one thread and no loop. It reads a frame, brings its replica up to the version
+that the frame names, runs the frame's calls and answers each. It ends when the
+connection does.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import random
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from txloop.attempt import run_attempt
+from txloop.executors.portable import pack
+from txloop.executors.wire import dumps, frame, loads, receive_frame
+from txloop.store import committed
+from txloop.types import Call, Refusal
+
+__all__ = ["on_worker_start", "run_worker"]
+
+NICENESS = 10
+"""How far behind the loop's process workers stand, so that I/O stays prompt."""
+
+_NUMBER_BITS = 40  # a worker numbers its new containers apart from all others
+
+_start_hooks: list[Callable[[], object]] = []  # a registry, filled at import
+
+F = TypeVar("F", bound=Callable[[], object])
+
+
+def on_worker_start(function: F) -> F:
+    """Run `function` in each new worker process before its first transaction.
+
+    For what does not survive a fork: database connections, threads. Sockets and files
+    that the program had open are closed in workers. Register at import, from any
+    thread; it may be used as a decorator. A function that raises is logged, and the
+    worker goes on. On executors without processes it never runs.
+    """
+    _start_hooks.append(function)
+    return function
+
+
+def run_worker(connection: socket.socket, number: int) -> None:
+    """Serve the loop's process over `connection` until it closes.
+
+    Args:
+        connection: Carries frames: ``(version, dump, deltas, dropped, calls)`` in,
+            ``(number, answer)`` out. The first answer has number -1 and tells the
+            process number and the tracebacks of failed start hooks.
+        number: Tells this worker from all others of the program's run.
+    """
+    os.nice(NICENESS)
+    random.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
+    committed.become_replica(number << _NUMBER_BITS)
+    troubles = [trouble for hook in _start_hooks if (trouble := _trouble(hook))]
+    connection.sendall(frame(dumps((-1, (os.getpid(), troubles)))))
+    broken: str | None = None
+    while (body := receive_frame(connection)) is not None:
+        version, dump, deltas, dropped, calls = loads(body)
+        del body
+        if broken is None:
+            broken = _catch_up(version, dump, deltas, dropped)
+        for attempt, payload in calls:
+            if broken is None:
+                answer = _answer(attempt, payload)
+            else:
+                answer = dumps((attempt, Refusal(broken, lasting=False)))
+            connection.sendall(frame(answer))
+        del calls
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+
+
+def _trouble(hook: Callable[[], object]) -> str | None:
+    try:
+        hook()
+    except Exception:  # the program's own code; reported, not swallowed
+        return traceback.format_exc()
+    return None
+
+
+def _catch_up(
+    version: int,
+    dump: bytes | None,
+    deltas: Iterable[bytes],
+    dropped: Iterable[int],
+) -> str | None:
+    """Bring the replica to `version`; return why that is impossible, or None."""
+    assert committed.kept is not None
+    try:
+        if dump is not None:
+            contents, living = loads(dump)
+            committed.load(contents, version)
+            committed.kept.update({one._number: one for one, _ in contents})
+            dropped = committed.kept.keys() - set(living)
+        for delta in deltas:
+            writes = loads(delta)
+            committed.install(writes)
+            committed.kept.update({one._number: one for one, _, _ in writes})
+    except (AttributeError, ImportError, TypeError) as error:
+        return f"a worker cannot load shared state ({error})"
+    committed.forget(list(dropped))
+    committed.version = version
+    return None
+
+
+def _answer(attempt: int, payload: bytes) -> bytes:
+    try:
+        function, args, kwargs, ordered, commits_on = loads(payload)
+    except (AttributeError, ImportError, LookupError, TypeError) as error:
+        reason = f"a worker cannot load it ({error}); define it before the first call"
+        return dumps((attempt, Refusal(reason)))
+    call = Call(function, args, kwargs, "", ordered, commits_on)
+    outcome = contextvars.Context().run(
+        run_attempt, call, speculative=True, keep_reads=False
+    )
+    if isinstance(outcome, Refusal):
+        return dumps((attempt, outcome))
+    return pack(attempt, outcome)

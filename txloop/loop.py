@@ -1,0 +1,240 @@
+"""The IOLoop that runs marked callbacks, fd handlers and requests as transactions.
+
+Unmarked ones run on the loop thread exactly as in stock Tornado. The loop is Tornado's
+own asyncio loop with its two choke points extended: `_run_callback`, through which all
+callbacks, timers and futures go, and `_handle_events`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncGenerator, Callable
+from typing import TypeVar, cast
+
+from tornado import gen
+from tornado.ioloop import IOLoop, PeriodicCallback
+from tornado.log import app_log
+from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop, BaseAsyncIOLoop
+from tornado.web import Finish
+
+from txloop.dispatch import Dispatcher
+from txloop.functions import FunctionCalls, is_coroutine
+from txloop.logs import capture_records
+from txloop.marks import mark_of
+from txloop.options import Options, take_executor
+from txloop.shutdown import drain_on_signals
+
+__all__ = ["TransactionIOLoop", "TransactionMainLoop", "atomically"]
+
+T = TypeVar("T")
+
+class TransactionLoop(BaseAsyncIOLoop):
+    """What both kinds of transactional loops share.
+
+    Attributes:
+        dispatcher: The transactions of this loop.
+        calls: Makes them of function calls.
+        options: As given to `txloop.install` or ``IOLoop.configure``.
+    """
+
+    dispatcher: Dispatcher
+    calls: FunctionCalls
+    options: Options
+
+    def initialize(self, **kwargs: object) -> None:  # type: ignore[override]
+        """Take txloop's options out of `kwargs`; the rest is Tornado's.
+
+        Raises:
+            TxConfigurationError: if an option has an unknown value.
+        """
+        self.options, rest = Options.split(kwargs)
+        self._started_here = False
+        super().initialize(**rest)  # type: ignore[arg-type] # Tornado checks them
+        # A loop of asyncio or uvloop has all that a reactor needs.
+        executor = take_executor(self.options)
+        self.dispatcher = Dispatcher(
+            executor, self.asyncio_loop, on_start=self._tie_to_asyncio_loop
+        )
+        in_order = self.options.order == "arrival"
+        self.calls = FunctionCalls(self.dispatcher, (Finish,), in_order)
+        capture_records()
+        if self.options.signals:
+            drain_on_signals(self, self.options.drain_seconds)
+
+    def start(self) -> None:
+        self._started_here = True
+        try:
+            super().start()
+        finally:
+            self._started_here = False
+
+    def close(self, all_fds: bool = False) -> None:
+        self.dispatcher.close()
+        super().close(all_fds)
+
+    def end(self) -> None:
+        """Stop the loop from within, however it was started, with exit code 0."""
+        self.dispatcher.close()
+        if self._started_here:
+            self.stop()
+        else:  # `asyncio.run` takes a stopped loop for an error
+            raise SystemExit(0)
+
+    def _tie_to_asyncio_loop(self) -> None:
+        # `asyncio.run` closes async generators, and never the IOLoop.
+        self._closer = self._close_at_the_end()
+        self._closing_task = self.asyncio_loop.create_task(anext(self._closer))
+
+    async def _close_at_the_end(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            self.dispatcher.close()
+
+    # Callbacks
+
+    def _run_callback(self, callback: Callable[[], object]) -> None:
+        # Tornado hands over a functools.partial of the program's callback.
+        function = getattr(callback, "func", callback)
+        if _is_marked(function):
+            self._run_marked(callback)
+            return
+        periodic = getattr(function, "__self__", None)
+        if isinstance(periodic, PeriodicCallback) and _is_marked(periodic.callback):
+            super()._run_callback(functools.partial(self._run_periodic, periodic))
+            return
+        self.dispatcher.unmarked += 1
+        super()._run_callback(callback)
+
+    def _run_marked(self, callback: Callable[[], object]) -> None:
+        def done(value: object, error: BaseException | None) -> None:
+            if error is None:
+                # A result may be awaitable, as that of any callback.
+                BaseAsyncIOLoop._run_callback(self, lambda: value)
+            elif not isinstance(error, asyncio.CancelledError):
+                app_log.error("Exception in callback %r", callback, exc_info=error)
+
+        assert isinstance(callback, functools.partial)
+        function, args, kwargs = callback.func, callback.args, callback.keywords
+        self.calls.submit(function, args, kwargs, done, ordered=True)
+
+    async def _run_periodic(self, periodic: PeriodicCallback) -> None:
+        """Do what `PeriodicCallback._run` does, in a transaction."""
+        if not periodic._running:
+            return
+        try:
+            await self.calls.future(
+                self.asyncio_loop, periodic.callback, (), {}, ordered=True
+            )
+        except Exception:
+            app_log.error("Exception in callback %r", periodic.callback, exc_info=True)
+        finally:
+            periodic._schedule_next()
+
+    # File descriptors
+
+    def _handle_events(self, fd: int, events: int) -> None:
+        handler = self.handlers[fd]
+        fileobj, function = handler
+        if not _is_marked(function):
+            self.dispatcher.unmarked += 1
+            function(fileobj, events)
+            return
+        if self.dispatcher.executor.name == "processes":
+            self.calls.profile(function).home = (
+                "it handles a file descriptor, which workers do not have"
+            )
+        watched = (IOLoop.READ if fd in self.readers else 0) | (
+            IOLoop.WRITE if fd in self.writers else 0
+        )
+        # It stays ready until the handler has run; do not ask again before that.
+        self.update_handler(fd, 0)
+
+        def done(_: object, error: BaseException | None) -> None:
+            if self.handlers.get(fd) is handler and not self._watches(fd):
+                self.update_handler(fd, watched)
+            if error is not None:
+                app_log.error("Exception in handler for fd %d", fd, exc_info=error)
+
+        self.calls.submit(function, (fileobj, events), {}, done, ordered=True)
+
+    def _watches(self, fd: int) -> bool:
+        return fd in self.readers or fd in self.writers
+
+
+def _is_marked(function: Callable[..., object]) -> bool:
+    return mark_of(function) is not None and not is_coroutine(function)
+
+
+class TransactionIOLoop(TransactionLoop, AsyncIOLoop):
+    """An `IOLoop` whose marked callbacks, handlers and requests are transactions.
+
+    ``IOLoop.configure("txloop.TransactionIOLoop", workers=4)`` or `txloop.install` make
+    it the class of every IOLoop of the program. The options are those of `install`.
+    """
+
+
+class TransactionMainLoop(TransactionLoop, AsyncIOMainLoop):
+    """The same on the asyncio loop that is already there, as under ``asyncio.run``."""
+
+
+def atomically(
+    function: Callable[..., T], /, *args: object, **kwargs: object
+) -> asyncio.Future[T]:
+    """Run ``function(*args, **kwargs)`` as one transaction; await the result.
+
+    The function may run more than once and in another process, and takes effect once,
+    at its commit. Its exception is raised here, after its writes were undone. Must be
+    called on the loop thread, outside a transaction. On a stock IOLoop the function
+    runs at once, as a transaction with nothing beside it.
+
+    Raises:
+        TxError: if called inside a transaction, or for a coroutine function.
+        TxClosedError: (on awaiting) if the loop was closed before the commit.
+    """
+    loop = IOLoop.current()
+    assert isinstance(loop, BaseAsyncIOLoop)
+    calls = loop.calls if isinstance(loop, TransactionLoop) else _calls_beside(loop)
+    return calls.future(loop.asyncio_loop, function, args, kwargs)
+
+
+def _calls_beside(loop: BaseAsyncIOLoop) -> FunctionCalls:
+    """Return what runs transactions, serially, on behalf of a stock loop."""
+    calls: FunctionCalls | None = getattr(loop, "_txloop_calls", None)
+    if calls is None:
+        executor = take_executor(Options(executor="serial"))
+        calls = FunctionCalls(Dispatcher(executor, loop.asyncio_loop), (Finish,), False)
+        loop._txloop_calls = calls  # type: ignore[attr-defined] # our own attribute
+    return calls
+
+
+# `IOLoop.current()` builds an AsyncIOMainLoop by name, whatever class is configured.
+# Replacing the module's attribute would miss those who imported it before.
+_stock_new = AsyncIOMainLoop.__new__
+
+
+def _new_main_loop(
+    cls: type[AsyncIOMainLoop], *args: object, **kwargs: object
+) -> AsyncIOMainLoop:
+    if cls is AsyncIOMainLoop:
+        configured, options = IOLoop._save_configuration()
+        if isinstance(configured, type) and issubclass(configured, TransactionLoop):
+            return TransactionMainLoop(**{**(options or {}), **kwargs})
+    return cast("AsyncIOMainLoop", _stock_new(cls, *args, **kwargs))
+
+
+AsyncIOMainLoop.__new__ = staticmethod(_new_main_loop)  # type: ignore[method-assign]
+
+
+def _run_yielded_call(yielded: tuple[object, ...]) -> asyncio.Future[object]:
+    """Run the transaction of ``yield function, args[, kwargs]`` in a coroutine."""
+    match yielded:
+        case (function, tuple(args)) if callable(function):
+            return atomically(function, *args)
+        case (function, tuple(args), dict(kwargs)) if callable(function):
+            return atomically(function, *args, **kwargs)
+    raise gen.BadYieldError(f"yielded unknown object {yielded!r}")
+
+
+gen.convert_yielded.register(tuple, _run_yielded_call)

@@ -1,0 +1,94 @@
+"""Setting a program up: the loop that it gets, its workers, its figures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tornado.ioloop import IOLoop
+
+from txloop.errors import TxError
+from txloop.executors.processes import ProcessesExecutor
+from txloop.loop import TransactionIOLoop, TransactionLoop
+from txloop.options import Options, take_executor, use_executor
+from txloop.profile import Stats
+
+__all__ = ["install", "start_workers", "stats"]
+
+
+def install(
+    executor: str | None = None,
+    workers: int | None = None,
+    *,
+    order: Literal["completion", "arrival"] = "completion",
+    signals: bool = True,
+    drain_seconds: float = 10.0,
+) -> None:
+    """Make every IOLoop that the program gets from now on a `TransactionIOLoop`.
+
+    Call it first, before anything asks for an IOLoop; it works under
+    ``IOLoop.current().start()`` as under ``asyncio.run``, on asyncio's loop and on
+    uvloop's.
+
+    Args:
+        executor: ``"processes"``, ``"serial"`` or ``"auto"``, which is forked processes
+            where there are two cores and a fork. None: what ``TXLOOP_EXECUTOR`` says,
+            else ``"auto"``.
+        workers: How many transactions run at once. None: what ``TXLOOP_WORKERS`` says,
+            else one per core.
+        order: ``"completion"``: requests commit as they complete; ``"arrival"``: every
+            transaction commits in the order of arrival.
+        signals: Whether SIGTERM and Ctrl-C stop accepting, finish what runs and end the
+            program with exit code 0. Signals that the program handles are left alone.
+        drain_seconds: How long that may take.
+
+    Raises:
+        TxConfigurationError: if an option has an unknown value.
+        TxError: if there is a running stock IOLoop, which would stay one.
+    """
+    options = {
+        "executor": executor,
+        "workers": workers,
+        "order": order,
+        "signals": signals,
+        "drain_seconds": drain_seconds,
+    }
+    Options.split(dict(options))
+    for loop in IOLoop._ioloop_for_asyncio.values():
+        if not isinstance(loop, TransactionLoop) and loop.asyncio_loop.is_running():
+            raise TxError(
+                "there is a running IOLoop already, and it is a stock one; call "
+                "txloop.install() before anything asks for an IOLoop"
+            )
+    IOLoop.configure(TransactionIOLoop, **options)
+
+
+def start_workers() -> None:
+    """Fork the workers now, for a program that is about to start threads.
+
+    Otherwise that is done by the first transaction. Call it when the application is
+    set up: what is made later (applications, functions, global state) is unknown to the
+    workers. With an executor that has no processes it does nothing.
+    """
+    configured, keywords = IOLoop._save_configuration()
+    if not (isinstance(configured, type) and issubclass(configured, TransactionLoop)):
+        raise TxError("call txloop.install() before txloop.start_workers()")
+    loop = IOLoop.current(instance=False)
+    if isinstance(loop, TransactionLoop):
+        executor = loop.dispatcher.executor
+    else:
+        executor = take_executor(Options.split(dict(keywords or {}))[0])
+        use_executor(executor)
+    if isinstance(executor, ProcessesExecutor):
+        executor.fork()
+
+
+def stats() -> Stats:
+    """Return what the current IOLoop has done; call it on the loop thread.
+
+    Raises:
+        TxError: if the current IOLoop is not txloop's.
+    """
+    loop = IOLoop.current()
+    if not isinstance(loop, TransactionLoop):
+        raise TxError("the current IOLoop is a stock one; call txloop.install() first")
+    return loop.dispatcher.stats()
