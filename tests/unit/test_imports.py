@@ -17,26 +17,37 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-VALUES = {"types", "errors"}
-DISPATCHING = {*VALUES, "events", "executors.base", "commit", "store", "scan"}
-DISPATCHING |= {"attempt"}
+# What any room may know: plain values, errors, and how long things take.
+VALUES = {"types", "errors", "timing"}
+DISPATCHING = {*VALUES, "events", "executors.base", "commit", "store", "attempt"}
+DISPATCHING |= {"scan", "marks", "profile"}
+LOOPING = {*DISPATCHING, "dispatch", "functions", "logs", "options", "shutdown"}
 
 # Room -> the rooms that its modules may import, beside one another. A room is a module
 # of txloop or a package with all that lies in it; the longest name that fits decides.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
+    "timing": set(),
+    "profile": set(),
     "types": {"errors"},
+    "marks": VALUES,
     "events": VALUES,
     "store": VALUES,
     "attempt": {*VALUES, "store"},
+    "logs": {*VALUES, "attempt"},
     "cells": {*VALUES, "store", "attempt"},
     "commit": {*VALUES, "store"},
     "executors": {*VALUES, "store", "attempt", "executors.base"},
     "executors.base": {*VALUES, "events"},
+    "options": {*VALUES, "executors.base"},
     "scan": VALUES,
     "dispatch": DISPATCHING,
-    "loop": {*DISPATCHING, "dispatch"},
-    "web": {*VALUES, "attempt", "scan", "dispatch", "loop"},
+    "functions": {*DISPATCHING, "dispatch"},
+    "shutdown": {*VALUES, "dispatch"},
+    "loop": LOOPING,
+    "requests": {*VALUES, "attempt", "scan", "marks"},
+    "web": {*LOOPING, "loop", "requests"},
+    "setup": {*LOOPING, "loop", "web", "executors"},
 }
 
 # These two see everything: the public face and the command line.
@@ -44,7 +55,7 @@ FACES = {"__init__", "__main__"}
 
 # Package from elsewhere -> the rooms that may import it. The standard library is free.
 ELSEWHERE = {
-    "tornado": {"loop", "web", "__main__", "check"},
+    "tornado": {"loop", "web", "requests", "setup", "__main__", "check"},
     "cloudpickle": {"executors"},
     "dask": {"executors.dask"},
     "distributed": {"executors.dask"},
