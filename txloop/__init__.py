@@ -19,6 +19,7 @@ from txloop.loop import TransactionIOLoop, atomically
 from txloop.marks import transactional
 from txloop.profile import LabelStats, Stats
 from txloop.setup import install, start_workers, stats
+from txloop.web import take_requests_over
 
 __all__ = [
     "LabelStats",
@@ -43,3 +44,5 @@ __all__ = [
     "stats",
     "transactional",
 ]
+
+take_requests_over()

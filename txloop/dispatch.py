@@ -115,7 +115,7 @@ class Dispatcher:
         self._on_start = on_start
         self._here = executor_named("serial")
         self._here.start(reactor, self._deliver)
-        self._started = False
+        self.started = False
         self._closed = False
         self._profiles: dict[Hashable, Profile] = {}
         self._transactions = 0
@@ -200,8 +200,8 @@ class Dispatcher:
         """Hand the round to the executor; called once per loop iteration."""
         if self._closed or not self._round:
             return
-        if not self._started:
-            self._started = True
+        if not self.started:
+            self.started = True
             self._on_start()
             committed.owner = threading.get_ident()
             self.executor.start(self._reactor, self._deliver)
@@ -373,7 +373,7 @@ class Dispatcher:
             return
         self._closed = True
         self.executor.close()
-        if self._started:
+        if self.started:
             committed.owner = None
         pending = list(self._open.values())
         for transaction in pending:

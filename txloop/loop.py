@@ -141,7 +141,7 @@ class TransactionLoop(BaseAsyncIOLoop):
             self.dispatcher.unmarked += 1
             function(fileobj, events)
             return
-        if self.dispatcher.executor.name == "processes":
+        if self.dispatcher.executor.forks:
             self.calls.profile(function).home = (
                 "it handles a file descriptor, which workers do not have"
             )

@@ -11,6 +11,7 @@ from txloop.executors.processes import ProcessesExecutor
 from txloop.loop import TransactionIOLoop, TransactionLoop
 from txloop.options import Options, take_executor, use_executor
 from txloop.profile import Stats
+from txloop.web import register_all
 
 __all__ = ["install", "start_workers", "stats"]
 
@@ -79,6 +80,7 @@ def start_workers() -> None:
         executor = take_executor(Options.split(dict(keywords or {}))[0])
         use_executor(executor)
     if isinstance(executor, ProcessesExecutor):
+        register_all()
         executor.fork()
 
 

@@ -63,12 +63,15 @@ class Executor(Protocol):
     Attributes:
         name: As in `executor_named`.
         workers: How many attempts can run at once.
+        forks: Whether attempts run in copies of this process, which know only what there
+            was when they were forked and have no open files.
         transport_seconds: What sending one call away costs the loop thread, as measured.
     """
 
     name: str
     workers: int
     transport_seconds: float
+    forks: bool
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         """Get ready to run attempts. Starting again does nothing."""

@@ -44,6 +44,7 @@ class ProcessesExecutor:
     """Forked workers behind one queue; owned by the loop thread."""
 
     name = "processes"
+    forks = True
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))

@@ -20,6 +20,7 @@ class SerialExecutor:
 
     name = "serial"
     workers = 1
+    forks = False
     transport_seconds = math.inf  # there is nowhere to send to
 
     def __init__(self, workers: int | None = None) -> None:

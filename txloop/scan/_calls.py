@@ -1,0 +1,245 @@
+"""The walk through calls: into code of the program, and past everything else."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from dataclasses import replace
+from functools import partial, reduce
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING
+
+from txloop.scan._expressions import Expressions
+from txloop.scan._targets import constant
+from txloop.scan.element import element
+from txloop.scan.frame import Nested
+from txloop.scan.member import class_of, member
+from txloop.scan.source import is_own_function, own_module_of
+from txloop.scan.value import (
+    GETTERS,
+    UNKNOWN,
+    Arguments,
+    Bound,
+    Family,
+    Getter,
+    Instance,
+    Live,
+    Member,
+    Super,
+    Value,
+    class_label,
+    functions_of,
+    has_type,
+    shared,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from txloop.scan.source import Sources
+
+_CALLERS = (filter, map, max, min, reduce, sorted)
+"""Builtins that call the functions they get, before they or their results end."""
+
+_CHANGERS = frozenset(
+    [
+        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *("insort", "insort_left", "insort_right", "shuffle"),
+    ]
+)
+"""Functions of the standard library that change the list they get."""
+
+_CHANGERS_HOMES = frozenset(["_heapq", "heapq", "_bisect", "bisect", "random"])
+
+
+class Calls(Expressions):
+    """Visits calls.
+
+    Attributes:
+        everything: Whether to walk also what runs on the loop thread at commit.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        evidence: Mapping[str, object],
+        app: object,
+        *,
+        everything: bool,
+    ) -> None:
+        super().__init__(sources, evidence, app)
+        self.everything = everything
+        self._made: dict[object, Instance] = {}
+
+    def visit_Call(self, node: ast.Call) -> Value:
+        callee = self.value(node.func)
+        given = node.args
+        if given and not self.everything and _is_on_commit(callee):
+            given = _without_effect(given)
+        values = [(each, self.value(each)) for each in given]
+        # What comes after `*args` may be any parameter.
+        known = itertools.takewhile(_is_single, values)
+        positional = tuple(value for _, value in known)
+        keywords = {each.arg or "": self.value(each.value) for each in node.keywords}
+        arguments = Arguments(positional, keywords)
+        if isinstance(callee, Live):
+            found, done = self._builtin(callee.thing, arguments, node)
+            if done:
+                return found
+        return self.call(callee, arguments, node)
+
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
+        """Walk into what the call runs, and return what it stands for."""
+        if isinstance(callee, Member):
+            return self._take(callee, node)
+        if isinstance(callee, Instance):
+            callee = member(callee, "__call__", self.sources)
+        if isinstance(callee, Live) and callee.thing is not UNKNOWN:
+            if has_type(callee.thing, type):
+                return self._make(callee.thing, arguments, node)
+            callee, arguments = _target(callee, arguments, self.sources)
+        if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
+            return self.run(callee.functions, callee.receiver, arguments)
+        if not isinstance(callee, Nested):
+            for each in (*arguments.positional, *arguments.keywords.values()):
+                self.escape(each, node)
+        return None
+
+    def _take(self, method: Member, node: ast.AST) -> Value:
+        """Return the element that a method of a builtin container gives."""
+        if method.name in {"items", "values"}:
+            return method
+        if method.name not in GETTERS:
+            return None
+        key: object = UNKNOWN
+        if isinstance(node, ast.Call) and node.args:
+            key = constant(node.args[0])
+        return self.item(method.holder, key, node)
+
+    def _make(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
+        """Return a new object of the class, walking through what makes it."""
+        if own_module_of(cls) is None:
+            for each in (*arguments.positional, *arguments.keywords.values()):
+                self.escape(each, node)
+            return None
+        key = (id(cls), arguments.identity())
+        if key not in self._made:
+            self._made[key] = instance = Instance(cls)
+            for name in ("__init__", "__post_init__"):
+                self.call_method(instance, name, arguments)
+        return self._made[key]
+
+    def call_method(self, receiver: Value, name: str, arguments: Arguments) -> None:
+        """Walk through the method or property of the receiver, if there is one."""
+        found = member(receiver, name, self.sources)
+        if isinstance(found, (Bound, Getter)):
+            self.run(found.functions, found.receiver, arguments)
+
+    def _builtin(
+        self, thing: object, arguments: Arguments, node: ast.Call
+    ) -> tuple[Value, bool]:
+        """Return what a call of a builtin stands for, and whether it is known here."""
+        given = arguments.positional
+        first = given[0] if given else None
+        name = constant(node.args[1]) if len(node.args) > 1 else None
+        if thing is super:
+            return self._super(given), True
+        if thing is type and len(given) == 1:
+            return class_of(first), True
+        if thing is globals:
+            return self._globals(), True
+        if thing is getattr and isinstance(name, str):
+            return self.attribute(first, name, node), True
+        if (thing is setattr or thing is delattr) and len(given) > 1:
+            attribute = name if isinstance(name, str) else "?"
+            self.store_attribute(first, attribute, None, node)
+            return None, True
+        if any(thing is each for each in _CALLERS):
+            for value in (*given, *arguments.keywords.values()):
+                self._call_passed(value, node)
+        if thing is next:
+            self.change(first, node)
+            self.call_method(first, "__next__", Arguments())
+            return (element(first) if isinstance(first, Live) else None), True
+        if _changes_argument(thing):
+            self.change(first, node)
+        return None, False
+
+    def _call_passed(self, value: Value, node: ast.AST) -> None:
+        """Walk into a function that a builtin calls."""
+        callable_live = isinstance(value, Live) and has_type(value.thing, FunctionType)
+        if callable_live or isinstance(value, Bound):
+            self.call(value, Arguments(), node)
+
+    def _super(self, given: tuple[Value, ...]) -> Value:
+        frame = self.frame.outermost
+        after = frame.cells.get("__class__")
+        receiver = frame.receiver
+        if len(given) == 2 and isinstance(given[0], Live):
+            after, receiver = given[0].thing, given[1]
+        return Super(after, receiver) if has_type(after, type) else None
+
+    def _globals(self) -> Live:
+        label = self.frame.label("globals()")
+        return Live(self.frame.namespace, label, Family.GLOBAL)
+
+
+def _target(
+    callee: Live, arguments: Arguments, sources: Sources
+) -> tuple[Value, Arguments]:
+    """Return the functions that a call of the object runs, and with which arguments."""
+    thing, receiver = callee.thing, None
+    for _ in range(32):  # partial of a method of a partial ..., each adds something
+        if has_type(thing, partial):
+            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
+            positional = (*preset, *arguments.positional)
+            arguments = replace(arguments, positional=positional)
+            thing = thing.func
+        elif has_type(thing, MethodType):
+            receiver = _owner(thing.__self__)
+            thing = thing.__func__
+        else:
+            break
+    functions = functions_of(thing)
+    if not functions and own_module_of(type(thing)) is not None:
+        return member(replace(callee, thing=thing), "__call__", sources), arguments
+    return Bound(functions, receiver), arguments
+
+
+def _owner(thing: object) -> Value:
+    """Return the value of the object whose bound method is called."""
+    if has_type(thing, type):
+        return Live(thing, class_label(thing), Family.CLASS)
+    return shared(thing, class_label(type(thing)), Family.GLOBAL)
+
+
+def _is_single(given: tuple[ast.expr, Value]) -> bool:
+    return not isinstance(given[0], ast.Starred)
+
+
+def _is_on_commit(callee: Value) -> bool:
+    if not isinstance(callee, Live):
+        return False
+    module = str(getattr(type(callee.thing), "__module__", ""))
+    if module != "builtins":
+        return False
+    home = str(getattr(callee.thing, "__module__", ""))
+    name = getattr(callee.thing, "__name__", "")
+    return home.partition(".")[0] == "txloop" and name == "on_commit"
+
+
+def _without_effect(given: list[ast.expr]) -> list[ast.expr]:
+    """Return the arguments without the function that runs at commit."""
+    first = given[0]
+    if isinstance(first, ast.Call):
+        return [*first.args[1:], *given[1:]]
+    named = isinstance(first, (ast.Lambda, ast.Name, ast.Attribute))
+    return given[1:] if named else given
+
+
+def _changes_argument(thing: object) -> bool:
+    if type(thing).__module__ != "builtins":
+        return False
+    home = getattr(thing, "__module__", None)
+    name = getattr(thing, "__name__", None)
+    return home in _CHANGERS_HOMES and name in _CHANGERS

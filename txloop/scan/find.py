@@ -1,0 +1,150 @@
+"""The two questions that the scan answers."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING
+
+from txloop.scan._walk import Walk
+from txloop.scan.access import Act
+from txloop.scan.finding import Finding, read_remedy, write_remedy
+from txloop.scan.index import Program, argument
+from txloop.scan.member import class_at
+from txloop.scan.value import (
+    UNKNOWN,
+    Arguments,
+    Bound,
+    Family,
+    Instance,
+    Live,
+    functions_of,
+    has_type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from txloop.scan.access import Access
+    from txloop.scan.index import Writes
+
+BEFORE = (
+    "__init__",
+    "initialize",
+    "set_default_headers",
+    "prepare",
+    "get_current_user",
+    "get_user_locale",
+    "get_browser_locale",
+    "get_login_url",
+    "get_template_namespace",
+    "get_template_path",
+    "check_xsrf_cookie",
+    "compute_etag",
+)
+"""Methods of a handler that may run in the transaction beside the verb."""
+
+AFTER = ("write_error", "log_exception")
+"""Those that run when the verb raises. `on_finish` runs on the loop thread."""
+
+_NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
+
+# The scan is asked through functions, and an index is too dear to build for each
+# question; it is derived from the sources, so that sharing it changes no answer.
+_PROGRAM = Program()
+
+
+def scan_function(function: Callable[..., object]) -> tuple[Finding, ...]:
+    """Return what keeps a function from running as a transaction in a worker.
+
+    Any callable will do: a function, a bound method, a partial, an object. Looks at
+    code only, runs none of the program's. Call it on the loop thread.
+
+    Args:
+        function: What a transaction would call.
+
+    Returns:
+        The findings by file and line; none for a function without source.
+    """
+    writes = _PROGRAM.writes()
+    walk = Walk(_PROGRAM.sources, writes.evidence)
+    callee = _as_method(function) or Live(function, "", Family.GLOBAL)
+    walk.call(callee, Arguments(), ast.Pass())
+    return _findings(walk, writes)
+
+
+def scan_handler(
+    handler: type,
+    verb: str,
+    arguments: Mapping[str, object] | None = None,
+    application: object = None,
+) -> tuple[Finding, ...]:
+    """Return what keeps a verb of a handler from running in a worker.
+
+    Scans the verb and the methods that Tornado calls around it, as far as they are
+    defined in the program's own modules. Looks at code only, runs none of the
+    program's. Call it on the loop thread.
+
+    Args:
+        handler: The class.
+        verb: Its method, such as ``get``.
+        arguments: What the handler is registered with, passed to ``initialize``.
+            Without them what ``initialize`` keeps is taken for shareable.
+        application: The application. Without it, what it holds is guessed from the
+            source, and taken for shareable where that does not tell.
+
+    Returns:
+        The findings by file and line.
+    """
+    writes = _PROGRAM.writes()
+    app = UNKNOWN if application is None else application
+    walk = Walk(_PROGRAM.sources, writes.evidence, app)
+    instance = Instance(handler)
+    keywords = {
+        name: argument(thing, name)
+        for name, thing in (arguments or _NO_ARGUMENTS).items()
+    }
+    for name in (*BEFORE, verb.lower(), *AFTER):
+        given = Arguments((), keywords if name == "initialize" else {})
+        walk.call_method(instance, name, given)
+    return _findings(walk, writes)
+
+
+def _as_method(function: Callable[..., object]) -> Bound | None:
+    """Return the function bound to an instance, if it is a method of a class."""
+    if not has_type(function, FunctionType):
+        return None
+    owner, _, name = function.__qualname__.rpartition(".")
+    cls = class_at(function.__globals__, owner)
+    if cls is None or has_type(cls.__dict__.get(name), staticmethod):
+        return None
+    return Bound(functions_of(function), Instance(cls))
+
+
+def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
+    """Return what the walk saw and the index makes a finding, each once."""
+    walk.finish()
+    found = [
+        _finding(access, write_remedy(access.thing))
+        for access in walk.accesses
+        if access.act is not Act.READ and access.certain
+    ]
+    written = {finding.name for finding in found}
+    for access in walk.accesses:
+        writer = writes.writer_of(access) if access.act is Act.READ else None
+        # One finding says what to do about a name that is both written and read.
+        if writer is not None and access.name not in written:
+            found.append(_read(access, writer))
+    unique = {(it.file, it.line, it.name, it.kind.name): it for it in reversed(found)}
+    return tuple(unique[key] for key in sorted(unique))
+
+
+def _read(access: Access, writer: Access) -> Finding:
+    where = (writer.function, writer.file, writer.line)
+    return _finding(access, read_remedy(access.thing, *where))
+
+
+def _finding(access: Access, remedy: str) -> Finding:
+    return Finding(
+        access.kind, access.name, access.file, access.line, access.function, remedy
+    )

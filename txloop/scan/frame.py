@@ -1,0 +1,228 @@
+"""The names that a piece of code sees: its own, those around it, the module's.
+
+A frame belongs to one walk. Aliases are followed in the order of the source, the last
+assignment counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop.scan.source import FunctionNode
+from txloop.scan.value import UNKNOWN, Family, Live, Value, module_label, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from txloop.scan.value import Arguments, Slot
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_Scope = FunctionNode | ast.ClassDef | Comprehension
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """What a name means in a function, a comprehension or a class body.
+
+    Attributes:
+        file: Where the code stands.
+        qualname: The name of the function, that of the one around a comprehension.
+        namespace: The globals.
+        local: The values of its own names.
+        outer: The frame around it, where the walk came through that.
+        cells: What the closure of a live function holds.
+        global_names: Those declared `global`.
+        outer_names: Those declared `nonlocal`.
+        receiver: The value of the first parameter of a method.
+        transparent: Whether `:=` binds in the frame around it.
+        returned: The first shared value that it returns.
+    """
+
+    file: str
+    qualname: str
+    namespace: dict[str, object]
+    local: dict[str, Value] = field(default_factory=dict)
+    outer: Frame | None = None
+    cells: Mapping[str, object] = field(default_factory=dict)
+    global_names: frozenset[str] = frozenset()
+    outer_names: frozenset[str] = frozenset()
+    receiver: Value = None
+    transparent: bool = False
+    returned: Value = None
+
+    @property
+    def outermost(self) -> Frame:
+        """The frame of the function in which all of this stands."""
+        return self if self.outer is None else self.outer.outermost
+
+    def enter(self, node: FunctionNode) -> None:
+        """Bind the names of the function that are not bound yet."""
+        names = declared(node)
+        self.global_names, self.outer_names = names.global_names, names.outer_names
+        for name in names.local:
+            self.local.setdefault(name, None)
+
+    def inner(self, name: str) -> Frame:
+        """Return a frame of a function or class that stands in this one."""
+        qualname = f"{self.qualname}.<locals>.{name}" if name else self.qualname
+        return Frame(self.file, qualname, self.namespace, outer=self)
+
+    def holder(self, name: str) -> Frame | None:
+        """Return the frame, from this one outwards, whose own the name is."""
+        frame: Frame | None = self
+        while frame is not None and name not in frame.global_names:
+            if name in frame.local:
+                return frame
+            frame = frame.outer
+        return None
+
+    def in_function_of(self, other: Frame) -> bool:
+        """Return whether no function stands between this frame and the other."""
+        return self.qualname == other.qualname
+
+    def value(self, name: str) -> Value:
+        """Return what the name stands for."""
+        holder = self.holder(name)
+        if holder is not None:
+            found = holder.local[name]
+            if found is None and not self.in_function_of(holder):
+                slots = ((holder.variables, name),)
+                return Live(UNKNOWN, name, Family.CLOSURE, slots)
+            return found
+        if name in self.outermost.cells and not self.is_global(name):
+            return self._cell(name)
+        return self._global(name)
+
+    @property
+    def variables(self) -> str:
+        """What identifies the variables of this function as owner of a slot."""
+        return f"{self.file}:{self.qualname}"
+
+    def slot(self, name: str) -> Slot:
+        """Return the slot of a global."""
+        return (id(self.namespace), name)
+
+    def label(self, name: str) -> str:
+        """Return what findings call a global."""
+        return f"{module_label(self.namespace)}.{name}"
+
+    def is_global(self, name: str) -> bool:
+        """Return whether the name is declared `global` here or around this."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.global_names:
+                return True
+            frame = frame.outer
+        return False
+
+    def _cell(self, name: str) -> Live:
+        frame = self.outermost
+        around = frame.qualname.split(".<locals>.")[:-1]
+        slots = tuple(
+            (f"{frame.file}:{'.<locals>.'.join(around[: depth + 1])}", name)
+            for depth in range(len(around))
+        )
+        return shared(frame.cells[name], name, Family.CLOSURE, slots)
+
+    def _global(self, name: str) -> Live:
+        if name in self.namespace:
+            thing = self.namespace[name]
+        elif hasattr(builtins, name):
+            return Live(getattr(builtins, name), name, Family.GLOBAL)
+        else:
+            thing = UNKNOWN
+        return shared(thing, self.label(name), Family.GLOBAL, (self.slot(name),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nested:
+    """A function that stands in another; it is walked where its name is used."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    frame: Frame
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a function binds, and how."""
+
+    local: frozenset[str]
+    global_names: frozenset[str]
+    outer_names: frozenset[str]
+
+
+def parameters(node: FunctionNode) -> list[str]:
+    """Return the names of the parameters, positional ones first, `*args` last."""
+    starred = (node.args.vararg, node.args.kwarg)
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return [each.arg for each in (*every, *starred) if each is not None]
+
+
+def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str, Value]:
+    """Return the parameters' values, with the receiver as the first."""
+    known = set(parameters(node))
+    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    values = arguments.positional
+    if receiver is not None:
+        values = (receiver, *values)
+    bound = dict(zip(names, values, strict=False))
+    given = {name: it for name, it in arguments.keywords.items() if name in known}
+    return {**bound, **given}
+
+
+def declared(node: FunctionNode) -> Names:
+    """Return the names that the function's own code binds."""
+    local, global_names, outer_names = set(parameters(node)), set[str](), set[str]()
+    for each in _own_nodes(node):
+        if isinstance(each, ast.Global):
+            global_names.update(each.names)
+        elif isinstance(each, ast.Nonlocal):
+            outer_names.update(each.names)
+        else:
+            local.update(_bound_by(each))
+    return Names(
+        frozenset(local - global_names - outer_names),
+        frozenset(global_names),
+        frozenset(outer_names),
+    )
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """Return the names that this node, without those below it, binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            for each in names:
+                yield each.asname or each.name.partition(".")[0]
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Return the nodes of a scope, of scopes in it only what they bind outside."""
+    waiting = list(_body(node))
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Comprehension):
+            named = (it for it in ast.walk(each) if isinstance(it, ast.NamedExpr))
+            yield from (it.target for it in named)
+            continue
+        yield each
+        if not isinstance(each, _Scope):
+            waiting.extend(ast.iter_child_nodes(each))
+
+
+def _body(node: ast.AST) -> list[ast.AST]:
+    body = getattr(node, "body", [])
+    return list(body) if isinstance(body, list) else [body]

@@ -1,0 +1,259 @@
+"""What an attribute of a value stands for.
+
+Looks where the interpreter would look, without running descriptors or `__getattr__`:
+the object's own attributes, then its classes.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cached_property
+from types import (
+    FunctionType,
+    MemberDescriptorType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING
+
+from txloop.scan.source import is_own_function, own_module_of
+from txloop.scan.value import (
+    METHODS,
+    UNKNOWN,
+    Bound,
+    Family,
+    Getter,
+    Instance,
+    Live,
+    Member,
+    Role,
+    Super,
+    Value,
+    application,
+    class_label,
+    functions_of,
+    has_type,
+    is_container,
+    is_plain,
+    module_label,
+    shared,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from txloop.scan.source import Sources
+    from txloop.scan.value import Slot
+
+
+def member(value: Value, name: str, sources: Sources) -> Value:
+    """Return what `value.name` stands for."""
+    if isinstance(value, Live):
+        return _of_live(value, name)
+    if isinstance(value, Instance):
+        return _of_instance(value, name, sources)
+    if isinstance(value, Super):
+        return _of_super(value, name)
+    return None
+
+
+def setter(value: Value, name: str) -> Bound | None:
+    """Return what `value.name = ...` runs, or None where it just assigns."""
+    if isinstance(value, Live) and value.thing is UNKNOWN:
+        return None
+    if not isinstance(value, (Live, Instance)):
+        return None
+    cls = value.type if isinstance(value, Instance) else type(value.thing)
+    found = _look_up(cls, name)
+    if found is None or not has_type(found[1], property):
+        return None
+    functions = tuple(filter(is_own_function, functions_of(found[1].fset)))
+    return Bound(functions, value)
+
+
+def settings(thing: object) -> Live:
+    """Return the value of the settings of the application."""
+    own = _attributes(thing).get("settings", UNKNOWN)
+    return Live(own, "application.settings", Family.APPLICATION, role=Role.SETTINGS)
+
+
+def class_of(value: Value) -> Value:
+    """Return what `type(value)` stands for."""
+    if isinstance(value, Instance):
+        return _class_value(value.type)
+    if isinstance(value, Live) and value.thing is not UNKNOWN:
+        return _class_value(type(value.thing))
+    return None
+
+
+def class_at(namespace: Mapping[str, object], qualname: str) -> type | None:
+    """Return the class of that name in the namespace of a module, or None."""
+    found: object = None
+    for name in qualname.split("."):
+        found = namespace.get(name)
+        if not has_type(found, type):
+            return None
+        namespace = found.__dict__
+    return found if has_type(found, type) else None
+
+
+def class_slots(cls: type, name: str) -> tuple[Slot, ...]:
+    """Return the slots that a read of the class attribute may look at."""
+    owners = [each for each in cls.__mro__ if name in each.__dict__]
+    return tuple((id(each), name) for each in dict.fromkeys([cls, *owners]))
+
+
+def class_attribute_label(cls: type, name: str) -> str:
+    """Return what findings call the class attribute."""
+    found = _look_up(cls, name)
+    return f"{class_label(cls if found is None else found[0])}.{name}"
+
+
+def _class_value(cls: type) -> Live:
+    return Live(cls, class_label(cls), Family.CLASS)
+
+
+def _look_up(cls: type, name: str) -> tuple[type, object] | None:
+    """Return the class that has the attribute, and the attribute as it is there."""
+    for owner in cls.__mro__:
+        if name in owner.__dict__:
+            return owner, owner.__dict__[name]
+    return None
+
+
+def _of_live(live: Live, name: str) -> Value:
+    thing = live.thing
+    if live.role is Role.APPLICATION and name == "settings":
+        return settings(thing)
+    if live.role is Role.SETTINGS or (thing is UNKNOWN and name in METHODS):
+        return Member(live, name)
+    if thing is UNKNOWN:
+        slots = ((live.key, name),) if live.role else live.slots
+        label = f"{live.name}.{name}" if live.role else live.name
+        return Live(UNKNOWN, label, live.family, slots)
+    if has_type(thing, ModuleType):
+        return of_module(thing, name)
+    if has_type(thing, type):
+        return _of_class(thing, name)
+    return _of_object(live, name)
+
+
+def of_module(module: ModuleType, name: str) -> Live:
+    """Return what `module.name` stands for."""
+    namespace = module.__dict__
+    thing = namespace.get(name, UNKNOWN)
+    if thing is UNKNOWN:
+        thing = sys.modules.get(f"{namespace.get('__name__')}.{name}", UNKNOWN)
+    label = f"{module_label(namespace)}.{name}"
+    return shared(thing, label, Family.GLOBAL, ((id(namespace), name),))
+
+
+def _of_class(cls: type, name: str) -> Value:
+    found = _look_up(cls, name)
+    if found is None:
+        label = class_attribute_label(cls, name)
+        return Live(UNKNOWN, label, Family.CLASS, class_slots(cls, name))
+    if has_type(found[1], classmethod):
+        return Bound(functions_of(found[1]), _class_value(cls))
+    return _class_member(cls, found, name, receiver=None)
+
+
+def _of_object(live: Live, name: str) -> Value:
+    thing, cls = live.thing, type(live.thing)
+    found = _look_up(cls, name)
+    raw = None if found is None else found[1]
+    attributes = _attributes(thing)
+    if name in attributes:
+        thing = attributes[name]
+    elif has_type(raw, MemberDescriptorType):
+        thing = _in_slot(raw, thing)
+    elif found is None:
+        thing = UNKNOWN
+    elif is_plain(thing) and own_module_of(found[0]) is None:
+        return Member(live, name)
+    else:
+        return _class_member(cls, found, name, receiver=live)
+    guess = thing is UNKNOWN and live.role is None and own_module_of(cls) is None
+    if is_container(cls) or guess:
+        return None
+    return shared(thing, f"{live.name}.{name}", live.family, ((live.key, name),))
+
+
+def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
+    if name in instance.attributes:
+        return instance.attributes[name]
+    if name == "__class__":
+        return _class_value(instance.type)
+    found = _look_up(instance.type, name)
+    if name in sources.assigned(instance.type):
+        own = found is not None and has_type(found[1], FunctionType, property)
+        return None if not own or found is None else _called(found[1], instance)
+    if found is not None and own_module_of(found[0]) is not None:
+        return _class_member(instance.type, found, name, receiver=instance)
+    if name == "application":
+        return application()
+    return settings(UNKNOWN) if name == "settings" else None
+
+
+def _of_super(value: Super, name: str) -> Value:
+    receiver = value.receiver
+    if isinstance(receiver, Instance):
+        cls = receiver.type
+    elif isinstance(receiver, Live):
+        thing = receiver.thing
+        cls = thing if has_type(thing, type) else type(thing)
+    else:
+        return None
+    order = list(cls.__mro__)
+    later = order[order.index(value.after) + 1 :] if value.after in order else []
+    for owner in later:
+        if name in owner.__dict__:
+            found = _called(owner.__dict__[name], receiver)
+            plain = isinstance(receiver, Live) and is_plain(receiver.thing)
+            if found is None and plain and isinstance(receiver, Live):
+                return Member(receiver, name)
+            return found
+    return None
+
+
+def _class_member(
+    cls: type, found: tuple[type, object], name: str, receiver: Value
+) -> Value:
+    """Return what a class has under the name, bound to the receiver if there is one."""
+    owner, raw = found
+    if has_type(raw, classmethod):
+        return Bound(functions_of(raw), _class_value(cls))
+    called = _called(raw, receiver)
+    if called is not None:
+        return called
+    if own_module_of(owner) is None and receiver is not None:
+        return None
+    if receiver is not None and is_container(cls):
+        return None
+    label = f"{class_label(owner)}.{name}"
+    return shared(raw, label, Family.CLASS, class_slots(cls, name))
+
+
+def _called(raw: object, receiver: Value) -> Value:
+    """Return the method or property that the raw class attribute is, or None."""
+    functions = tuple(filter(is_own_function, functions_of(raw)))
+    if has_type(raw, property, cached_property):
+        return None if receiver is None else Getter(functions, receiver)
+    if has_type(raw, staticmethod):
+        return Bound(functions, None)
+    return Bound(functions, receiver) if functions else None
+
+
+def _attributes(thing: object) -> dict[str, object]:
+    """Return the object's own attributes, looked up past its class."""
+    try:
+        found: object = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _in_slot(descriptor: MemberDescriptorType, thing: object) -> object:
+    try:
+        return descriptor.__get__(thing)
+    except AttributeError:
+        return UNKNOWN

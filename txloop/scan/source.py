@@ -1,0 +1,254 @@
+"""Which code is the program's own, and the syntax tree of it.
+
+Source comes from `linecache`, as tracebacks take it, so that what has no source there
+(C, generated code) has none here. A file that cannot be read or parsed is one without
+functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import sys
+import sysconfig
+import warnings
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+_INSTALLED = {"site-packages", "dist-packages"}
+_LIBRARIES = {"txloop", "tornado"}
+_FOREIGN_FOLDERS = tuple(
+    os.path.join(os.path.abspath(folder), "")
+    for folder in (
+        sysconfig.get_paths()["stdlib"],
+        sysconfig.get_paths()["platstdlib"],
+        os.path.dirname(os.path.dirname(__file__)),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """One function or lambda where its source stands.
+
+    Attributes:
+        node: Its syntax.
+        qualname: Its qualified name, as the interpreter forms it.
+        owner: The qualified name of the class in whose body it stands, or "".
+        file: The file that it is in.
+    """
+
+    node: FunctionNode
+    qualname: str
+    owner: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One parsed file.
+
+    Attributes:
+        lines: The list that `linecache` holds; while it does, the rest is fresh.
+        functions: Definitions by first line and name, as a code object has them.
+        outermost: Definitions that stand in no other function.
+        assigned: By the qualified name of a class, the attributes that its methods
+            assign on their instance.
+        tree: The syntax of the whole file.
+    """
+
+    lines: list[str]
+    functions: dict[tuple[int, str], Definition]
+    outermost: tuple[Definition, ...]
+    assigned: dict[str, frozenset[str]]
+    tree: ast.Module
+
+
+class Sources:
+    """The parsed files, each as long as its text is the same. The loop thread's."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Source] = {}
+        self._fresh: set[str] = set()
+        self._attributes: dict[type, frozenset[str]] = {}
+
+    def refresh(self) -> None:
+        """Look again, once, whether files have changed."""
+        self._fresh.clear()
+        self._attributes.clear()
+
+    def source(self, file: str, namespace: dict[str, object]) -> Source:
+        """Return the file's source, without functions where there is none."""
+        known = self._files.get(file)
+        if known is not None and file in self._fresh:
+            return known
+        self._fresh.add(file)
+        linecache.checkcache(file)
+        lines = linecache.getlines(file, namespace)
+        # linecache returns the same list until the file changes; a file that it
+        # cannot read gives a new empty one each time.
+        if known is None or (known.lines is not lines and (known.lines or lines)):
+            known = self._files[file] = _parse(file, lines)
+        return known
+
+    def definition(self, function: FunctionType) -> Definition | None:
+        """Return where the function is defined, or None without source."""
+        code = function.__code__
+        source = self.source(code.co_filename, function.__globals__)
+        return source.functions.get((code.co_firstlineno, code.co_name))
+
+    def assigned(self, cls: type) -> frozenset[str]:
+        """Return the attributes that own methods assign on instances of the class."""
+        if cls not in self._attributes:
+            each = map(self._assigned_by, cls.__mro__)
+            self._attributes[cls] = frozenset().union(*each)
+        return self._attributes[cls]
+
+    def _assigned_by(self, cls: type) -> frozenset[str]:
+        module = own_module_of(cls)
+        if module is None:
+            return frozenset()
+        source = self.source(file_of(module), module.__dict__)
+        return source.assigned.get(cls.__qualname__, frozenset())
+
+
+def is_own_function(function: FunctionType) -> bool:
+    """Return whether the function's code stands in one of the program's modules."""
+    name = function.__globals__.get("__name__")
+    return is_own(name, function.__code__.co_filename)
+
+
+def own_module_of(thing: object) -> ModuleType | None:
+    """Return the program's module that defines the class, or None."""
+    name = getattr(thing, "__module__", None)
+    module = sys.modules.get(name) if isinstance(name, str) else None
+    return module if is_own_module(module) else None
+
+
+def is_own_module(module: object) -> bool:
+    """Return whether the module belongs to the program, not to a library."""
+    if not isinstance(module, ModuleType):
+        return False
+    name, file = module.__dict__.get("__name__"), file_of(module)
+    # What is typed at a prompt has no file.
+    return is_own(name, file) if file else name == "__main__"
+
+
+def file_of(module: ModuleType) -> str:
+    """Return the file of the module, or "" for one that has none."""
+    file = module.__dict__.get("__file__")
+    return file if isinstance(file, str) else ""
+
+
+@functools.lru_cache(maxsize=4096)
+def is_own(name: object, file: str) -> bool:
+    """Return whether code of this module name and file belongs to the program."""
+    if isinstance(name, str) and name.partition(".")[0] in _LIBRARIES:
+        return False
+    if file.startswith("<"):
+        return False
+    path = os.path.abspath(file)
+    return not path.startswith(_FOREIGN_FOLDERS) and _INSTALLED.isdisjoint(
+        path.split(os.sep)
+    )
+
+
+def _parse(file: str, lines: list[str]) -> Source:
+    """Return the source of a file; SyntaxError and the like give an empty one."""
+    try:
+        with warnings.catch_warnings():
+            # The program saw them when it was compiled.
+            warnings.simplefilter("ignore")
+            tree = ast.parse("".join(lines))
+        return _Reader(file, lines, tree).read()
+    except (SyntaxError, ValueError, RecursionError):
+        return Source(lines, {}, (), {}, ast.Module([], []))
+
+
+class _Reader:
+    """Collects the definitions of one file."""
+
+    def __init__(self, file: str, lines: list[str], tree: ast.Module) -> None:
+        self._file = file
+        self._lines = lines
+        self._tree = tree
+        self._functions: dict[tuple[int, str], Definition] = {}
+        self._outermost: list[Definition] = []
+        self._assigned: dict[str, frozenset[str]] = {}
+
+    def read(self) -> Source:
+        self._visit(self._tree, "", "", inside=False)
+        return Source(
+            self._lines,
+            self._functions,
+            tuple(self._outermost),
+            self._assigned,
+            self._tree,
+        )
+
+    def _visit(self, node: ast.AST, prefix: str, owner: str, inside: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, FunctionNode):
+                name = getattr(child, "name", "<lambda>")
+                self._define(child, name, prefix, owner, inside)
+                self._visit(child, f"{prefix}{name}.<locals>.", "", inside=True)
+            elif isinstance(child, ast.ClassDef):
+                qualname = f"{prefix}{child.name}"
+                self._assigned[qualname] = frozenset(_instance_attributes(child))
+                self._visit(child, f"{qualname}.", qualname, inside)
+            else:
+                self._visit(child, prefix, owner, inside)
+
+    def _define(
+        self, node: FunctionNode, name: str, prefix: str, owner: str, inside: bool
+    ) -> None:
+        definition = Definition(node, f"{prefix}{name}", owner, self._file)
+        decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+        first_line = min([node.lineno, *(each.lineno for each in decorators)])
+        self._functions.setdefault((first_line, name), definition)
+        if not inside:
+            self._outermost.append(definition)
+
+
+def _instance_attributes(cls: ast.ClassDef) -> set[str]:
+    """Return what the methods assign on their first parameter, `+=` left out.
+
+    `self.seen += [1]` changes a list of the class before it makes an attribute.
+    """
+    found: set[str] = set()
+    for method in cls.body:
+        if not isinstance(method, _Function) or _is_class_method(method):
+            continue
+        parameters = [*method.args.posonlyargs, *method.args.args]
+        if parameters:
+            found |= _stored_on(parameters[0].arg, method)
+    return found
+
+
+def _stored_on(name: str, method: _Function) -> set[str]:
+    augmented: set[int] = set()
+    stored: set[str] = set()
+    # A statement comes before its target, so `augmented` knows the target in time.
+    for node in ast.walk(method):
+        if isinstance(node, ast.AugAssign):
+            augmented.add(id(node.target))
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == name
+            and id(node) not in augmented
+        ):
+            stored.add(node.attr)
+    return stored
+
+
+def _is_class_method(method: _Function) -> bool:
+    decorators = {getattr(each, "id", "") for each in method.decorator_list}
+    implicit = method.name in {"__new__", "__init_subclass__", "__class_getitem__"}
+    return implicit or not decorators.isdisjoint({"classmethod", "staticmethod"})

@@ -1,0 +1,200 @@
+"""One attempt of a request: a fresh handler's run against a recorder."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+
+from tornado.web import Finish, RequestHandler, StaticFileHandler
+
+from txloop.attempt import Attempt, current
+from txloop.errors import TxInternalError
+from txloop.web.frozen import FrozenRequest
+from txloop.web.recorder import Recorder
+from txloop.web.targets import Target
+from txloop.web.variables import Named, named
+
+__all__ = ["Response", "run_request"]
+
+# What `finish` calls after the response: it waits for the commit.
+_AFTER_RESPONSE = ("_log", "on_finish", "_break_cycles")
+
+# Of a handler's attributes these stay behind: shared, large, or tied to the handler.
+_LEFT_BEHIND = frozenset(
+    {
+        "application",
+        "request",
+        "ui",
+        "_active_modules",
+        "_locale",
+        "_prepared_future",
+        "_transforms",
+        "_write_buffer",
+    }
+)
+
+
+class Response:
+    """What a handler answered; it goes to the client at commit.
+
+    Attributes:
+        recorder: Holds the response.
+        handler: The handler object, where this is the process that ran it.
+        state: The attributes that it left behind, where it ran elsewhere.
+        variables: Context variables that it set, where it ran elsewhere.
+        rest: What is still to run, where the handler waits for something.
+    """
+
+    def __init__(self, recorder: Recorder, handler: RequestHandler | None) -> None:
+        self.recorder = recorder
+        self.handler = handler
+        self.state: Mapping[str, object] = {}
+        self.variables: Named = {}
+        self.rest: Coroutine[object, object, None] | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _arrived, (self.recorder, self.state, self.variables)
+
+
+def _arrived(
+    recorder: Recorder, state: Mapping[str, object], variables: Named
+) -> Response:
+    response = Response(recorder, None)
+    response.state = state
+    response.variables = variables
+    return response
+
+
+def run_request(
+    target: Target,
+    frozen: FrozenRequest,
+    path_args: Sequence[bytes],
+    path_kwargs: Mapping[str, bytes],
+    commits_on: tuple[type[BaseException], ...],
+    watched: bool,
+) -> Response:
+    """Run a handler through Tornado's ``_execute``; called inside an attempt.
+
+    Args:
+        target: Its application, class and constructor's arguments.
+        frozen: The request.
+        path_args: Matched by the route, as Tornado passes them.
+        path_kwargs: Likewise.
+        commits_on: The exceptions that do not undo the handler's writes.
+        watched: Whether the program looks at the handler after the response.
+    """
+    attempt = current()
+    if attempt is None:
+        raise TxInternalError("a request's body outside an attempt")
+    request, recorder = frozen.open(attempt.speculative)
+    context = frozen.context
+    before = context.copy() if watched else None
+    response = context.run(
+        _run_handler,
+        attempt,
+        target,
+        request,
+        recorder,
+        path_args,
+        path_kwargs,
+        (Finish, *commits_on),
+    )
+    if watched and attempt.speculative:
+        assert response.handler is not None
+        response.state = {
+            name: value
+            for name, value in vars(response.handler).items()
+            if name not in _LEFT_BEHIND
+        }
+        response.variables = named(context, before)
+    return response
+
+
+def _run_handler(
+    attempt: Attempt,
+    target: Target,
+    request: object,
+    recorder: Recorder,
+    path_args: Sequence[bytes],
+    path_kwargs: Mapping[str, bytes],
+    commits_on: tuple[type[BaseException], ...],
+) -> Response:
+    application = target.application
+    _reset_caches(application.settings)
+    handler = target.handler_class(application, request, **target.handler_kwargs)  # type: ignore[arg-type] # a Tornado request
+    attributes = vars(handler)
+    attributes.update(dict.fromkeys(_AFTER_RESPONSE, _nothing))
+    attributes["_handle_request_exception"] = functools.partial(
+        _handle_exception, handler, attempt, recorder, commits_on
+    )
+    response = Response(recorder, handler)
+    transforms = [transform(request) for transform in application.transforms]  # type: ignore[arg-type] # as above
+    execution = handler._execute(transforms, *path_args, **path_kwargs)
+    try:
+        awaited = execution.send(None)
+    except StopIteration:
+        if attempt.speculative and not recorder.finished:
+            attempt.abandon("it leaves its response to be finished later")
+    else:
+        if attempt.speculative:
+            execution.close()
+            attempt.abandon("it waits for something")
+        response.rest = _rest_of(execution, awaited)
+    finally:
+        for name in (*_AFTER_RESPONSE, "_handle_request_exception"):
+            del attributes[name]
+    return response
+
+
+def _nothing() -> None:
+    pass
+
+
+def _handle_exception(
+    handler: RequestHandler,
+    attempt: Attempt,
+    recorder: Recorder,
+    commits_on: tuple[type[BaseException], ...],
+    error: BaseException,
+) -> None:
+    """Undo the writes, then let Tornado make the error's response."""
+    if not isinstance(error, commits_on):
+        attempt.roll_back()
+        if handler._headers_written and not recorder.released:
+            # What was written undone must not be answered as done.
+            recorder.clear()
+            handler._finished = handler._headers_written = False
+            handler._transforms = [
+                transform(handler.request) for transform in handler.application.transforms
+            ]
+    RequestHandler._handle_request_exception(handler, error)
+
+
+def _reset_caches(settings: Mapping[str, object]) -> None:
+    # As Tornado's own delegate does before each request, for debug mode.
+    if not settings.get("compiled_template_cache", True):
+        with RequestHandler._template_loader_lock:
+            for loader in RequestHandler._template_loaders.values():
+                loader.reset()
+    if not settings.get("static_hash_cache", True):
+        handler_class = settings.get("static_handler_class", StaticFileHandler)
+        handler_class.reset()  # type: ignore[attr-defined] # a StaticFileHandler
+
+
+@types.coroutine
+def _rest_of(
+    execution: Coroutine[object, object, None], awaited: object
+) -> Generator[object, object, None]:
+    """Go on with a coroutine that has run up to its first await, in a task."""
+    while True:
+        try:
+            sent = yield awaited
+        except BaseException as error:  # a cancellation is the coroutine's to handle
+            step = functools.partial(execution.throw, error)
+        else:
+            step = functools.partial(execution.send, sent)
+        try:
+            awaited = step()
+        except StopIteration:
+            return

@@ -1,0 +1,103 @@
+"""Which handlers and verbs run as transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from tornado.web import Application, RequestHandler, _has_stream_request_body
+from tornado.websocket import WebSocketHandler
+
+from txloop.functions import is_coroutine
+from txloop.marks import Mark, mark_of
+
+__all__ = ["Plan", "mark_matching", "plan_for", "why_not"]
+
+Matcher = Callable[[type[RequestHandler]], Mark | None]
+
+_matchers: list[Matcher] = []  # a registry, filled before the first request
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one verb of one handler class runs.
+
+    Attributes:
+        mark: Its options.
+        label: Its name in statistics and logs.
+        watched: Whether the program looks at the handler after the response, so that
+            what the body left in it has to travel.
+    """
+
+    mark: Mark
+    label: str
+    watched: bool
+
+
+_plans: WeakKeyDictionary[type, dict[str, Plan | None]] = WeakKeyDictionary()
+
+
+def mark_matching(matcher: Matcher) -> None:
+    """Treat handler classes as marked for which `matcher` returns a mark.
+
+    For handlers of a program that is not to be changed. Call it before the first
+    request.
+    """
+    _matchers.append(matcher)
+    _plans.clear()
+
+
+def plan_for(handler_class: type[RequestHandler], method: str) -> Plan | None:
+    """Return how requests of that kind run as transactions, or None: as in stock."""
+    plans = _plans.get(handler_class)
+    if plans is None:
+        plans = _plans[handler_class] = {}
+    if method not in plans:
+        plans[method] = _plan(handler_class, method)
+    return plans[method]
+
+
+def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
+    if method not in handler_class.SUPPORTED_METHODS:
+        return None
+    function = getattr(handler_class, method.lower(), None)
+    mark = mark_of(function) or mark_of(handler_class)
+    for matcher in _matchers:
+        mark = mark or matcher(handler_class)
+    if mark is None or why_not(handler_class, method) is not None:
+        return None
+    return Plan(mark, f"{method} {handler_class.__qualname__}", _watched(handler_class))
+
+
+def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
+    """Return why a verb cannot be a transaction even if it is marked, or None."""
+    function = getattr(handler_class, method.lower(), None)
+    if function is None or function is RequestHandler._unimplemented_method:
+        return "there is no such verb"
+    if issubclass(handler_class, WebSocketHandler):
+        return "it is a WebSocket"
+    if handler_class.__module__.partition(".")[0] == "tornado":
+        return "it is Tornado's own"
+    if _has_stream_request_body(handler_class):
+        return "its request body is streamed"
+    if is_coroutine(function):
+        return f"{method.lower()}() is a coroutine"
+    if is_coroutine(handler_class.prepare):
+        return "prepare() is a coroutine"
+    return None
+
+
+def _watched(handler_class: type[RequestHandler]) -> bool:
+    return any(
+        getattr(handler_class, name) is not getattr(RequestHandler, name)
+        for name in ("on_finish", "_log")
+    )
+
+
+def logs_by_itself(application: Application) -> bool:
+    """Tell whether the program's own access log looks at handlers."""
+    return (
+        "log_function" in application.settings
+        or type(application).log_request is not Application.log_request
+    )

@@ -1,0 +1,171 @@
+"""A connection that records what a handler sends, and replays it on the real one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+
+from tornado import httputil
+
+from txloop.attempt import current
+from txloop.errors import TxInternalError
+
+__all__ = ["Recorder"]
+
+_LINE_BREAK = re.compile(r"[\r\n]")
+
+
+class Recorder(httputil.HTTPConnection):
+    """Takes the place of a request's connection during an attempt.
+
+    It refuses what `HTTP1Connection` would refuse (more or less data than the
+    Content-Length, line breaks in headers), so that the handler sees the error. On the
+    loop thread, touching anything else of the connection releases the recording to it.
+
+    Attributes:
+        context: The connection's, with the client's address.
+        finished: Whether the response is complete.
+        status_code: The response's.
+        released: Whether everything goes to the real connection now.
+    """
+
+    def __init__(
+        self,
+        method: str | None,
+        context: object,
+        real: httputil.HTTPConnection | None = None,
+    ) -> None:
+        self.context = context
+        self.finished = False
+        self.released = False
+        self.status_code = 200
+        self._method = method
+        self._real = real
+        self._operations: list[tuple[str, tuple[object, ...]]] = []
+        self._close_callback: Callable[[], None] | None = None
+        self._remaining: int | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _arrived, (self.finished, self.status_code, self._operations)
+
+    def write_headers(
+        self,
+        start_line: httputil.RequestStartLine | httputil.ResponseStartLine,
+        headers: httputil.HTTPHeaders,
+        chunk: bytes | None = None,
+    ) -> Recorded:  # type: ignore[override] # awaitable like the future it stands for
+        assert isinstance(start_line, httputil.ResponseStartLine)
+        for name, value in headers.get_all():
+            if _LINE_BREAK.search(name) or _LINE_BREAK.search(value):
+                raise ValueError(
+                    f"Illegal characters (CR or LF) in header: {f'{name}: {value}'!r}"
+                )
+        if self._method == "HEAD" or start_line.code == 304:
+            self._remaining = 0
+        elif "Content-Length" in headers:
+            self._remaining = int(headers["Content-Length"])
+        else:
+            self._remaining = None
+        self.status_code = start_line.code
+        self._count(chunk)
+        return self._do("write_headers", start_line, headers, chunk)
+
+    def write(self, chunk: bytes) -> Recorded:  # type: ignore[override] # as above
+        self._count(chunk)
+        return self._do("write", chunk)
+
+    def finish(self) -> None:
+        if self._remaining:
+            self._do("close")
+            raise httputil.HTTPOutputError(
+                f"Tried to write {self._remaining} bytes less than Content-Length"
+            )
+        self.finished = True
+        self._do("finish")
+
+    def set_close_callback(self, callback: Callable[[], None] | None) -> None:
+        """Remember `callback` for the case that the real connection is released."""
+        self._close_callback = callback
+        if self.released:
+            self._do("set_close_callback", callback)
+
+    def clear(self) -> None:
+        """Forget the response so far, as if nothing had been written."""
+        if not self.released:
+            self._operations.clear()
+            self._remaining = None
+            self.finished = False
+
+    def release(self, real: httputil.HTTPConnection | None = None) -> None:
+        """Replay the recording on the real connection and pass everything on to it."""
+        if self.released:
+            return
+        real = self._real = real or self._real
+        if real is None:
+            raise TxInternalError("a recorded response without a connection")
+        self.released = True
+        if not self.finished and self._close_callback is not None:
+            self._do("set_close_callback", self._close_callback)
+        for name, arguments in self._operations:
+            self._do(name, *arguments)
+        self._operations.clear()
+
+    def _count(self, chunk: bytes | None) -> None:
+        if chunk and self._remaining is not None:
+            self._remaining -= len(chunk)
+            if self._remaining < 0:
+                self._do("close")
+                raise httputil.HTTPOutputError(
+                    "Tried to write more data than Content-Length"
+                )
+
+    def _do(self, name: str, *arguments: object) -> Recorded:
+        if self.released:
+            result = getattr(self._real, name)(*arguments)
+            return result if result is not None else _recorded
+        self._operations.append((name, arguments))
+        return _recorded
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        attempt = current()
+        if attempt is not None and attempt.speculative:
+            attempt.abandon(f"it uses the connection's {name}")
+        self.release()
+        return getattr(self._real, name)
+
+
+class Recorded:
+    """The future of a recorded write: done, for the handler that wants to wait for it."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        return
+        yield
+
+    def done(self) -> bool:
+        """Return True."""
+        return True
+
+    def result(self) -> None:
+        """Return at once."""
+
+    def exception(self) -> None:
+        """Return None."""
+
+    def add_done_callback(self, callback: Callable[[Recorded], object]) -> None:
+        """Call `callback` at once."""
+        callback(self)
+
+
+_recorded = Recorded()
+
+
+def _arrived(
+    finished: bool, status_code: int, operations: list[tuple[str, tuple[object, ...]]]
+) -> Recorder:
+    recorder = Recorder(None, None)
+    recorder.finished = finished
+    recorder.status_code = status_code
+    recorder._operations = operations
+    return recorder
