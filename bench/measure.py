@@ -9,9 +9,10 @@ in it takes processor time from another.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from bench import processes
 from bench.builtin_load import Latency, LatencyProbe, warm_up
 from bench.errors import WrongAnswerError
 from bench.load import Load, LoadGenerator, Throughput
@@ -43,12 +44,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One competitor's turn in one repeat."""
+    """One competitor's turn in one repeat.
+
+    `other_cpu_cores` is what neither the server nor the load used: other programs.
+    """
 
     competitor: str
     repeat: int
     throughput: Throughput
     server_cpu_cores: float
+    other_cpu_cores: float
     latency: Latency | None
 
 
@@ -114,33 +119,39 @@ def _measure(
 ) -> Measurement:
     samples = case.samples(settings.values)
     paths = case.load(settings.values)
-    _warm_up(server, paths, settings)
+    load = Load(server.url, paths, settings.clients, settings.seconds)
+    warm_up(_warm_up_load(load, settings.workers))
     check_answers(server, samples)
     server.wait_until_idle()
-    before = server.cpu_seconds()
-    throughput = generator.run(
-        Load(server.url, paths, settings.clients, settings.seconds)
-    )
-    used = server.cpu_seconds() - before
+    server_before, machine_before = server.cpu_seconds(), processes.machine_seconds()
+    throughput = generator.run(load)
+    by_server = server.cpu_seconds() - server_before
+    by_all = processes.machine_seconds() - machine_before
+    by_others = max(0.0, by_all - by_server - throughput.client_cpu_seconds)
     server.wait_until_idle()
-    latency = None
-    if settings.latency_seconds:
-        latency = LatencyProbe(settings.workers).run(
-            Load(server.url, paths, settings.clients, settings.latency_seconds),
-            throughput.rate * settings.latency_share,
-        )
+    latency = _latency(load, throughput.rate, settings)
     check_answers(server, samples)
     return Measurement(
         competitor=server.name,
         repeat=number,
         throughput=throughput,
-        server_cpu_cores=used / throughput.elapsed_seconds,
+        server_cpu_cores=by_server / throughput.elapsed_seconds,
+        other_cpu_cores=by_others / throughput.elapsed_seconds,
         latency=latency,
     )
 
 
-def _warm_up(server: Server, paths: tuple[str, ...], settings: Settings) -> None:
+def _warm_up_load(load: Load, workers: int) -> Load:
     # Few clients, because what they leave queued has to be waited for; but enough that
     # every worker gets some.
-    clients = min(settings.clients, _WARM_UP_CLIENTS_PER_WORKER * settings.workers)
-    warm_up(Load(server.url, paths, clients, _WARM_UP_SECONDS))
+    clients = min(load.clients, _WARM_UP_CLIENTS_PER_WORKER * workers)
+    return replace(load, clients=clients, seconds=_WARM_UP_SECONDS)
+
+
+def _latency(load: Load, saturation: float, settings: Settings) -> Latency | None:
+    if not settings.latency_seconds:
+        return None
+    return LatencyProbe(settings.workers).run(
+        replace(load, seconds=settings.latency_seconds),
+        saturation * settings.latency_share,
+    )

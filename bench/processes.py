@@ -1,4 +1,4 @@
-"""What Linux tells about processes: who belongs to a tree, and its processor time."""
+"""What Linux tells about processes: who is in a tree, and who used the processor."""
 
 from __future__ import annotations
 
@@ -44,6 +44,18 @@ def tree(root: int) -> tuple[Process, ...]:
 def cpu_seconds(root: int) -> float:
     """Return the processor time that the tree has used, with its reaped children's."""
     return sum(process.cpu_ticks for process in tree(root)) / _TICKS_PER_SECOND
+
+
+def machine_seconds() -> float:
+    """Return the processor time that the machine has spent on anything but waiting.
+
+    That includes what a virtual machine's host took away for its other guests.
+    """
+    with open("/proc/stat") as file:
+        fields = [int(field) for field in file.readline().split()[1:9]]
+    user, nice, system, _idle, _waiting, interrupt, soft_interrupt, stolen = fields
+    ticks = user + nice + system + interrupt + soft_interrupt + stolen
+    return ticks / _TICKS_PER_SECOND
 
 
 def wait_until_idle(root: int, limit_seconds: float, window_seconds: float) -> bool:

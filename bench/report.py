@@ -37,6 +37,7 @@ _COLUMNS = (
     "client CPU",
 )
 _PERCENTS = (50, 90, 99, 99.9, 100)
+_MUCH_ELSEWHERE = 0.1
 _NOTHING = "-"
 _WIDTH = 200
 
@@ -125,6 +126,11 @@ def _caption(run: Run) -> list[str]:
             f"p50, p99: open loop at {settings.latency_share:.0%} of the measured"
             " req/s, from the intended start"
         )
+    other = max((one.other_cpu_cores for one in run.measurements), default=0.0)
+    if other > _MUCH_ELSEWHERE:
+        lines.append(
+            f"NOT ALONE: other programs used up to {other:.0%} of a core meanwhile"
+        )
     if any(row.client_too_busy for row in run.rows):
         lines.append(
             "!: the client used more than half a core for each of the server's;"
@@ -149,6 +155,7 @@ def _measurement_fields(one: Measurement, clients: int) -> dict[str, object]:
         # By Little's law, which needs no clock ticks; only true of a closed loop.
         "closed_loop_mean_ms": 1000 * clients / one.throughput.rate,
         "server_cpu_cores": one.server_cpu_cores,
+        "other_cpu_cores": one.other_cpu_cores,
         "throughput": asdict(one.throughput),
         "latency": None if one.latency is None else _latency_fields(one.latency),
     }

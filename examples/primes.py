@@ -39,9 +39,7 @@ def make_parser() -> OneLineParser:
         "--port", type=int, default=8888, help="0 takes a free one (default: 8888)"
     )
     parser.add_argument("--address", default="127.0.0.1", help="default: 127.0.0.1")
-    parser.add_argument(
-        "--executor", default="auto", help="auto, serial or processes (default: auto)"
-    )
+    parser.add_argument("--executor", help="auto, serial or processes (default: auto)")
     return parser
 
 
@@ -51,9 +49,10 @@ async def serve(sockets: list[socket.socket], address: str) -> None:
     server.add_sockets(sockets)
     port = sockets[0].getsockname()[1]
     stats = txloop.stats()
+    workers = "1 worker" if stats.workers == 1 else f"{stats.workers} workers"
     print(
         f"primes server on http://{address}:{port}"
-        f"  (executor {stats.executor}, {stats.workers} workers)",
+        f"  (executor {stats.executor}, {workers})",
         flush=True,
     )
     await asyncio.Event().wait()

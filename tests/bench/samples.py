@@ -33,6 +33,7 @@ def make_measurement(
     rate: int,
     server: float = 1.0,
     client: float = 0.1,
+    other: float = 0.0,
     latency: Latency | None = None,
 ) -> Measurement:
     """Return a turn of one second."""
@@ -45,7 +46,7 @@ def make_measurement(
         stdout="{}",
         stderr="",
     )
-    return Measurement(competitor, repeat, throughput, server, latency)
+    return Measurement(competitor, repeat, throughput, server, other, latency)
 
 
 def make_run(measurements: list[Measurement], *, latency_seconds: int = 3) -> Run:

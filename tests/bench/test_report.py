@@ -56,6 +56,17 @@ def test_the_caption_is_silent_about_what_was_not_measured():
     assert "!:" not in text
 
 
+def test_the_caption_tells_when_the_machine_did_other_work():
+    measurements = [
+        make_measurement("stock", 0, rate=10),
+        make_measurement("stock", 1, rate=10, other=0.8),
+    ]
+
+    text = make_text(make_run(measurements))
+
+    assert "NOT ALONE: other programs used up to 80% of a core meanwhile" in text
+
+
 def test_the_caption_tells_when_there_was_no_gil(run):
     run = dataclasses.replace(run, machine=dataclasses.replace(MACHINE, gil=False))
 
@@ -90,6 +101,7 @@ def test_json_has_each_row_and_each_turn(run):
         "rate": 1000.0,
         "closed_loop_mean_ms": 50.0,
         "server_cpu_cores": 0.9,
+        "other_cpu_cores": 0.0,
         "throughput": {
             "transactions": 1000,
             "elapsed_seconds": 1.0,

@@ -99,7 +99,7 @@ class PrimesTest(AsyncHTTPTestCase):
         page = response.body.decode()
         assert response.code == 200
         assert "siege -b -c 50 -t 20S http://example.org:81/5000" in page
-        assert "curl -s -o /dev/null http://example.org:81/20000" in page
+        assert "curl -so /dev/null http://example.org:81/20000" in page
         assert '<a href="/10000">' in page
         assert "50,000" in page
 
