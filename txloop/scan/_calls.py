@@ -14,10 +14,9 @@ from txloop.scan._targets import constant
 from txloop.scan.element import element
 from txloop.scan.frame import Nested
 from txloop.scan.member import class_of, member
-from txloop.scan.source import is_own_function, own_module_of
+from txloop.scan.own import is_own_function, own_module_of
+from txloop.scan.things import GETTERS, UNKNOWN, class_label, functions_of, has_type
 from txloop.scan.value import (
-    GETTERS,
-    UNKNOWN,
     Arguments,
     Bound,
     Family,
@@ -27,9 +26,6 @@ from txloop.scan.value import (
     Member,
     Super,
     Value,
-    class_label,
-    functions_of,
-    has_type,
     shared,
 )
 

@@ -14,9 +14,8 @@ from txloop.scan._targets import Targets, constant
 from txloop.scan.element import element, setting
 from txloop.scan.frame import Comprehension, Nested
 from txloop.scan.member import member, settings
+from txloop.scan.things import MUTATORS, UNKNOWN, has_type, is_iterator
 from txloop.scan.value import (
-    MUTATORS,
-    UNKNOWN,
     Arguments,
     Bound,
     Getter,
@@ -25,8 +24,6 @@ from txloop.scan.value import (
     Role,
     Value,
     application,
-    has_type,
-    is_iterator,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +55,8 @@ class Expressions(Targets):
         return value
 
     def visit_Attribute(self, node: ast.Attribute) -> Value:
-        return self.attribute(self.value(node.value), node.attr, node)
+        owner = self.value(node.value)
+        return self.attribute(owner, self.frame.attribute(node.attr), node)
 
     def attribute(self, owner: Value, name: str, node: ast.AST) -> Value:
         """Return what `owner.name` stands for, and write down what reading it does."""

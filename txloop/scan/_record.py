@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING
 from txloop.scan.access import WHOLE, Access, Act
 from txloop.scan.element import setting
 from txloop.scan.finding import FindingKind
-from txloop.scan.source import own_module_of
-from txloop.scan.value import (
-    UNKNOWN,
-    Arguments,
-    Family,
-    Live,
-    Role,
-    Value,
-    is_container,
-    is_harmless,
-    is_iterator,
-    is_plain,
-)
+from txloop.scan.own import own_module_of
+from txloop.scan.things import UNKNOWN, is_container, is_harmless, is_iterator, is_plain
+from txloop.scan.value import Arguments, Family, Live, Role, Value
 
 if TYPE_CHECKING:
     from types import FunctionType

@@ -10,8 +10,8 @@ from types import ModuleType
 from txloop.scan._record import Record
 from txloop.scan.element import element, setting
 from txloop.scan.member import class_attribute_label, class_slots, member, setter
+from txloop.scan.things import UNKNOWN, has_type, is_container, is_plain, module_label
 from txloop.scan.value import (
-    UNKNOWN,
     Arguments,
     Bound,
     Family,
@@ -20,10 +20,6 @@ from txloop.scan.value import (
     Role,
     Slot,
     Value,
-    has_type,
-    is_container,
-    is_plain,
-    module_label,
 )
 
 
@@ -36,6 +32,7 @@ class Targets(Record):
             case ast.Name(id=name):
                 self.store_name(name, value, target)
             case ast.Attribute(value=owner, attr=name):
+                name = self.frame.attribute(name)
                 self.store_attribute(self.value(owner), name, value, target)
             case ast.Subscript(value=owner, slice=index):
                 holder = self.value(owner)
@@ -96,19 +93,18 @@ class Targets(Record):
         thing = owner.thing
         label = f"{owner.name}.{name}"
         slots: tuple[Slot, ...] = ((owner.key, name),)
+        found = member(owner, name, self.sources)
+        old = found.thing if isinstance(found, Live) else UNKNOWN
         if thing is UNKNOWN and owner.role is None:
             self.change(owner, node)
         elif has_type(thing, ModuleType):
             label = f"{module_label(thing.__dict__)}.{name}"
             slots = ((id(thing.__dict__), name),)
-            old = thing.__dict__.get(name, UNKNOWN)
             self.assign(Live(old, label, Family.GLOBAL, slots), node)
         elif has_type(thing, type):
             label, slots = class_attribute_label(thing, name), class_slots(thing, name)
-            self.assign_part(Live(UNKNOWN, label, Family.CLASS, slots), node)
+            self.assign_part(Live(old, label, Family.CLASS, slots), node)
         elif not has_type(thing, threading.local) and not is_container(type(thing)):
-            found = member(owner, name, self.sources)
-            old = found.thing if isinstance(found, Live) else UNKNOWN
             self.assign_part(Live(old, label, owner.family, slots), node)
 
     def _store_item(

@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._statements import Statements
 from txloop.scan.frame import Frame, bind, parameters
-from txloop.scan.source import is_own_function
-from txloop.scan.value import (
-    UNKNOWN,
-    Arguments,
-    Value,
-    identity,
-)
+from txloop.scan.own import is_own_function
+from txloop.scan.things import UNKNOWN
+from txloop.scan.value import Arguments, Value, identity, is_changeable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +36,14 @@ class Walk(Statements):
     """Walks through functions, each once for each receiver and arguments.
 
     Belongs to the one scan that made it; `accesses` is what it saw.
+
+    Args:
+        sources: Where to find code.
+        evidence: What the source says about what the application holds.
+        app: The application, if it is known.
+        plain_calls: What calls without changeable arguments return. Given for the
+            index, which walks through every function by itself: such a call has
+            nothing to add there, and one module's walk can spare it the next.
     """
 
     def __init__(
@@ -48,9 +52,11 @@ class Walk(Statements):
         evidence: Mapping[str, object],
         app: object = UNKNOWN,
         *,
-        everything: bool = False,
+        plain_calls: dict[object, Value] | None = None,
     ) -> None:
+        everything = plain_calls is not None
         super().__init__(sources, evidence, app, everything=everything)
+        self._plain_calls = plain_calls
         self._returned: dict[object, Value] = {}
         self._waiting: deque[tuple[FunctionType, Value, Arguments]] = deque()
         self._often: Counter[int] = Counter()
@@ -82,19 +88,24 @@ class Walk(Statements):
         if definition is None:
             return None
         local = bind(definition.node, receiver, arguments)
-        passed = (identity(value) for value in local.values())
-        key = (id(function), *local, *passed)
-        if key not in self._returned and self._often[id(function)] < _OFTEN:
+        known, key = self._returned, (id(function), *local)
+        if self._plain_calls is not None and not any(
+            map(is_changeable, local.values())
+        ):
+            known = self._plain_calls
+        else:
+            key = (*key, *map(identity, local.values()))
+        if key not in known and self._often[id(function)] < _OFTEN:
             self._often[id(function)] += 1
-            self._returned[key] = None
+            known[key] = None
             names, cells = function.__code__.co_freevars, function.__closure__ or ()
-            self._returned[key] = self.walk_definition(
+            known[key] = self.walk_definition(
                 definition,
                 function.__globals__,
                 local,
                 dict(zip(names, map(_contents, cells), strict=True)),
             )
-        return self._returned.get(key)
+        return known.get(key)
 
     def walk_definition(
         self,
@@ -106,6 +117,7 @@ class Walk(Statements):
         """Walk through a function that is known by its source."""
         frame = Frame(definition.file, definition.qualname, namespace, local)
         frame.cells = cells
+        frame.owner = definition.owner.rpartition(".")[2]
         frame.receiver = local.get(next(iter(parameters(definition.node)), ""))
         self._enter(frame, definition.node)
         return frame.returned

@@ -6,7 +6,8 @@ import itertools
 from collections import defaultdict, deque
 
 from txloop.scan.access import SOME
-from txloop.scan.value import PLAIN, UNKNOWN, Live, has_type, shared
+from txloop.scan.things import PLAIN, UNKNOWN, has_type
+from txloop.scan.value import Live, shared
 
 
 def element(holder: Live, index: object = UNKNOWN) -> Live | None:

@@ -11,22 +11,14 @@ from txloop.scan.access import Act
 from txloop.scan.finding import Finding, read_remedy, write_remedy
 from txloop.scan.index import Program, argument
 from txloop.scan.member import class_at
-from txloop.scan.value import (
-    UNKNOWN,
-    Arguments,
-    Bound,
-    Family,
-    Instance,
-    Live,
-    functions_of,
-    has_type,
-)
+from txloop.scan.things import UNKNOWN, functions_of, has_type
+from txloop.scan.value import Arguments, Bound, Family, Instance, Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from txloop.scan.access import Access
-    from txloop.scan.index import Writes
+    from txloop.scan.writes import Writes
 
 BEFORE = (
     "__init__",

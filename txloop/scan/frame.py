@@ -11,8 +11,9 @@ import builtins
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from txloop.scan.source import FunctionNode
-from txloop.scan.value import UNKNOWN, Family, Live, Value, module_label, shared
+from txloop.scan.source import FunctionNode, private
+from txloop.scan.things import UNKNOWN, module_label
+from txloop.scan.value import Family, Live, Value, shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +40,7 @@ class Frame:
         receiver: The value of the first parameter of a method.
         transparent: Whether `:=` binds in the frame around it.
         returned: The first shared value that it returns.
+        owner: The name of the class in whose body the function stands, or "".
     """
 
     file: str
@@ -52,6 +54,11 @@ class Frame:
     receiver: Value = None
     transparent: bool = False
     returned: Value = None
+    owner: str = ""
+
+    def attribute(self, name: str) -> str:
+        """Return the attribute that the name means here, which may be a private one."""
+        return private(name, self.outermost.owner)
 
     @property
     def outermost(self) -> Frame:

@@ -8,112 +8,22 @@ from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass, field
-from types import MappingProxyType, ModuleType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from txloop.scan._walk import Walk
-from txloop.scan.access import WHOLE, Access, Act
+from txloop.scan.evidence import evidence
 from txloop.scan.member import class_at
-from txloop.scan.source import Sources, file_of, is_own_module
-from txloop.scan.value import (
-    UNKNOWN,
-    Family,
-    Instance,
-    Live,
-    Value,
-    application,
-    class_label,
-    has_type,
-    is_application,
-    is_plain,
-)
+from txloop.scan.own import file_of, is_own_module
+from txloop.scan.source import Sources
+from txloop.scan.things import UNKNOWN, class_label, has_type, is_application
+from txloop.scan.value import Family, Instance, Live, Value, application
+from txloop.scan.writes import Writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from types import ModuleType
 
     from txloop.scan.source import Definition, Source
-    from txloop.scan.value import Slot
-
-_DISPLAYS: Mapping[type, object] = MappingProxyType(
-    {
-        ast.Dict: {},
-        ast.DictComp: {},
-        ast.List: [],
-        ast.ListComp: [],
-        ast.Set: set(),
-        ast.SetComp: set(),
-    }
-)
-_MAKERS: Mapping[str, object] = MappingProxyType(
-    {
-        "Counter": {},
-        "OrderedDict": {},
-        "bytearray": bytearray(),
-        "defaultdict": {},
-        "deque": [],
-        "dict": {},
-        "list": [],
-        "set": set(),
-    }
-)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Writes:
-    """What some functions write. The first writer of each slot and object is kept.
-
-    Attributes:
-        assigned: Assignments by slot.
-        changed: Changes of the object in a slot.
-        things: Changes by the identity of the object, which the access keeps alive.
-        evidence: An object like the one that the source stores under an attribute or
-            keyword of this name; UNKNOWN where it may be another.
-    """
-
-    assigned: dict[Slot, Access] = field(default_factory=dict)
-    changed: dict[Slot, Access] = field(default_factory=dict)
-    things: dict[int, Access] = field(default_factory=dict)
-    evidence: dict[str, object] = field(default_factory=dict)
-
-    def add(self, access: Access) -> None:
-        """Add what the access writes."""
-        if access.act is Act.READ:
-            return
-        by_slot = self.assigned if access.act is Act.ASSIGN else self.changed
-        for owner, name in access.slots:
-            by_slot.setdefault((owner, name), access)
-            by_slot.setdefault((owner, WHOLE), access)
-        if access.act is Act.CHANGE and access.certain:
-            self.things.setdefault(id(access.thing), access)
-
-    def add_evidence(self, name: str, prototype: object) -> None:
-        """Add that something like the prototype is stored under the name."""
-        known = self.evidence.setdefault(name, prototype)
-        if UNKNOWN in (known, prototype):
-            self.evidence[name] = UNKNOWN
-
-    def merge(self, other: Writes) -> None:
-        """Add what the other has."""
-        for slot, access in other.assigned.items():
-            self.assigned.setdefault(slot, access)
-        for slot, access in other.changed.items():
-            self.changed.setdefault(slot, access)
-        for identity, access in other.things.items():
-            self.things.setdefault(identity, access)
-        for name, prototype in other.evidence.items():
-            self.add_evidence(name, prototype)
-
-    def writer_of(self, read: Access) -> Access | None:
-        """Return what makes the read stale, or None."""
-        for slot in read.slots:
-            if slot in self.assigned:
-                return self.assigned[slot]
-        inside = is_plain(read.thing) or has_type(read.thing, tuple)
-        for owner, name in read.slots:
-            if (inside or name == WHOLE) and (owner, name) in self.changed:
-                return self.changed[owner, name]
-        return self.things.get(id(read.thing)) if inside else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,10 +47,12 @@ class Program:
         self._modules: dict[str, _Indexed] = {}
         self._known: tuple[_Indexed, ...] = ()
         self._writes = Writes()
+        self._plain_calls: dict[object, Value] = {}
 
     def writes(self) -> Writes:
         """Return what all functions of the program write."""
         self.sources.refresh()
+        self._plain_calls.clear()
         indexed = tuple(map(self._indexed, _own_modules()))
         if indexed != self._known:
             self._known, self._writes = indexed, Writes()
@@ -158,7 +70,7 @@ class Program:
             or known.source is not source
             or known.names != len(namespace)
         ):
-            writes = _writes_of(module, source, self.sources)
+            writes = _writes_of(module, source, self.sources, self._plain_calls)
             known = _Indexed(module, source, len(namespace), writes)
             self._modules[name] = known
         return known
@@ -169,9 +81,14 @@ def _own_modules() -> list[ModuleType]:
     return [each for each in unique.values() if is_own_module(each)]
 
 
-def _writes_of(module: ModuleType, source: Source, sources: Sources) -> Writes:
+def _writes_of(
+    module: ModuleType,
+    source: Source,
+    sources: Sources,
+    plain_calls: dict[object, Value],
+) -> Writes:
     """Return what the functions of the module write."""
-    walk = Walk(sources, {}, everything=True)
+    walk = Walk(sources, {}, plain_calls=plain_calls)
     instances: dict[type, Instance] = {}
     for definition in source.outermost:
         cls = class_at(module.__dict__, definition.owner)
@@ -185,9 +102,8 @@ def _writes_of(module: ModuleType, source: Source, sources: Sources) -> Writes:
     writes = Writes()
     for access in walk.accesses:
         writes.add(access)
-    for name, value in _stored(source.tree):
-        for prototype in _prototypes(value):
-            writes.add_evidence(name, prototype)
+    for name, prototype in evidence(source.tree):
+        writes.add_evidence(name, prototype)
     return writes
 
 
@@ -224,30 +140,3 @@ def argument(thing: object, name: str) -> Live:
     """Return the value of an argument with which handlers are registered."""
     label = f"initialize({name})"
     return Live(thing, label, Family.APPLICATION, (("initialize", name),))
-
-
-def _stored(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Return what is stored as an attribute, or passed by keyword or key."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for each in targets:
-                    if isinstance(each, ast.Attribute):
-                        yield each.attr, value
-            case ast.AnnAssign(ast.Attribute(attr=name), value=ast.expr() as value):
-                yield name, value
-            case ast.keyword(arg=str(name), value=value):
-                yield name, value
-            case ast.Dict(keys=keys, values=values):
-                for key, value in zip(keys, values, strict=True):
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        yield key.value, value
-
-
-def _prototypes(value: ast.expr) -> Iterator[object]:
-    """Return an object like the value, UNKNOWN for a call, none for a name."""
-    if type(value) in _DISPLAYS:
-        yield _DISPLAYS[type(value)]
-    elif isinstance(value, ast.Call):
-        name = getattr(value.func, "attr", getattr(value.func, "id", ""))
-        yield _MAKERS.get(name, UNKNOWN)

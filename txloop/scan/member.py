@@ -15,10 +15,18 @@ from types import (
 )
 from typing import TYPE_CHECKING
 
-from txloop.scan.source import is_own_function, own_module_of
-from txloop.scan.value import (
+from txloop.scan.own import is_own_function, own_module_of
+from txloop.scan.things import (
     METHODS,
     UNKNOWN,
+    class_label,
+    functions_of,
+    has_type,
+    is_container,
+    is_plain,
+    module_label,
+)
+from txloop.scan.value import (
     Bound,
     Family,
     Getter,
@@ -29,12 +37,6 @@ from txloop.scan.value import (
     Super,
     Value,
     application,
-    class_label,
-    functions_of,
-    has_type,
-    is_container,
-    is_plain,
-    module_label,
     shared,
 )
 

@@ -8,28 +8,18 @@ functions.
 from __future__ import annotations
 
 import ast
-import functools
 import linecache
-import os
-import sys
-import sysconfig
 import warnings
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING
+
+from txloop.scan.own import file_of, own_module_of
+
+if TYPE_CHECKING:
+    from types import FunctionType
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-_INSTALLED = {"site-packages", "dist-packages"}
-_LIBRARIES = {"txloop", "tornado"}
-_FOREIGN_FOLDERS = tuple(
-    os.path.join(os.path.abspath(folder), "")
-    for folder in (
-        sysconfig.get_paths()["stdlib"],
-        sysconfig.get_paths()["platstdlib"],
-        os.path.dirname(os.path.dirname(__file__)),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +45,8 @@ class Source:
 
     Attributes:
         lines: The list that `linecache` holds; while it does, the rest is fresh.
-        functions: Definitions by first line and name, as a code object has them.
+        functions: Definitions by first line and name, as a code object has them;
+            more than one for lambdas that share a line.
         outermost: Definitions that stand in no other function.
         assigned: By the qualified name of a class, the attributes that its methods
             assign on their instance.
@@ -63,7 +54,7 @@ class Source:
     """
 
     lines: list[str]
-    functions: dict[tuple[int, str], Definition]
+    functions: dict[tuple[int, str], list[Definition]]
     outermost: tuple[Definition, ...]
     assigned: dict[str, frozenset[str]]
     tree: ast.Module
@@ -100,7 +91,11 @@ class Sources:
         """Return where the function is defined, or None without source."""
         code = function.__code__
         source = self.source(code.co_filename, function.__globals__)
-        return source.functions.get((code.co_firstlineno, code.co_name))
+        found = source.functions.get((code.co_firstlineno, code.co_name), [])
+        if len(found) > 1:
+            positions = set(code.co_positions())
+            found = [each for each in found if _place(each.node) in positions] or found
+        return found[0] if found else None
 
     def assigned(self, cls: type) -> frozenset[str]:
         """Return the attributes that own methods assign on instances of the class."""
@@ -115,47 +110,6 @@ class Sources:
             return frozenset()
         source = self.source(file_of(module), module.__dict__)
         return source.assigned.get(cls.__qualname__, frozenset())
-
-
-def is_own_function(function: FunctionType) -> bool:
-    """Return whether the function's code stands in one of the program's modules."""
-    name = function.__globals__.get("__name__")
-    return is_own(name, function.__code__.co_filename)
-
-
-def own_module_of(thing: object) -> ModuleType | None:
-    """Return the program's module that defines the class, or None."""
-    name = getattr(thing, "__module__", None)
-    module = sys.modules.get(name) if isinstance(name, str) else None
-    return module if is_own_module(module) else None
-
-
-def is_own_module(module: object) -> bool:
-    """Return whether the module belongs to the program, not to a library."""
-    if not isinstance(module, ModuleType):
-        return False
-    name, file = module.__dict__.get("__name__"), file_of(module)
-    # What is typed at a prompt has no file.
-    return is_own(name, file) if file else name == "__main__"
-
-
-def file_of(module: ModuleType) -> str:
-    """Return the file of the module, or "" for one that has none."""
-    file = module.__dict__.get("__file__")
-    return file if isinstance(file, str) else ""
-
-
-@functools.lru_cache(maxsize=4096)
-def is_own(name: object, file: str) -> bool:
-    """Return whether code of this module name and file belongs to the program."""
-    if isinstance(name, str) and name.partition(".")[0] in _LIBRARIES:
-        return False
-    if file.startswith("<"):
-        return False
-    path = os.path.abspath(file)
-    return not path.startswith(_FOREIGN_FOLDERS) and _INSTALLED.isdisjoint(
-        path.split(os.sep)
-    )
 
 
 def _parse(file: str, lines: list[str]) -> Source:
@@ -177,7 +131,7 @@ class _Reader:
         self._file = file
         self._lines = lines
         self._tree = tree
-        self._functions: dict[tuple[int, str], Definition] = {}
+        self._functions: dict[tuple[int, str], list[Definition]] = {}
         self._outermost: list[Definition] = []
         self._assigned: dict[str, frozenset[str]] = {}
 
@@ -210,9 +164,15 @@ class _Reader:
         definition = Definition(node, f"{prefix}{name}", owner, self._file)
         decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
         first_line = min([node.lineno, *(each.lineno for each in decorators)])
-        self._functions.setdefault((first_line, name), definition)
+        self._functions.setdefault((first_line, name), []).append(definition)
         if not inside:
             self._outermost.append(definition)
+
+
+def _place(node: FunctionNode) -> tuple[int | None, ...]:
+    """Return where the value of a lambda stands, as code objects say it."""
+    last = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+    return (last.lineno, last.end_lineno, last.col_offset, last.end_col_offset)
 
 
 def _instance_attributes(cls: ast.ClassDef) -> set[str]:
@@ -226,8 +186,17 @@ def _instance_attributes(cls: ast.ClassDef) -> set[str]:
             continue
         parameters = [*method.args.posonlyargs, *method.args.args]
         if parameters:
-            found |= _stored_on(parameters[0].arg, method)
+            stored = _stored_on(parameters[0].arg, method)
+            found.update(private(name, cls.name) for name in stored)
     return found
+
+
+def private(name: str, owner: str) -> str:
+    """Return the attribute that a name such as `__items` means in the class."""
+    owner = owner.lstrip("_")
+    if not owner or not name.startswith("__") or name.endswith("__"):
+        return name
+    return f"_{owner}{name}"
 
 
 def _stored_on(name: str, method: _Function) -> set[str]:
