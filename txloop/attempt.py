@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Never
 
@@ -21,6 +20,7 @@ from txloop.types import MISSING, Call, Cell, Effect, Key, Outcome, Refusal, Uns
 
 if TYPE_CHECKING:
     import logging
+    from collections.abc import Callable, Hashable, Iterator
 
 __all__ = ["Attempt", "current", "inevitable", "on_commit", "run_attempt"]
 
@@ -178,9 +178,7 @@ def current() -> Attempt | None:
     return _running.attempt
 
 
-def on_commit(
-    function: Callable[..., object], *args: object, **kwargs: object
-) -> None:
+def on_commit(function: Callable[..., object], *args: object, **kwargs: object) -> None:
     """Run ``function(*args, **kwargs)`` on the loop thread when this commits.
 
     Effects run in the order in which they were asked for, each exactly once, and not

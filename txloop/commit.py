@@ -10,8 +10,12 @@ not come from stale reads.
 
 from __future__ import annotations
 
-from txloop.store import Store
+from typing import TYPE_CHECKING
+
 from txloop.types import Commit, Conflict, Outcome
+
+if TYPE_CHECKING:
+    from txloop.store import Store
 
 __all__ = ["decide"]
 

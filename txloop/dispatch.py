@@ -20,7 +20,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from txloop.commit import decide
 from txloop.errors import TxClosedError
@@ -35,9 +35,11 @@ from txloop.events import (
 )
 from txloop.executors.base import Executor, Reactor, Work, executor_named
 from txloop.profile import Profile, Stats
-from txloop.scan import Finding
 from txloop.store import committed
 from txloop.types import Call, Conflict, Effect, Outcome, Refusal
+
+if TYPE_CHECKING:
+    from txloop.scan import Finding
 
 __all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
 
@@ -114,7 +116,7 @@ class Dispatcher:
         self._reactor = reactor
         self._on_start = on_start
         self._here = executor_named("serial")
-        self._here.start(reactor, self._deliver)
+        self._here_started = False
         self.started = False
         self._closed = False
         self._profiles: dict[Hashable, Profile] = {}
@@ -226,6 +228,9 @@ class Dispatcher:
         return Work(self._attempts, transaction.call, profile.body_seconds, urgent)
 
     def _run_here(self, transaction: _Transaction) -> None:
+        if not self._here_started:  # late: it refers back to this dispatcher
+            self._here_started = True
+            self._here.start(self._reactor, self._deliver)
         transaction.profile.inline += 1
         self._here.run([self._work(transaction, inline=True)])
 
@@ -373,6 +378,7 @@ class Dispatcher:
             return
         self._closed = True
         self.executor.close()
+        self._here.close()
         if self.started:
             committed.owner = None
         pending = list(self._open.values())

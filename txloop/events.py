@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.types import Conflict
+if TYPE_CHECKING:
+    from txloop.types import Conflict
 
 __all__ = [
     "Aborted",
@@ -64,7 +65,7 @@ class Conflicted:
 
 @dataclass(frozen=True, slots=True)
 class Aborted:
-    """An attempt was thrown away for another reason; its call runs on the loop thread."""
+    """An attempt was given up for another reason; its call runs on the loop thread."""
 
     transaction: int
     label: str

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from txloop.attempt import current
-from txloop.dispatch import Dispatcher, Done
 from txloop.errors import TxError
 from txloop.marks import Mark, mark_of
-from txloop.profile import Profile
 from txloop.scan import scan_function
 from txloop.types import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from txloop.dispatch import Dispatcher, Done
+    from txloop.profile import Profile
 
 __all__ = ["FunctionCalls", "Settled", "is_coroutine", "name_of"]
 
@@ -47,7 +50,7 @@ class FunctionCalls:
         mark = mark_of(function) or _UNMARKED
         bare = _unwrapped(function)
         return self._dispatcher.profile(
-            getattr(bare, "__code__", type(bare) if callable(bare) else bare),
+            _identity(bare),
             name_of(bare),
             (lambda: ()) if mark.trust else (lambda: scan_function(function)),
         )
@@ -141,12 +144,12 @@ def _settled(argument: object) -> object:
 
 
 def _resolve(
-    future: asyncio.Future[object], value: object, error: BaseException | None
+    future: asyncio.Future[T], value: object, error: BaseException | None
 ) -> None:
     if future.done():
         return  # its awaiter was cancelled
     if error is None:
-        future.set_result(value)
+        future.set_result(cast("T", value))  # what its function returned
     elif isinstance(error, Exception) and not isinstance(error, StopIteration):
         future.set_exception(error)
     else:  # a future cannot carry these out of the loop
@@ -161,9 +164,9 @@ def is_coroutine(function: Callable[..., object]) -> bool:
     while True:
         if isinstance(bare, functools.partial):
             bare = bare.func
-        elif inspect.iscoroutinefunction(bare):
-            return True
-        elif getattr(bare, "__tornado_coroutine__", False):
+        elif inspect.iscoroutinefunction(bare) or getattr(
+            bare, "__tornado_coroutine__", False
+        ):
             return True
         elif hasattr(bare, "__wrapped__"):
             bare = bare.__wrapped__
@@ -176,6 +179,16 @@ def name_of(function: Callable[..., object]) -> str:
     bare = _unwrapped(function)
     name = getattr(bare, "__qualname__", None) or type(bare).__qualname__
     return str(name)
+
+
+def _identity(function: Callable[..., object]) -> Hashable:
+    # A closure or a bound method is a new object each time; its code is not.
+    code: Hashable = getattr(function, "__code__", None)
+    return (
+        code
+        if code is not None
+        else getattr(function, "__qualname__", id(type(function)))
+    )
 
 
 def _unwrapped(function: Callable[..., object]) -> Callable[..., object]:

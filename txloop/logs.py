@@ -24,5 +24,5 @@ def _handle(self: logging.Logger, record: logging.LogRecord) -> None:
 
 
 def capture_records() -> None:
-    """Make loggers keep what is logged inside attempts; once is enough for a process."""
-    logging.Logger.handle = _handle  # type: ignore[method-assign] # the only hook
+    """Make loggers keep what is logged inside attempts; again does nothing."""
+    logging.Logger.handle = _handle  # type: ignore[method-assign] # see above

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncGenerator, Callable
-from typing import TypeVar, cast
+import socket
+import weakref
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tornado import gen
 from tornado.ioloop import IOLoop, PeriodicCallback
@@ -25,9 +26,13 @@ from txloop.marks import mark_of
 from txloop.options import Options, take_executor
 from txloop.shutdown import drain_on_signals
 
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
 __all__ = ["TransactionIOLoop", "TransactionMainLoop", "atomically"]
 
 T = TypeVar("T")
+
 
 class TransactionLoop(BaseAsyncIOLoop):
     """What both kinds of transactional loops share.
@@ -53,8 +58,10 @@ class TransactionLoop(BaseAsyncIOLoop):
         super().initialize(**rest)  # type: ignore[arg-type] # Tornado checks them
         # A loop of asyncio or uvloop has all that a reactor needs.
         executor = take_executor(self.options)
+        # A weak method: a loop that is merely dropped must not become cyclic garbage.
+        tie = weakref.WeakMethod(self._tie_to_asyncio_loop)
         self.dispatcher = Dispatcher(
-            executor, self.asyncio_loop, on_start=self._tie_to_asyncio_loop
+            executor, self.asyncio_loop, on_start=lambda: _call(tie())
         )
         in_order = self.options.order == "arrival"
         self.calls = FunctionCalls(self.dispatcher, (Finish,), in_order)
@@ -72,6 +79,15 @@ class TransactionLoop(BaseAsyncIOLoop):
     def close(self, all_fds: bool = False) -> None:
         self.dispatcher.close()
         super().close(all_fds)
+
+    def stop_accepting(self) -> None:
+        """Close the listening sockets; connections that there are stay open."""
+        for fd, (fileobj, _) in list(self.handlers.items()):
+            if isinstance(fileobj, socket.socket) and fileobj.getsockopt(
+                socket.SOL_SOCKET, socket.SO_ACCEPTCONN
+            ):
+                self.remove_handler(fd)
+                fileobj.close()
 
     def end(self) -> None:
         """Stop the loop from within, however it was started, with exit code 0."""
@@ -142,9 +158,9 @@ class TransactionLoop(BaseAsyncIOLoop):
             function(fileobj, events)
             return
         if self.dispatcher.executor.forks:
-            self.calls.profile(function).home = (
-                "it handles a file descriptor, which workers do not have"
-            )
+            self.calls.profile(
+                function
+            ).home = "it handles a file descriptor, which workers do not have"
         watched = (IOLoop.READ if fd in self.readers else 0) | (
             IOLoop.WRITE if fd in self.writers else 0
         )
@@ -161,6 +177,11 @@ class TransactionLoop(BaseAsyncIOLoop):
 
     def _watches(self, fd: int) -> bool:
         return fd in self.readers or fd in self.writers
+
+
+def _call(method: Callable[[], None] | None) -> None:
+    if method is not None:
+        method()
 
 
 def _is_marked(function: Callable[..., object]) -> bool:
@@ -220,11 +241,12 @@ def _new_main_loop(
     if cls is AsyncIOMainLoop:
         configured, options = IOLoop._save_configuration()
         if isinstance(configured, type) and issubclass(configured, TransactionLoop):
-            return TransactionMainLoop(**{**(options or {}), **kwargs})
-    return cast("AsyncIOMainLoop", _stock_new(cls, *args, **kwargs))
+            made = TransactionMainLoop(**{**(options or {}), **kwargs})
+            return cast("AsyncIOMainLoop", made)  # untyped, as is all of Configurable
+    return cast("AsyncIOMainLoop", _stock_new(cls, *args, **kwargs))  # likewise
 
 
-AsyncIOMainLoop.__new__ = staticmethod(_new_main_loop)  # type: ignore[method-assign]
+AsyncIOMainLoop.__new__ = _new_main_loop  # type: ignore[method-assign,assignment] # in place
 
 
 def _run_yielded_call(yielded: tuple[object, ...]) -> asyncio.Future[object]:
@@ -237,4 +259,4 @@ def _run_yielded_call(yielded: tuple[object, ...]) -> asyncio.Future[object]:
     raise gen.BadYieldError(f"yielded unknown object {yielded!r}")
 
 
-gen.convert_yielded.register(tuple, _run_yielded_call)
+gen.convert_yielded.register(tuple, _run_yielded_call)  # type: ignore[attr-defined] # a singledispatch

@@ -42,10 +42,8 @@ class Options:
             )
 
     @classmethod
-    def split(
-        cls, keywords: dict[str, object]
-    ) -> tuple[Options, dict[str, object]]:
-        """Return the options among `keywords`, defaults from the environment, and the rest.
+    def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:
+        """Return the options among `keywords`, and the rest.
 
         ``TXLOOP_EXECUTOR`` and ``TXLOOP_WORKERS`` stand in for what is not given.
         """

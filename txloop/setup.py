@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tornado.ioloop import IOLoop
 
@@ -10,8 +10,10 @@ from txloop.errors import TxError
 from txloop.executors.processes import ProcessesExecutor
 from txloop.loop import TransactionIOLoop, TransactionLoop
 from txloop.options import Options, take_executor, use_executor
-from txloop.profile import Stats
 from txloop.web import register_all
+
+if TYPE_CHECKING:
+    from txloop.profile import Stats
 
 __all__ = ["install", "start_workers", "stats"]
 
@@ -54,8 +56,8 @@ def install(
         "drain_seconds": drain_seconds,
     }
     Options.split(dict(options))
-    for loop in IOLoop._ioloop_for_asyncio.values():
-        if not isinstance(loop, TransactionLoop) and loop.asyncio_loop.is_running():
+    for asyncio_loop, loop in IOLoop._ioloop_for_asyncio.items():
+        if not isinstance(loop, TransactionLoop) and asyncio_loop.is_running():
             raise TxError(
                 "there is a running IOLoop already, and it is a stock one; call "
                 "txloop.install() before anything asks for an IOLoop"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
 import threading
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from txloop.dispatch import Dispatcher
+if TYPE_CHECKING:
+    from txloop.dispatch import Dispatcher
 
 __all__ = ["drain_on_signals"]
 
@@ -24,11 +24,10 @@ class DrainableLoop(Protocol):
 
     asyncio_loop: asyncio.AbstractEventLoop
     dispatcher: Dispatcher
-    handlers: dict[int, tuple[object, object]]
     writers: set[int]
 
-    def remove_handler(self, fd: int) -> None:
-        """Stop watching a file descriptor."""
+    def stop_accepting(self) -> None:
+        """Close the listening sockets."""
 
     def end(self) -> None:
         """Stop the loop from within."""
@@ -69,11 +68,7 @@ class _Drain:
             self._loop.end()
             return
         self._deadline = time.monotonic() + self._drain_seconds
-        for fd, (fileobj, _) in list(self._loop.handlers.items()):
-            if _is_listening(fileobj):
-                self._loop.remove_handler(fd)
-                assert isinstance(fileobj, socket.socket)
-                fileobj.close()
+        self._loop.stop_accepting()
         self._poll()
 
     def _poll(self) -> None:
@@ -97,9 +92,3 @@ class _Drain:
                 for task in asyncio.all_tasks(self._loop.asyncio_loop)
             )
         )
-
-
-def _is_listening(fileobj: object) -> bool:
-    return isinstance(fileobj, socket.socket) and bool(
-        fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-    )

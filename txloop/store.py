@@ -247,7 +247,7 @@ class Store:
         contents: Iterable[tuple[Container, Mapping[Hashable, object]]],
         version: int,
     ) -> None:
-        """Replace what a replica knows of some containers by their state at `version`."""
+        """Replace what a replica knows of some containers; it is at `version` then."""
         for container, items in contents:
             container._entries.clear()
             container._size = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 from txloop.attempt import current
 from txloop.cells.values import shareable
@@ -34,14 +34,14 @@ class TDict(Container, MutableMapping[K, V]):
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
 
     @overload
-    def __init__(self) -> None: ...
+    def __init__(self, /) -> None: ...
     @overload
-    def __init__(self: TDict[str, V], **values: V) -> None: ...
+    def __init__(self: TDict[str, V], /, **values: V) -> None: ...
     @overload
-    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]]) -> None: ...
     def __init__(
-        self, items: Mapping[K, V] | Iterable[tuple[K, V]] = (), **values: V
-    ) -> None:
+        self, items: Mapping[K, V] | Iterable[tuple[K, V]], /, **values: V
+    ) -> None: ...
+    def __init__(self, items: Any = (), /, **values: Any) -> None:
         committed.adopt(self)
         contents = cast("dict[K, V]", dict(items, **values))  # as `dict` takes them
         self._write_all(contents)

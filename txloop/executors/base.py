@@ -12,7 +12,15 @@ from typing import Protocol, cast
 from txloop.errors import TxConfigurationError
 from txloop.types import Call, Outcome, Refusal
 
-__all__ = ["Deliver", "Executor", "Reactor", "Work", "executor_named", "resolve_name"]
+__all__ = [
+    "Deliver",
+    "Executor",
+    "Reactor",
+    "Work",
+    "executor_named",
+    "register_executor",
+    "resolve_name",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +71,9 @@ class Executor(Protocol):
     Attributes:
         name: As in `executor_named`.
         workers: How many attempts can run at once.
-        forks: Whether attempts run in copies of this process, which know only what there
-            was when they were forked and have no open files.
-        transport_seconds: What sending one call away costs the loop thread, as measured.
+        forks: Whether attempts run in copies of this process, which know only what
+            there was when they were forked and have no open files.
+        transport_seconds: What sending a call away costs the loop thread, measured.
     """
 
     name: str
@@ -93,6 +101,17 @@ _EXECUTORS = {
 }
 
 
+def register_executor(name: str, place: str) -> None:
+    """Make an executor known by `name`.
+
+    Args:
+        name: What ``executor=`` takes.
+        place: ``"package.module:Class"``; the class is called with the number of
+            workers, or None, and makes an `Executor`.
+    """
+    _EXECUTORS[name] = place
+
+
 def resolve_name(name: str) -> str:
     """Return the executor that `name` means here: ``"auto"`` is decided.
 
@@ -116,7 +135,7 @@ def executor_named(name: str, workers: int | None = None) -> Executor:
         workers: How many attempts at once; None for one per core.
 
     Raises:
-        TxConfigurationError: if there is none of that name, or no such number of workers.
+        TxConfigurationError: if there is none of that name, or `workers` is below 1.
     """
     if workers is not None and workers < 1:
         raise TxConfigurationError(f"workers must be 1 or more, not {workers}")

@@ -1,18 +1,22 @@
-"""The loop's end of one worker: what it was given, how far its replica is, its bytes."""
+"""The loop's end of one worker: its calls, its replica's version, its bytes."""
 
 from __future__ import annotations
 
 import logging
-import socket
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from txloop.executors.base import Reactor, Work
-from txloop.executors.deltas import DeltaLog
 from txloop.executors.wire import Frames, dumps, frame, loads
 from txloop.store import committed
-from txloop.types import Outcome, Refusal
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from txloop.executors.base import Reactor, Work
+    from txloop.executors.deltas import DeltaLog
+    from txloop.types import Outcome, Refusal
 
 __all__ = ["Assignment", "WorkerConnection"]
 
@@ -79,7 +83,7 @@ class WorkerConnection:
         )
 
     def overdue(self, seconds: float) -> list[Work]:
-        """Return what has been waiting behind a call that runs longer than `seconds`."""
+        """Return what has waited behind a call that runs for more than `seconds`."""
         first, *waiting = self.assigned.values()
         if not waiting or time.monotonic() - first.sent_at < seconds:
             return []

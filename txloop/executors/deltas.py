@@ -22,7 +22,7 @@ Dump = tuple[Sequence[tuple[Container, Mapping[Hashable, object]]], Sequence[int
 
 
 class DeltaLog:
-    """Follows a store for the replicas forked at its creation; owned by the loop thread."""
+    """Follows a store for the replicas forked when this was made; the loop's own."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -94,7 +94,9 @@ def _pickled(writes: tuple[Write, ...]) -> bytes:
     try:
         return dumps(writes)
     except UNPICKLABLE:
-        return dumps([(container, key, _sendable(new)) for container, key, new in writes])
+        return dumps(
+            [(container, key, _sendable(new)) for container, key, new in writes]
+        )
 
 
 def _sendable(value: object) -> object:

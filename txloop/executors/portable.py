@@ -1,4 +1,4 @@
-"""Outcomes that can leave the process: errors with their traceback, records, effects."""
+"""Outcomes that can leave the process: errors and tracebacks, records, effects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import logging
 import pickle
 import traceback
 import types
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.store import Container
 from txloop.types import Outcome, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["RemoteTraceback", "pack"]
 

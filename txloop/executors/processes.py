@@ -12,10 +12,9 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from txloop.errors import TxWorkerError
-from txloop.executors.base import Deliver, Reactor, Work
 from txloop.executors.connection import WorkerConnection
 from txloop.executors.deltas import DeltaLog
 from txloop.executors.spawner import Spawner
@@ -23,6 +22,11 @@ from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.executors.worker import run_worker
 from txloop.store import committed
 from txloop.types import Outcome, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from txloop.executors.base import Deliver, Reactor, Work
 
 __all__ = ["ProcessesExecutor"]
 
@@ -219,7 +223,9 @@ class ProcessesExecutor:
         if self._stillborn < _STILLBORN_LIMIT:
             self._add_worker()
         _log.warning(
-            "worker %d died; %s", worker.pid, _calls_run_again(left, bool(self._workers))
+            "worker %d died; %s",
+            worker.pid,
+            _calls_run_again(left, bool(self._workers)),
         )
         self._queue.extendleft(reversed(left))
         if left:  # the first one was running

@@ -6,11 +6,15 @@ It is an ordinary executor, and the oracle that every other one is tested agains
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from txloop.attempt import run_attempt
-from txloop.executors.base import Deliver, Reactor, Work
 from txloop.store import committed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from txloop.executors.base import Deliver, Reactor, Work
 
 __all__ = ["SerialExecutor"]
 

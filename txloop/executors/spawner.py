@@ -51,7 +51,9 @@ class Spawner:
         """
         ours, theirs = socket.socketpair()
         try:
-            socket.send_fds(self.control, [number.to_bytes(8, "big")], [theirs.fileno()])
+            socket.send_fds(
+                self.control, [number.to_bytes(8, "big")], [theirs.fileno()]
+            )
         except OSError:
             ours.close()
             raise

@@ -8,18 +8,27 @@ from anywhere else.
 from __future__ import annotations
 
 import pickle
-import socket
 import struct
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped] # it ships no types
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
 
 __all__ = ["UNPICKLABLE", "Frames", "dumps", "frame", "loads", "receive_frame"]
 
 _LENGTH = struct.Struct(">Q")
 _PROTOCOL = 5
 
-UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)
+UNPICKLABLE = (
+    pickle.PicklingError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    RecursionError,
+)
 """What pickling raises for objects that do not pickle."""
 
 loads = pickle.loads

@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextvars
 import os
 import random
-import socket
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from txloop.attempt import run_attempt
 from txloop.executors.portable import pack
 from txloop.executors.wire import dumps, frame, loads, receive_frame
 from txloop.store import committed
 from txloop.types import Call, Refusal
+
+if TYPE_CHECKING:
+    import socket
 
 __all__ = ["on_worker_start", "run_worker"]
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Coroutine, Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tornado.web import Finish, RequestHandler, StaticFileHandler
 
 from txloop.attempt import Attempt, current
 from txloop.errors import TxInternalError
-from txloop.web.frozen import FrozenRequest
-from txloop.web.recorder import Recorder
-from txloop.web.targets import Target
 from txloop.web.variables import Named, named
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Generator, Mapping, Sequence
+
+    from txloop.web.frozen import FrozenRequest
+    from txloop.web.recorder import Recorder
+    from txloop.web.targets import Target
 
 __all__ = ["Response", "run_request"]
 
@@ -166,7 +170,8 @@ def _handle_exception(
             recorder.clear()
             handler._finished = handler._headers_written = False
             handler._transforms = [
-                transform(handler.request) for transform in handler.application.transforms
+                transform(handler.request)
+                for transform in handler.application.transforms
             ]
     RequestHandler._handle_request_exception(handler, error)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
-from collections.abc import Awaitable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
 from tornado.ioloop import IOLoop
@@ -21,6 +21,9 @@ from txloop.web.eligible import Plan, logs_by_itself, plan_for
 from txloop.web.frozen import FrozenRequest
 from txloop.web.targets import Target, register_all, target_of
 from txloop.web.variables import set_all
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
 
 __all__ = ["TransactionDelegate", "take_requests_over"]
 
@@ -53,6 +56,7 @@ class TransactionDelegate(_HandlerDelegate):
         profile = dispatcher.profile(
             (self.handler_class, self.request.method), plan.label, self._findings
         )
+        assert self.connection is not None
         done = functools.partial(self._answer, target, context, self.connection)
         dispatcher.submit(call, profile, done)
         return None
@@ -128,10 +132,8 @@ def _revived(
         _status_code=response.recorder.status_code,
     )
     if response.state:
-        try:
+        with contextlib.suppress(httputil.HTTPInputError):  # answered with 400
             request._parse_body()
-        except httputil.HTTPInputError:
-            pass  # the attempt has answered 400
         vars(handler).update(response.state)
     return handler
 

@@ -12,7 +12,7 @@ from tornado.websocket import WebSocketHandler
 from txloop.functions import is_coroutine
 from txloop.marks import Mark, mark_of
 
-__all__ = ["Plan", "mark_matching", "plan_for", "why_not"]
+__all__ = ["Plan", "mark_for", "mark_matching", "plan_for", "why_not"]
 
 Matcher = Callable[[type[RequestHandler]], Mark | None]
 
@@ -61,13 +61,19 @@ def plan_for(handler_class: type[RequestHandler], method: str) -> Plan | None:
 def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
     if method not in handler_class.SUPPORTED_METHODS:
         return None
+    mark = mark_for(handler_class, method)
+    if mark is None or why_not(handler_class, method) is not None:
+        return None
+    return Plan(mark, f"{method} {handler_class.__qualname__}", _watched(handler_class))
+
+
+def mark_for(handler_class: type[RequestHandler], method: str) -> Mark | None:
+    """Return the mark of a verb: its own, its class's, or one by pattern."""
     function = getattr(handler_class, method.lower(), None)
     mark = mark_of(function) or mark_of(handler_class)
     for matcher in _matchers:
         mark = mark or matcher(handler_class)
-    if mark is None or why_not(handler_class, method) is not None:
-        return None
-    return Plan(mark, f"{method} {handler_class.__qualname__}", _watched(handler_class))
+    return mark
 
 
 def why_not(handler_class: type[RequestHandler], method: str) -> str | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import contextvars
 import pickle
+from typing import TYPE_CHECKING
 
 from tornado.httputil import HTTPServerRequest
 
 from txloop.web.recorder import Recorder
 from txloop.web.variables import Named, context_with, named
+
+if TYPE_CHECKING:
+    import contextvars
 
 __all__ = ["FrozenRequest"]
 

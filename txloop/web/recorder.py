@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
 
 from tornado import httputil
 
 from txloop.attempt import current
 from txloop.errors import TxInternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
 
 __all__ = ["Recorder"]
 
@@ -48,12 +51,12 @@ class Recorder(httputil.HTTPConnection):
     def __reduce__(self) -> tuple[object, ...]:
         return _arrived, (self.finished, self.status_code, self._operations)
 
-    def write_headers(
+    def write_headers(  # type: ignore[override] # awaitable like a future
         self,
         start_line: httputil.RequestStartLine | httputil.ResponseStartLine,
         headers: httputil.HTTPHeaders,
         chunk: bytes | None = None,
-    ) -> Recorded:  # type: ignore[override] # awaitable like the future it stands for
+    ) -> Recorded:
         assert isinstance(start_line, httputil.ResponseStartLine)
         for name, value in headers.get_all():
             if _LINE_BREAK.search(name) or _LINE_BREAK.search(value):
@@ -137,7 +140,7 @@ class Recorder(httputil.HTTPConnection):
 
 
 class Recorded:
-    """The future of a recorded write: done, for the handler that wants to wait for it."""
+    """The future of a recorded write: done, for whoever wants to wait for it."""
 
     def __await__(self) -> Generator[None, None, None]:
         return

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from tornado.routing import RuleRouter
 from tornado.web import Application, RequestHandler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["Target", "register_all", "target_of"]
 
