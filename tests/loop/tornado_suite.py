@@ -2,8 +2,9 @@
 
     python -bb tests/loop/tornado_suite.py --mode loop --results FILE [TEST ...]
 
-`stock` is Tornado as it comes, `loop` has every IOLoop made by txloop. Warnings are
-errors and any log record fails the run: that is how Tornado runs them, too.
+`stock` is Tornado as it comes, `loop` has every IOLoop made by txloop, `twice` also has
+every handler that can be one run as a transaction, each body twice. Warnings are errors
+and any log record fails the run: that is how Tornado runs them, too.
 """
 
 from __future__ import annotations
@@ -29,17 +30,29 @@ def configure(mode: str) -> None:
     """Choose the loop, before anything asks for one."""
     if mode == "loop":
         IOLoop.configure("txloop.TransactionIOLoop")
+    elif mode == "twice":
+        # Not before: importing txloop changes Tornado, if only to look on.
+        from tests.loop.rehearsal import rehearse_all_handlers
+
+        rehearse_all_handlers()
+
+
+def rehearsed() -> int:
+    """Return how many bodies ran twice."""
+    rehearsal = sys.modules.get("tests.loop.rehearsal")
+    return rehearsal.CountingExecutor.rehearsed if rehearsal else 0
 
 
 def write_results(result: unittest.TestResult, file: Path) -> None:
-    """Write the count of tests and the names of those that did not pass."""
+    """Write the counts, and the names of the tests that did not pass."""
     problems = [*result.failures, *result.errors]
     failed = {test.id(): text for test, text in problems}
     failed.update(
         {test.id(): "unexpected success" for test in result.unexpectedSuccesses}
     )
     skipped = {test.id(): reason for test, reason in result.skipped}
-    report = {"ran": result.testsRun, "failed": failed, "skipped": skipped}
+    counts = {"ran": result.testsRun, "rehearsed": rehearsed()}
+    report = {**counts, "failed": failed, "skipped": skipped}
     file.write_text(json.dumps(report))
 
 
@@ -68,7 +81,7 @@ def record_into(file: Path) -> None:
 def main() -> None:
     """Parse our own options and leave the others to Tornado."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--mode", choices=("stock", "loop"), default="stock")
+    parser.add_argument("--mode", choices=("stock", "loop", "twice"), default="stock")
     parser.add_argument("--results", type=Path, required=True)
     options, others = parser.parse_known_args()
     sys.argv[1:] = others

@@ -45,8 +45,8 @@ ALLOWED: dict[str, set[str]] = {
     "functions": {*DISPATCHING, "dispatch"},
     "shutdown": {*VALUES, "dispatch"},
     "loop": LOOPING,
-    "requests": {*VALUES, "attempt", "scan", "marks"},
-    "web": {*LOOPING, "loop", "requests"},
+    "web": {*LOOPING, "loop"},
+    "check": {*LOOPING, "loop", "web"},
     "setup": {*LOOPING, "loop", "web", "executors"},
 }
 
@@ -55,7 +55,7 @@ FACES = {"__init__", "__main__"}
 
 # Package from elsewhere -> the rooms that may import it. The standard library is free.
 ELSEWHERE = {
-    "tornado": {"loop", "web", "requests", "setup", "__main__", "check"},
+    "tornado": {"loop", "web", "setup", "__main__", "check"},
     "cloudpickle": {"executors"},
     "dask": {"executors.dask"},
     "distributed": {"executors.dask"},
