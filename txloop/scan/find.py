@@ -11,7 +11,7 @@ from txloop.scan.access import Act
 from txloop.scan.finding import Finding, read_remedy, write_remedy
 from txloop.scan.index import Program, argument
 from txloop.scan.member import class_at
-from txloop.scan.things import UNKNOWN, functions_of, has_type
+from txloop.scan.things import UNKNOWN, functions_of, has_type, module_label
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def scan_function(function: Callable[..., object]) -> tuple[Finding, ...]:
     """
     writes = _PROGRAM.writes()
     walk = Walk(_PROGRAM.sources, writes.evidence)
-    callee = _as_method(function) or Live(function, "", Family.GLOBAL)
+    callee = _as_method(function) or Live(function, _label(function), Family.GLOBAL)
     walk.call(callee, Arguments(), ast.Pass())
     return _findings(walk, writes)
 
@@ -102,6 +102,13 @@ def scan_handler(
     return _findings(walk, writes)
 
 
+def _label(function: Callable[..., object]) -> str:
+    """Return what findings call what a callable holds."""
+    for each in functions_of(function):
+        return f"{module_label(each.__globals__)}.{each.__qualname__}"
+    return type(function).__name__
+
+
 def _as_method(function: Callable[..., object]) -> Bound | None:
     """Return the function bound to an instance, if it is a method of a class."""
     if not has_type(function, FunctionType):
@@ -121,11 +128,14 @@ def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
         for access in walk.accesses
         if access.act is not Act.READ and access.certain
     ]
-    written = {finding.name for finding in found}
+    written = tuple(finding.name for finding in found)
     for access in walk.accesses:
         writer = writes.writer_of(access) if access.act is Act.READ else None
-        # One finding says what to do about a name that is both written and read.
-        if writer is not None and access.name not in written:
+        # One finding says what to do about what is both written and read.
+        known = access.name in written or any(
+            name.startswith((f"{access.name}.", f"{access.name}[")) for name in written
+        )
+        if writer is not None and not known:
             found.append(_read(access, writer))
     unique = {(it.file, it.line, it.name, it.kind.name): it for it in reversed(found)}
     return tuple(unique[key] for key in sorted(unique))

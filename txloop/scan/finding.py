@@ -10,6 +10,8 @@ import enum
 import os
 from dataclasses import dataclass
 
+from txloop.scan.things import has_type
+
 TRUST_WRITE = "mark with @transactional(trust=True) if the write may stay in one worker"
 TRUST_READ = (
     "mark with @transactional(trust=True) if it is written before the first request "
@@ -80,9 +82,9 @@ def read_remedy(thing: object, writer: str, file: str, line: int) -> str:
 def _container(thing: object) -> str:
     """Return the container to use instead of the thing."""
     name = type(thing).__name__
-    if isinstance(thing, dict):
+    if has_type(thing, dict):
         return f"make this {name} a txloop.TDict"
-    if isinstance(thing, set):
+    if has_type(thing, set):
         return (
             f"make this {name} a txloop container or an immutable frozenset "
             "in a txloop.TVar"

@@ -1,0 +1,243 @@
+"""Programs that write state in what they call. See `test_scan`."""
+
+from __future__ import annotations
+
+PROGRAMS = {
+    "function": """
+    rows = []
+    def note():
+        rows.append(1)  # MUTATES_GLOBAL app.rows
+    def get():
+        note()
+    """,
+    "argument": """
+    rows = []
+    def note(value, where):
+        where.append(value)  # MUTATES_GLOBAL app.rows
+    def get():
+        note(1, rows)
+        note(1, where=rows)
+    """,
+    "handler as an argument": """
+    def note(handler):
+        handler.application.hits = 1  # WRITES_APPLICATION application.hits
+    class Handler:
+        def get(self):
+            note(self)
+    """,
+    "returned state": """
+    rows = []
+    def every():
+        return rows
+    def get():
+        every().append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "awaited state": """
+    rows = []
+    async def every():
+        return rows
+    async def get():
+        (await every()).append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "method": """
+    rows = []
+    class Handler:
+        def note(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+        def get(self):
+            self.note()
+    """,
+    "method of the base class": """
+    rows = []
+    class Noting:
+        def get(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+    class Handler(Noting):
+        def get(self):
+            super().get()
+    """,
+    "method of the base class, the old way": """
+    rows = []
+    class Noting:
+        def get(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+    class Handler(Noting):
+        def get(self):
+            super(Handler, self).get()
+            Noting.get(self)
+    """,
+    "property": """
+    rows = []
+    class Handler:
+        @property
+        def noted(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+        def get(self):
+            return self.noted
+    """,
+    "cached property": """
+    import functools
+    rows = []
+    class Handler:
+        @functools.cached_property
+        def noted(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+        def get(self):
+            return self.noted
+    """,
+    "static method": """
+    rows = []
+    class Handler:
+        @staticmethod
+        def note():
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+        def get(self):
+            self.note()
+    """,
+    "constructor": """
+    rows = []
+    class Row:
+        def __init__(self):
+            rows.append(self)  # MUTATES_GLOBAL app.rows
+    def get():
+        Row()
+    """,
+    "constructor of a data class": """
+    from dataclasses import dataclass
+    rows = []
+    @dataclass
+    class Row:
+        number: int
+        def __post_init__(self):
+            rows.append(self)  # MUTATES_GLOBAL app.rows
+    def get():
+        Row(1)
+    """,
+    "method of a local object": """
+    rows = []
+    class Row:
+        def note(self):
+            rows.append(self)  # MUTATES_GLOBAL app.rows
+    def get():
+        row = Row()
+        row.note()
+    """,
+    "decorated function": """
+    import functools
+    rows = []
+    def noted(function):
+        @functools.wraps(function)
+        def wrapper(*args):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+            return function(*args)
+        return wrapper
+    @noted
+    def get():
+        rows.append(2)  # MUTATES_GLOBAL app.rows
+    """,
+    "remembered function": """
+    import functools
+    rows = []
+    @functools.lru_cache
+    def note():
+        rows.append(1)  # MUTATES_GLOBAL app.rows
+    def get():
+        note()
+    """,
+    "partial": """
+    import functools
+    rows = []
+    def note(where, value):
+        where.append(value)  # MUTATES_GLOBAL app.note_row
+    note_row = functools.partial(note, rows)
+    def get():
+        note_row(1)
+    """,
+    "bound method": """
+    class Store:
+        def __init__(self):
+            self.count = 0
+        def note(self):
+            self.count += 1  # MUTATES_GLOBAL app.Store.count
+    note = Store().note
+    def get():
+        note()
+    """,
+    "nested function": """
+    rows = []
+    def get():
+        def note():
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+        note()
+    """,
+    "nested function, decorated": """
+    rows = []
+    def get(register):
+        @register
+        def note():
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "lambda": """
+    rows = []
+    def get():
+        return map(lambda row: rows.append(row), [1])  # MUTATES_GLOBAL app.rows
+    """,
+    "nested class": """
+    rows = []
+    def get():
+        class Row:
+            def __init__(self):
+                rows.append(self)  # MUTATES_GLOBAL app.rows
+        return Row()
+    """,
+    "recursion": """
+    rows = []
+    def even(number):
+        rows.append(number)  # MUTATES_GLOBAL app.rows
+        return odd(number - 1)
+    def odd(number):
+        return even(number - 1)
+    def get():
+        return even(3)
+    """,
+    "lambda by name": """
+    rows = []
+    get = lambda: rows.append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "getattr": """
+    rows = []
+    class Handler:
+        def note(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+        def get(self):
+            getattr(self, "note")()
+    """,
+    "function that a builtin calls": """
+    rows = []
+    def note(row):
+        rows.append(row)  # MUTATES_GLOBAL app.rows
+    def by(row):
+        rows.append(row)  # MUTATES_GLOBAL app.rows
+    def get(items):
+        return list(map(note, sorted(items, key=by)))
+    """,
+    "argument after a starred one": """
+    rows, others = [], []
+    def note(first, second):
+        first.append(1)  # MUTATES_GLOBAL app.rows
+        second.append(1)
+    def get(items):
+        note(rows, *items, others)
+    """,
+    "lambdas on one line": """
+    rows = []
+    pass_by, get = lambda: 1, lambda: rows.append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "object that can be called": """
+    rows = []
+    class Note:
+        def __call__(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+    get = Note()
+    """,
+}

@@ -1,0 +1,242 @@
+"""Programs that change an object of a module. See `test_scan`."""
+
+from __future__ import annotations
+
+PROGRAMS = {
+    "item": """
+    cache = {}
+    def get(key):
+        cache[key] = 1  # MUTATES_GLOBAL app.cache
+    """,
+    "item of an item": """
+    state = {"a": {"b": 0}}
+    def get():
+        state["a"]["b"] = 1  # MUTATES_GLOBAL app.state
+    """,
+    "incremented item": """
+    cache = {}
+    def get(key):
+        cache[key] += 1  # MUTATES_GLOBAL app.cache
+    """,
+    "deleted item": """
+    cache = {}
+    def get(key):
+        del cache[key]  # MUTATES_GLOBAL app.cache
+    """,
+    "slice": """
+    rows = []
+    def get():
+        rows[:] = []  # MUTATES_GLOBAL app.rows
+    """,
+    "in-place operator on an attribute of a module": """
+    import app
+    names = set()
+    def get():
+        app.names |= {1}  # MUTATES_GLOBAL app.names, WRITES_GLOBAL app.names
+    """,
+    "element of a defaultdict that does not exist yet": """
+    from collections import defaultdict
+    groups = defaultdict(list)
+    def get(key):
+        groups[key].append(1)  # MUTATES_GLOBAL app.groups
+    """,
+    "element by get, values, items and iteration": """
+    rooms = {"a": []}
+    rows = [[]]
+    def get():
+        rooms.get("a").append(1)  # MUTATES_GLOBAL app.rooms
+        for room in rooms.values():
+            room.append(1)  # MUTATES_GLOBAL app.rooms
+        for name, room in rooms.items():
+            room.append(1)  # MUTATES_GLOBAL app.rooms
+        for row in rows:
+            row.append(1)  # MUTATES_GLOBAL app.rows
+        return [row.pop() for row in rows]  # MUTATES_GLOBAL app.rows
+    """,
+    "element of a tuple": """
+    shards = ([], [])
+    def get(number):
+        shards[number].append(1)  # MUTATES_GLOBAL app.shards
+    """,
+    "attribute of an object": """
+    class Config:
+        def __init__(self):
+            self.count = 0
+    config = Config()
+    def get():
+        config.count += 1  # MUTATES_GLOBAL app.config.count
+    """,
+    "attribute of an object of the standard library": """
+    from types import SimpleNamespace
+    config = SimpleNamespace(rows=[])
+    def get():
+        config.count = 1  # MUTATES_GLOBAL app.config.count
+        config.rows.append(1)  # MUTATES_GLOBAL app.config.rows
+    """,
+    "attribute in a slot": """
+    class Config:
+        __slots__ = ("rows",)
+        def __init__(self):
+            self.rows = []
+    config = Config()
+    def get():
+        config.rows.append(1)  # MUTATES_GLOBAL app.config.rows
+    """,
+    "method of an object": """
+    class Store:
+        def __init__(self):
+            self.items = []
+        def add(self, item):
+            self.items.append(item)  # MUTATES_GLOBAL app.STORE.items
+    STORE = Store()
+    def get():
+        STORE.add(1)
+    """,
+    "special methods of an object": """
+    class Store:
+        def __init__(self):
+            self.items = {}
+            self.reads = 0
+        def __setitem__(self, key, item):
+            self.items[key] = item  # MUTATES_GLOBAL app.STORE.items
+        def __delitem__(self, key):
+            del self.items[key]  # MUTATES_GLOBAL app.STORE.items
+        def __getitem__(self, key):
+            self.reads += 1  # MUTATES_GLOBAL app.STORE.reads
+        def __call__(self):
+            self.items.clear()  # MUTATES_GLOBAL app.STORE.items
+        def __enter__(self):
+            self.items.clear()  # MUTATES_GLOBAL app.STORE.items
+        def __exit__(self, *error):
+            self.items.clear()  # MUTATES_GLOBAL app.STORE.items
+    STORE = Store()
+    def get(key):
+        STORE[key] = STORE[key]
+        del STORE[key]
+        STORE()
+        with STORE:
+            pass
+    """,
+    "setter and getter of a property": """
+    class Store:
+        def __init__(self):
+            self.items = []
+        @property
+        def last(self):
+            return self.items.pop()  # MUTATES_GLOBAL app.STORE.items
+        @last.setter
+        def last(self, item):
+            self.items.append(item)  # MUTATES_GLOBAL app.STORE.items
+    STORE = Store()
+    def get():
+        STORE.last = STORE.last
+    """,
+    "subclass of dict": """
+    class Store(dict):
+        def __setitem__(self, key, item):
+            super().__setitem__(key, item)  # MUTATES_GLOBAL app.STORE
+    STORE = Store()
+    def get():
+        STORE["a"] = 1  # MUTATES_GLOBAL app.STORE
+        STORE.update(b=2)  # MUTATES_GLOBAL app.STORE
+    """,
+    "iterator": """
+    import itertools
+    numbers = itertools.count()
+    def get():
+        return next(numbers)  # MUTATES_GLOBAL app.numbers
+    """,
+    "iterator in a loop": """
+    numbers = (each for each in range(3))
+    def get():
+        for number in numbers:  # MUTATES_GLOBAL app.numbers
+            return number
+    """,
+    "iterator of the program": """
+    class Numbers:
+        last = 0
+        def __next__(self):
+            self.last += 1  # MUTATES_GLOBAL app.numbers.last
+            return self.last
+    numbers = Numbers()
+    def get():
+        return next(numbers)  # MUTATES_GLOBAL app.numbers
+    """,
+    "function of the standard library": """
+    import heapq
+    import random
+    heap = []
+    def get():
+        heapq.heappush(heap, 1)  # MUTATES_GLOBAL app.heap
+        random.shuffle(heap)  # MUTATES_GLOBAL app.heap
+    """,
+    "method that is passed on": """
+    rows = []
+    def get(items):
+        return list(map(rows.append, items))  # MUTATES_GLOBAL app.rows
+    """,
+    "alias": """
+    cache = {}
+    def get(key):
+        known = cache
+        known[key] = 1  # MUTATES_GLOBAL app.cache
+    """,
+    "alias of an element, under a lock": """
+    import threading
+    lock = threading.Lock()
+    STATE = {"x": []}
+    def get():
+        with lock:
+            rows = STATE["x"]
+            rows.append(1)  # MUTATES_GLOBAL app.STATE
+    """,
+    "alias of a method": """
+    rows = []
+    def get():
+        add = rows.append  # MUTATES_GLOBAL app.rows
+        add(1)
+    """,
+    "alias by unpacking, by or, by if": """
+    pair = ([], [])
+    def get(flag):
+        first, second = pair
+        second.append(1)  # MUTATES_GLOBAL app.pair
+        one, other = 1, pair[0]
+        other.append(1)  # MUTATES_GLOBAL app.pair
+        (None or pair[0]).append(1)  # MUTATES_GLOBAL app.pair
+        (pair[0] if flag else []).append(1)  # MUTATES_GLOBAL app.pair
+        if it := pair[0]:
+            it += [1]  # MUTATES_GLOBAL app.pair
+    """,
+    "module imported in the function": """
+    rows = []
+    def get():
+        import app
+        from app import rows as others
+        app.rows.append(1)  # MUTATES_GLOBAL app.rows
+        others.append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "private attribute": """
+    class Store:
+        def __init__(self):
+            self.__items = []
+        def add(self, item):
+            self.__items.append(item)  # MUTATES_GLOBAL app.STORE._Store__items
+            self.__count = 1  # MUTATES_GLOBAL app.STORE._Store__count
+    STORE = Store()
+    def get():
+        STORE.add(1)
+    """,
+    "linked objects": """
+    class Node:
+        def __init__(self):
+            self.next = self
+            self.seen = 0
+        def walk(self):
+            self.seen += 1  # MUTATES_GLOBAL app.NODE.seen
+            self.next.walk()
+    NODE = Node()
+    def get():
+        NODE.walk()
+    """,
+}

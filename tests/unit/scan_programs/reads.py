@@ -1,0 +1,171 @@
+"""Programs that read what other code writes. See `test_scan`."""
+
+from __future__ import annotations
+
+PROGRAMS = {
+    "global": """
+    hits = 0
+    def note():
+        global hits
+        hits += 1
+    def get():
+        return hits  # READS_WRITTEN app.hits
+    """,
+    "global that is assigned at start-up": """
+    db = None
+    def main():
+        global db
+        db = object()
+    def get():
+        return db  # READS_WRITTEN app.db
+    """,
+    "dict": """
+    rates = {}
+    def refresh():
+        rates["usd"] = 1
+    def get():
+        return rates["usd"]  # READS_WRITTEN app.rates
+    """,
+    "dict that only unmarked methods change": """
+    rates = {}
+    class Feed:
+        def refresh(self):
+            rates.update(usd=1)
+    def get():
+        return dict(rates)  # READS_WRITTEN app.rates
+    """,
+    "dict that a lambda changes": """
+    rates = {}
+    refresh = lambda: rates.update(usd=1)
+    def get():
+        return "usd" in rates  # READS_WRITTEN app.rates
+    """,
+    "dict that a nested function changes": """
+    rates = {}
+    def main(every):
+        def refresh():
+            rates["usd"] = 1
+    def get():
+        return len(rates)  # READS_WRITTEN app.rates
+    """,
+    "dict that is changed at commit": """
+    from txloop.fake import on_commit
+    rates = {}
+    def note():
+        on_commit(lambda: rates.update(usd=1))
+    def get():
+        return rates  # READS_WRITTEN app.rates
+    """,
+    "attribute of an object": """
+    class Config:
+        def __init__(self):
+            self.count = 0
+            self.name = "a"
+        def note(self):
+            self.count += 1
+    config = Config()
+    def refresh():
+        config.note()
+    def get():
+        return (
+            config.name,
+            config.count,  # READS_WRITTEN app.config.count
+        )
+    """,
+    "whole object, by code that is not scanned": """
+    class Config:
+        count = 0
+    config = Config()
+    def refresh():
+        config.count += 1
+    def get():
+        return str(config)  # READS_WRITTEN app.config
+    """,
+    "object in a method": """
+    class Store:
+        def __init__(self):
+            self.items = []
+        def add(self, item):
+            self.items.append(item)
+        def size(self):
+            return len(self.items)  # READS_WRITTEN app.STORE.items
+    STORE = Store()
+    def refresh():
+        STORE.add(1)
+    def get():
+        return STORE.size()
+    """,
+    "attribute of a class": """
+    class Handler:
+        count = 0
+        def on_finish(self):
+            type(self).count += 1
+        def get(self):
+            return self.count  # READS_WRITTEN app.Handler.count
+    """,
+    "attribute of a class by a subclass": """
+    class Counted:
+        count = 0
+        @classmethod
+        def note(cls):
+            cls.count += 1
+    class Handler(Counted):
+        def get(self):
+            return Handler.count  # READS_WRITTEN app.Counted.count
+    """,
+    "list of a class": """
+    class Handler:
+        seen = []
+        def on_finish(self):
+            self.seen.append(1)
+        def get(self):
+            return self.seen  # READS_WRITTEN app.Handler.seen
+    """,
+    "attribute of the application": """
+    class Other:
+        def get(self):
+            self.application.hits = 1
+    class Handler:
+        def get(self):
+            return self.application.hits  # READS_WRITTEN application.hits
+    """,
+    "attribute that the application's own class writes": """
+    from tornado.web import Application
+    class App(Application):
+        def tick(self):
+            self.hits = 1
+    class Handler:
+        def get(self):
+            return self.application.hits  # READS_WRITTEN application.hits
+    """,
+    "list of the application": """
+    class Other:
+        def get(self):
+            self.application.users.append(1)
+    class Handler:
+        def get(self):
+            return self.application.users  # READS_WRITTEN application.users
+    def main(application):
+        application.users = []
+    """,
+    "setting": """
+    class Other:
+        def get(self):
+            self.settings["a"] = 1
+    class Handler:
+        def get(self):
+            return (
+                self.settings["a"],  # READS_WRITTEN application.settings["a"]
+                self.settings.get("a"),  # READS_WRITTEN application.settings["a"]
+                self.settings["b"],
+            )
+    """,
+    "setting that may be the one that is written": """
+    class Other:
+        def get(self, key):
+            self.settings[key] = 1
+    class Handler:
+        def get(self):
+            return self.settings["a"]  # READS_WRITTEN application.settings["a"]
+    """,
+}
