@@ -22,10 +22,10 @@ def answer(body=b"ok", status=b"200 OK"):
 @asynccontextmanager
 async def serving(respond, count=1):
     """Yield connections to a server that calls `respond(path, writer)` per request."""
-    handling = set()
+    handling: set[asyncio.Task[None]] = set()
 
     async def handle(reader, writer):
-        handling.add(asyncio.current_task())
+        handling.add(asyncio.current_task())  # type: ignore[arg-type]  # there is one
         try:
             while request := await reader.readuntil(b"\r\n\r\n"):
                 await respond(request.split()[1].decode(), writer)
@@ -58,7 +58,7 @@ def run_open(respond, *, rate, seconds, count=1, requests=(REQUEST % 0,)):
 def test_open_load_charges_a_stall_to_every_request_that_was_due_meanwhile():
     """One answer is held back; a closed loop would see one slow request, not thirty."""
     rate = 100
-    seen = []
+    seen: list[str] = []
 
     async def stall_once(path, writer):
         if not seen:
@@ -80,7 +80,7 @@ def test_open_load_charges_a_stall_to_every_request_that_was_due_meanwhile():
 
 
 def test_open_load_asks_for_the_paths_in_turn():
-    seen = []
+    seen: list[str] = []
 
     async def note(path, writer):
         seen.append(path)
@@ -176,7 +176,7 @@ def test_closed_load_counts_a_lost_connection_once():
 
 
 def test_a_closed_connection_answers_at_once_that_it_cannot():
-    statuses = []
+    statuses: list[int] = []
 
     async def run():
         async with serving(lambda *_: None) as (connection,):

@@ -35,7 +35,7 @@ def install_siege(tmp_path, monkeypatch):
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
         # Nothing here depends on where in a second it begins.
-        monkeypatch.setattr(siege.time, "sleep", lambda _seconds: None)
+        monkeypatch.setattr("bench.siege.time.sleep", lambda _seconds: None)
 
     return install
 

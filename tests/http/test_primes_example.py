@@ -44,6 +44,7 @@ def serving(*arguments):
         cwd="/",
     ) as process:
         try:
+            assert process.stdout is not None
             yield process, process.stdout.readline().rstrip("\n")
         finally:
             process.kill()
