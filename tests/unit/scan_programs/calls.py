@@ -240,4 +240,29 @@ PROGRAMS = {
             rows.append(1)  # MUTATES_GLOBAL app.rows
     get = Note()
     """,
+    "local object that is called": """
+    rows = []
+    class Note:
+        def __call__(self):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+    def get():
+        Note()()
+    """,
+    "starred target": """
+    rows = []
+    def get(items):
+        first, *rest = items
+        rows.extend(rest)  # MUTATES_GLOBAL app.rows
+    """,
+    "property of the class of a shared object": """
+    class Store:
+        def __init__(self):
+            self.items = []
+        @property
+        def every(self):
+            return self.items
+    STORE = Store()
+    def get():
+        STORE.every.append(1)  # MUTATES_GLOBAL app.STORE.items
+    """,
 }

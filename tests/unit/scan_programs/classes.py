@@ -67,4 +67,31 @@ PROGRAMS = {
     def get():
         return Room()
     """,
+    "class of a shared object": """
+    class Store:
+        count = 0
+    store = Store()
+    def get():
+        type(store).count = 1  # WRITES_CLASS app.Store.count
+    """,
+    "new attribute of a class": """
+    class Store:
+        pass
+    def get():
+        Store.count = 1  # WRITES_CLASS app.Store.count
+        return Store.count
+    """,
+    "list of a class by super": """
+    class Noting:
+        seen = []
+        @classmethod
+        def note(cls):
+            cls.seen.append(1)  # WRITES_CLASS app.Noting.seen
+    class Handler(Noting):
+        @classmethod
+        def note(cls):
+            super().note()
+        def get(self):
+            self.note()
+    """,
 }

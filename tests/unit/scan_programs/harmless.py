@@ -290,4 +290,32 @@ PROGRAMS = {
     def get():
         note([])
     """,
+    "closure variable that is not assigned yet": """
+    def make():
+        def get():
+            return later
+        if not make:
+            later = []
+        return get
+    get = make()
+    """,
+    "slot that is not assigned yet": """
+    class Store:
+        __slots__ = ("items",)
+    store = Store()
+    def get():
+        return store.items
+    """,
+    "method that no base class has": """
+    class Handler:
+        def get(self):
+            super().get()
+            super().rows.append(1)
+    """,
+    "import of what is not there": """
+    def get():
+        from . import nothing
+        from nowhere import rows
+        rows.append(1)
+    """,
 }
