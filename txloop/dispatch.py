@@ -321,8 +321,9 @@ class Dispatcher:
         for record in outcome.records:
             self._effects.append(Effect(_emit, (record,), {}, record.name))
         self._effects.extend(outcome.effects)
-        answer = (outcome.value, outcome.error)
-        self._effects.append(Effect(transaction.done, answer, {}, profile.label))
+        self._effects.append(
+            Effect(transaction.done, (outcome.value, outcome.error), {}, profile.label)
+        )
 
     # What has become possible
 

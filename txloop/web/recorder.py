@@ -58,11 +58,10 @@ class Recorder(httputil.HTTPConnection):
         chunk: bytes | None = None,
     ) -> Recorded:
         assert isinstance(start_line, httputil.ResponseStartLine)
-        for name, value in headers.get_all():
-            if _LINE_BREAK.search(name) or _LINE_BREAK.search(value):
-                raise ValueError(
-                    f"Illegal characters (CR or LF) in header: {f'{name}: {value}'!r}"
-                )
+        lines = [f"{name}: {value}" for name, value in headers.get_all()]
+        if _LINE_BREAK.search("".join(lines)):
+            bad = next(line for line in lines if _LINE_BREAK.search(line))
+            raise ValueError(f"Illegal characters (CR or LF) in header: {bad!r}")
         if self._method == "HEAD" or start_line.code == 304:
             self._remaining = 0
         elif "Content-Length" in headers:
@@ -110,7 +109,7 @@ class Recorder(httputil.HTTPConnection):
         if not self.finished and self._close_callback is not None:
             self._do("set_close_callback", self._close_callback)
         for name, arguments in self._operations:
-            self._do(name, *arguments)
+            getattr(real, name)(*arguments)
         self._operations.clear()
 
     def _count(self, chunk: bytes | None) -> None:
