@@ -80,12 +80,16 @@ class Attempt:
         if own is not None and key in own.values:
             return own.values[key] is not MISSING
         self.presences.add((number, key))
+        if container._forgotten:
+            self._refuse(container, None)
         return committed.read_at(container, key, self.snapshot) is not MISSING
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         """Set a cell for this attempt; MISSING deletes."""
         own = self.writes.get(container._number)
         if own is None:
+            if container._forgotten:
+                self._refuse(container, None)
             own = self.writes[container._number] = _Writes(container)
         if value is MISSING:
             own.deleted.add(key)
@@ -96,6 +100,8 @@ class Attempt:
     def size(self, container: Container) -> int:
         """Return the number of keys, remembering that their coming and going counts."""
         self.values.add((container._number, Key.KEYS))
+        if container._forgotten:
+            self._refuse(container, None)
         size = committed.size_at(container, self.snapshot)
         own = self.writes.get(container._number)
         if own is not None:
@@ -107,6 +113,8 @@ class Attempt:
     def keys(self, container: Container) -> list[Hashable]:
         """Return the keys in insertion order, remembering that they count."""
         self.values.add((container._number, Key.KEYS))
+        if container._forgotten:
+            self._refuse(container, None)
         found = committed.items_at(container, self.snapshot)
         own = self.writes.get(container._number)
         if own is None:
