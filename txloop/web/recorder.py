@@ -70,7 +70,7 @@ class Recorder(httputil.HTTPConnection):
             self._remaining = None
         self.status_code = start_line.code
         self._count(chunk)
-        return self._do("write_headers", start_line, headers, chunk)
+        return self._do("write_headers", start_line, _copied(headers), chunk)
 
     def write(self, chunk: bytes) -> Recorded:  # type: ignore[override] # as above
         self._count(chunk)
@@ -161,6 +161,17 @@ class Recorded:
 
 
 _recorded = Recorded()
+
+
+def _copied(headers: httputil.HTTPHeaders) -> httputil.HTTPHeaders:
+    """Return the headers of this moment: after a flush, the handler may set others."""
+    # Their own `copy` refuses some values that `set_header` has taken.
+    copied = httputil.HTTPHeaders.__new__(httputil.HTTPHeaders)
+    for name, value in vars(headers).items():
+        # Values by header: strings, or lists of strings.
+        kept = isinstance(value, dict)
+        vars(copied)[name] = {k: v[:] for k, v in value.items()} if kept else value
+    return copied
 
 
 def _arrived(
