@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 
 from bench.client import Result
-from bench.errors import LoadError
+from bench.errors import HungLoadError, LoadError
 from bench.load import Load, Throughput
 from bench.machine import available_cores, pinned
 
@@ -101,7 +101,7 @@ def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]
             command, capture_output=True, text=True, check=False, timeout=limit_seconds
         )
     except subprocess.TimeoutExpired:
-        raise LoadError(f"the client did not end in {limit_seconds:.0f} s") from None
+        raise HungLoadError("the client did not end") from None
 
 
 def _parse(finished: subprocess.CompletedProcess[str]) -> Result:

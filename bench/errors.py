@@ -4,6 +4,7 @@ BenchmarkError          the run failed, its figures are void: exit code 1
     ServerError         a server did not start, answer, or come to rest
     WrongAnswerError    a server answered, but not what it should have
     LoadError           the load generator failed, or its figures cannot be trusted
+        HungLoadError   it did not end, and had to be killed
 UsageError              the run could not begin as asked: exit code 2
 
 Every message is one line, meant for the terminal.
@@ -26,6 +27,10 @@ class WrongAnswerError(BenchmarkError):
 
 class LoadError(BenchmarkError):
     """The load generator failed, or what it printed cannot be trusted."""
+
+
+class HungLoadError(LoadError):
+    """The load generator did not end. To run it again is all that helps."""
 
 
 class UsageError(Exception):

@@ -48,6 +48,7 @@ class LoadGenerator(Protocol):
         Blocks for the time of the load.
 
         Raises:
+            HungLoadError: the generator did not end; the same load may well do so.
             LoadError: a request failed, or the figures cannot be trusted.
         """
         ...

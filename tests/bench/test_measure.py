@@ -4,11 +4,12 @@ import pytest
 
 from bench.builtin_load import BuiltInLoad, LatencyProbe
 from bench.case import Competitor, load_case
-from bench.errors import LoadError
+from bench.errors import HungLoadError, LoadError
 from bench.load import Load
-from bench.measure import schedule
-from bench.server import server_for
+from bench.measure import run_load, schedule
+from bench.server import Server, server_for
 from bench.siege import find_siege
+from tests.bench.samples import make_measurement
 from tests.programs import require_program
 
 HELLO = load_case("hello")
@@ -37,6 +38,49 @@ def test_competitors_take_turns_and_each_is_first_once():
 
     assert "ABC BCA CAB ABC".replace(" ", "") == "".join(one.name for _, one in turns)
     assert [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3] == [number for number, _ in turns]
+
+
+class RestingServer(Server):
+    """Counts how often somebody waited for it to come to rest."""
+
+    def __init__(self):
+        self.rests = 0
+
+    def wait_until_idle(self):
+        self.rests += 1
+
+    def cpu_seconds(self):
+        return 0.0
+
+
+class HangingLoad:
+    """Hangs so many times, then measures."""
+
+    title = "test"
+
+    def __init__(self, times):
+        self.times = times
+
+    def run(self, load):
+        self.times -= 1
+        if self.times >= 0:
+            raise HungLoadError("hung")
+        return make_measurement("any", 0, rate=7).throughput
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_a_load_that_hung_is_run_again_on_a_server_at_rest(times):
+    server = RestingServer()
+
+    throughput, _ = run_load(server, Load("", (), 1, 1), HangingLoad(times))
+
+    assert throughput.rate == 7
+    assert server.rests == times + 1
+
+
+def test_a_load_that_always_hangs_is_given_up():
+    with pytest.raises(HungLoadError):
+        run_load(RestingServer(), Load("", (), 1, 1), HangingLoad(3))
 
 
 @pytest.mark.slow
