@@ -47,6 +47,7 @@ class Recorder(httputil.HTTPConnection):
         self._operations: list[tuple[str, tuple[object, ...]]] = []
         self._close_callback: Callable[[], None] | None = None
         self._remaining: int | None = None
+        self._closed = False
 
     def __reduce__(self) -> tuple[object, ...]:
         return _arrived, (self.finished, self.status_code, self._operations)
@@ -78,9 +79,10 @@ class Recorder(httputil.HTTPConnection):
 
     def finish(self) -> None:
         if self._remaining:
-            self._do("close")
+            missing = self._remaining
+            self._close()
             raise httputil.HTTPOutputError(
-                f"Tried to write {self._remaining} bytes less than Content-Length"
+                f"Tried to write {missing} bytes less than Content-Length"
             )
         self.finished = True
         self._do("finish")
@@ -96,6 +98,7 @@ class Recorder(httputil.HTTPConnection):
         if not self.released:
             self._operations.clear()
             self._remaining = None
+            self._closed = False
             self.finished = False
 
     def release(self, real: httputil.HTTPConnection | None = None) -> None:
@@ -113,13 +116,19 @@ class Recorder(httputil.HTTPConnection):
         self._operations.clear()
 
     def _count(self, chunk: bytes | None) -> None:
-        if chunk and self._remaining is not None:
+        if chunk and self._remaining is not None and not self._closed:
             self._remaining -= len(chunk)
             if self._remaining < 0:
-                self._do("close")
+                self._close()
                 raise httputil.HTTPOutputError(
                     "Tried to write more data than Content-Length"
                 )
+
+    def _close(self) -> None:
+        # What follows goes nowhere, and is no error either.
+        self._closed = True
+        self._remaining = None
+        self._do("close")
 
     def _do(self, name: str, *arguments: object) -> Recorded:
         if self.released:
