@@ -1,0 +1,376 @@
+"""A server and a client on one loop of choice, and what stock Tornado answers.
+
+`serving(kind, make_application)` starts an HTTP server; `kind` is `stock`, or names
+where transactions run. The client speaks plain HTTP/1, so that a test sees each byte.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.platform.asyncio import AsyncIOLoop
+
+from tests.executors import register_all
+from tests.logs import EXPECTED, Collector
+from txloop.executors.processes import ProcessesExecutor
+from txloop.loop import TransactionIOLoop
+from txloop.options import use_executor
+from txloop.web import register_all as register_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+
+    from tornado.web import Application
+
+    from txloop.profile import LabelStats, Stats
+
+__all__ = [
+    "KINDS",
+    "Answer",
+    "AwayExecutor",
+    "Pair",
+    "Request",
+    "Server",
+    "logged",
+    "loop_of",
+    "pair_of",
+    "serving",
+    "without_date",
+]
+
+KINDS = ("serial", "rehearsal", "processes")
+"""Where transactions run: each is an executor's name."""
+
+HOST = "txloop.test"
+
+T = TypeVar("T")
+
+register_all()
+
+
+class AwayExecutor(ProcessesExecutor):
+    """Worker processes to which everything is sent, however short it is."""
+
+    def _note_transport(self, seconds: float) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client sends."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    version: str = "HTTP/1.1"
+
+    def encoded(self) -> bytes:
+        """Return the bytes on the wire."""
+        headers = {"Host": HOST, **self.headers}
+        if self.body is not None:
+            headers.setdefault("Content-Length", str(len(self.body)))
+        lines = [f"{self.method} {self.path} {self.version}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        return "\r\n".join([*lines, "", ""]).encode("latin1") + (self.body or b"")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answers, the date left out."""
+
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header, or None."""
+        return next((value for key, value in self.headers if key == name), None)
+
+    def cookies(self) -> dict[str, str]:
+        """Return the values of the cookies that it sets."""
+        pairs = [value for key, value in self.headers if key == "Set-Cookie"]
+        found = (pair.partition(";")[0].partition("=") for pair in pairs)
+        return {name: value.strip('"') for name, _, value in found}
+
+
+class Server:
+    """An application on a free port, and a client of it; one thread for both."""
+
+    def __init__(
+        self, loop: AsyncIOLoop, kind: str, make_application: Callable[[], Application]
+    ) -> None:
+        self.loop = loop
+        self.kind = kind
+        self.application = make_application()
+        self.port = 0
+
+    def run(self, function: Callable[[], Awaitable[T]]) -> T:
+        """Run a coroutine function to its end on the loop."""
+        result: T = self.loop.run_sync(function, timeout=15)
+        return result
+
+    def fetch(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> Answer:
+        """Send one request on a connection of its own."""
+        request = Request(method, path, headers or {}, body)
+        return self.fetch_together([request])[0]
+
+    def get(self, path: str, **headers: str) -> Answer:
+        """Send one GET."""
+        return self.fetch("GET", path, headers)
+
+    def fetch_together(self, requests: Sequence[Request]) -> list[Answer]:
+        """Send requests at once, each on a connection of its own."""
+
+        async def fetch(request: Request) -> Answer:
+            async with self.connection() as (reader, writer):
+                writer.write(request.encoded())
+                return await read_answer(reader, request.method)
+
+        async def fetch_all() -> list[Answer]:
+            return await asyncio.gather(*map(fetch, requests))
+
+        return self.run(fetch_all)
+
+    def fetch_in_turn(
+        self, requests: Sequence[Request], *, pipelined: bool = False
+    ) -> list[Answer]:
+        """Send requests on one connection, each after the answer to the last one.
+
+        Pipelined, all are sent before the first answer is read.
+        """
+
+        async def fetch_all() -> list[Answer]:
+            async with self.connection() as (reader, writer):
+                answers = []
+                if pipelined:
+                    writer.write(b"".join(one.encoded() for one in requests))
+                for request in requests:
+                    if not pipelined:
+                        writer.write(request.encoded())
+                    answers.append(await read_answer(reader, request.method))
+                return answers
+
+        return self.run(fetch_all)
+
+    def exchange(self, sent: bytes) -> bytes:
+        """Send bytes and return all that comes until the server closes."""
+
+        async def talk() -> bytes:
+            async with self.connection() as (reader, writer):
+                writer.write(sent)
+                received: bytes = await reader.read()
+                return received
+
+        return self.run(talk)
+
+    @contextlib.asynccontextmanager
+    async def connection(self):
+        """Open a connection to the server; close it at the end."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+            await self.pause()  # for the server to see the end, too
+
+    def fork(self) -> None:
+        """Fork the workers before the first transaction."""
+        assert isinstance(self.loop, TransactionIOLoop)
+        executor = self.loop.dispatcher.executor
+        if isinstance(executor, ProcessesExecutor):
+            register_targets()
+            executor.fork()
+
+    def stats(self) -> Stats:
+        """Return the figures of the transactional loop."""
+        assert isinstance(self.loop, TransactionIOLoop)
+        return self.loop.dispatcher.stats()
+
+    def stats_of(self, label: str) -> LabelStats:
+        """Return the figures of one handler verb or function."""
+        return next(one for one in self.stats().labels if one.label == label)
+
+    def sent_away(self) -> bool:
+        """Tell whether everything so far ran where its kind says, nothing at home."""
+        stats = self.stats()
+        return self.kind == "serial" or stats.inline == 0
+
+    def at_home(self) -> dict[str, str]:
+        """Return what runs on the loop thread only, and why."""
+        labels = self.stats().labels
+        return {one.label: one.on_loop_because for one in labels if one.on_loop_because}
+
+    async def pause(self) -> None:
+        """Let everything run that is ready, a few rounds long."""
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+
+async def read_answer(reader: asyncio.StreamReader, method: str) -> Answer:
+    """Read one answer, as far as its own headers say that it goes."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin1").split("\r\n")
+    _, status, reason = head[0].split(" ", 2)
+    headers = [
+        (name, value)
+        for name, _, value in (line.partition(": ") for line in head[1:-2])
+    ]
+    known = {name.lower(): value for name, value in headers}
+    if method == "HEAD" or status in ("204", "304"):
+        body = b""
+    elif known.get("transfer-encoding") == "chunked":
+        body = await _read_chunks(reader)
+    elif "content-length" in known:
+        body = await reader.readexactly(int(known["content-length"]))
+    else:
+        body = await reader.read()
+    kept = tuple(header for header in headers if header[0] != "Date")
+    return Answer(int(status), reason, kept, body)
+
+
+async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
+    chunks = []
+    while size := int(await reader.readline(), 16):
+        chunks.append(await reader.readexactly(size))
+        await reader.readline()
+    await reader.readline()
+    return b"".join(chunks)
+
+
+def without_date(received: bytes) -> bytes:
+    """Return what came over a connection without the lines that tell the time."""
+    lines = received.split(b"\r\n")
+    return b"\r\n".join(line for line in lines if not line.startswith(b"Date:"))
+
+
+def loop_of(kind: str, workers: int = 2, **options: object) -> AsyncIOLoop:
+    """Return a new loop, not the current one, whose transactions run as `kind` says."""
+    loop: AsyncIOLoop
+    if kind == "stock":
+        loop = AsyncIOLoop(make_current=False)
+        return loop
+    if kind == "processes":
+        use_executor(AwayExecutor(workers))
+    loop = TransactionIOLoop(make_current=False, executor=kind, **options)
+    return loop
+
+
+@contextmanager
+def serving(
+    kind: str,
+    make_application: Callable[[], Application],
+    *,
+    early: bool = False,
+    **options: object,
+) -> Iterator[Server]:
+    """Serve an application on a loop of its own while the block runs.
+
+    Args:
+        kind: ``"stock"``, or where transactions run.
+        make_application: Called once.
+        early: Whether workers are forked now and not by the first transaction; a
+            server that several tests share would leave them behind the first test.
+        options: Those of the loop.
+    """
+    loop = loop_of(kind, **options)  # type: ignore[arg-type] # workers among them
+    server = Server(loop, kind, make_application)
+    sockets = bind_sockets(0, "127.0.0.1")
+    server.port = sockets[0].getsockname()[1]
+
+    async def start() -> HTTPServer:
+        http_server = HTTPServer(server.application)
+        http_server.add_sockets(sockets)
+        return http_server
+
+    http_server = server.run(start)
+    if early:
+        server.fork()
+    try:
+        yield server
+    finally:
+        http_server.stop()
+        server.run(http_server.close_all_connections)
+        server.run(server.pause)
+        loop.close()
+
+
+# The same as stock Tornado
+
+
+class Pair:
+    """One application twice: on the stock loop, and where transactions run."""
+
+    def __init__(self, stock: Server, server: Server) -> None:
+        self.stock = stock
+        self.server = server
+
+    def same(self, talk: Callable[[Server], T]) -> T:
+        """Assert that `talk` returns and logs the same on both; return what it did."""
+        expected, expected_log = logged(self.stock, talk)
+        actual, actual_log = logged(self.server, talk)
+
+        assert expected == actual
+        assert expected_log == actual_log
+        return actual
+
+
+@contextmanager
+def pair_of(
+    kind: str,
+    make_application: Callable[[], Application],
+    *,
+    early: bool = False,
+    **options: object,
+) -> Iterator[Pair]:
+    """Serve an application twice while the block runs."""
+    with (
+        serving("stock", make_application) as stock,
+        serving(kind, make_application, early=early, **options) as server,
+    ):
+        yield Pair(stock, server)
+
+
+def logged(server: Server, talk: Callable[[Server], T]) -> tuple[T, list[str]]:
+    """Return what `talk` returns, and what Tornado logged meanwhile."""
+    collector = Collector()
+    logging.getLogger("tornado").addHandler(collector)
+    access_log = logging.getLogger("tornado.access")
+    access_log.setLevel(logging.INFO)
+    try:
+        result = talk(server)
+    finally:
+        access_log.setLevel(logging.NOTSET)
+        logging.getLogger("tornado").removeHandler(collector)
+    for record in collector.records:
+        setattr(record, EXPECTED, True)
+    return result, [_shown(record) for record in collector.records]
+
+
+def _shown(record: logging.LogRecord) -> str:
+    """Return a record as text without what differs from run to run."""
+    text = f"{record.levelname} {record.name}: {record.getMessage()}"
+    text = re.sub(r" [\d.]+ms$", " ?ms", text)
+    trace = record.exc_text
+    if record.exc_info and not trace:
+        trace = logging.Formatter().formatException(record.exc_info)
+    if trace:
+        frames = re.findall(r"File .*/tests/.*, line \d+, in \w+", trace)
+        text += f" | {frames[-1:]} | {trace.splitlines()[-1]}"
+    return text
