@@ -34,6 +34,13 @@ def attempt():
     return Attempt(committed.version, speculative=True)
 
 
+def now():
+    """Return the attempt that runs."""
+    attempt = current()
+    assert attempt is not None
+    return attempt
+
+
 def cells(box, *keys):
     return {(box._number, key) for key in keys}
 
@@ -154,7 +161,7 @@ def test_a_value_that_does_not_pickle_sends_the_call_home(box):
     committed.install([(box, "a", Unsendable("cannot pickle it"))])
 
     # WHEN
-    answer = run(lambda: current().read(box, "a"))
+    answer = run(lambda: now().read(box, "a"))
 
     # THEN
     reason = "it reads a value that does not pickle (cannot pickle it)"
@@ -162,11 +169,11 @@ def test_a_value_that_does_not_pickle_sends_the_call_home(box):
 
 
 USES = {
-    "read": lambda box: current().read(box, "a"),
-    "has": lambda box: current().has(box, "a"),
-    "size": lambda box: current().size(box),
-    "keys": lambda box: current().keys(box),
-    "write": lambda box: current().write(box, "a", 1),
+    "read": lambda box: now().read(box, "a"),
+    "has": lambda box: now().has(box, "a"),
+    "size": lambda box: now().size(box),
+    "keys": lambda box: now().keys(box),
+    "write": lambda box: now().write(box, "a", 1),
 }
 
 
@@ -208,7 +215,7 @@ def test_effects_wait_in_order_with_the_place_that_asked_for_them():
 
 def test_outside_a_transaction_an_effect_runs_at_once():
     # GIVEN
-    found = []
+    found: list[int] = []
 
     # WHEN
     on_commit(found.append, 1)
@@ -223,7 +230,7 @@ def test_outside_a_transaction_an_effect_runs_at_once():
 def test_an_outcome_tells_all(box):
     # GIVEN
     def body(key, value):
-        attempt = current()
+        attempt = now()
         attempt.has(box, key)
         attempt.write(box, key, value + attempt.read(box, key))
         return "done"
@@ -232,6 +239,7 @@ def test_an_outcome_tells_all(box):
     outcome = run_attempt(Call(body, ("a",), {"value": 10}), speculative=True)
 
     # THEN
+    assert isinstance(outcome, Outcome)
     assert outcome.body_seconds > 0
     expected = Outcome(
         committed.version,
@@ -246,8 +254,8 @@ def test_an_outcome_tells_all(box):
 
 
 def fail(box):
-    current().read(box, "b")
-    current().write(box, "a", 5)
+    now().read(box, "b")
+    now().write(box, "a", 5)
     on_commit(print)
     raise KeyError("wanted")
 
@@ -277,15 +285,16 @@ def test_even_what_is_no_exception_is_an_answer(error):
 
 
 @pytest.mark.parametrize(
-    ("ordered", "writes", "kept"), [(False, False, 0), (True, False, 1), (False, True, 1)]
+    ("ordered", "writes", "kept"),
+    [(False, False, 0), (True, False, 1), (False, True, 1)],
 )
 def test_reads_that_cannot_matter_are_dropped(box, ordered, writes, kept):
     # GIVEN
     def body():
-        current().read(box, "a")
-        current().has(box, "b")
+        now().read(box, "a")
+        now().has(box, "b")
         if writes:
-            current().write(box, "c", 1)
+            now().write(box, "c", 1)
 
     # WHEN
     outcome = run(body, ordered=ordered, keep_reads=False)
@@ -345,7 +354,7 @@ def test_an_attempt_that_catches_everything_is_given_up_all_the_same():
         lambda: asyncio.get_running_loop().call_soon(print),
         asyncio.Future,
         lambda: asyncio.get_event_loop().time(),
-        lambda: asyncio.Event()._get_loop().create_future(),
+        lambda: asyncio.get_running_loop().create_future(),
     ],
 )
 def test_the_running_loop_is_out_of_reach(use):

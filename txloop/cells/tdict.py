@@ -92,6 +92,20 @@ class TDict(Container, MutableMapping[K, V]):
         """Delete every key, in one commit."""
         self._write_all(dict.fromkeys(self, MISSING))
 
+    def popitem(self) -> tuple[K, V]:
+        """Delete the key that was inserted last; return it and its value."""
+        for key in reversed(self):
+            return key, self.pop(key)
+        raise KeyError("popitem(): dictionary is empty")
+
+    def setdefault(self, key: K, default: V | None = None, /) -> V:
+        """Return the value of `key`, after setting it to `default` if it is missing."""
+        try:
+            return self[key]
+        except KeyError:
+            self[key] = cast("V", default)
+            return self[key]  # a container, where the default is a plain dict
+
     def copy(self) -> dict[K, V]:
         """Return a plain dict with the same keys and values."""
         return dict(self.items())
@@ -103,9 +117,13 @@ class TDict(Container, MutableMapping[K, V]):
         self._write_all(cast("dict[K, V]", dict(items, **values)))
 
     def __or__(self, other: Mapping[K, V]) -> dict[K, V]:
+        if not isinstance(other, Mapping):
+            return NotImplemented
         return self.copy() | dict(other)
 
     def __ror__(self, other: Mapping[K, V]) -> dict[K, V]:
+        if not isinstance(other, Mapping):
+            return NotImplemented
         return dict(other) | self.copy()
 
     def __ior__(self, other: Mapping[K, V]) -> TDict[K, V]:

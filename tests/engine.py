@@ -1,0 +1,287 @@
+"""The engine without Tornado: a dispatcher on a bare asyncio loop, and its fixture."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.executors import ScriptedExecutor, register_all
+from txloop.attempt import on_commit
+from txloop.dispatch import Dispatcher
+from txloop.executors.base import executor_named
+from txloop.executors.processes import ProcessesExecutor
+from txloop.logs import capture_records
+from txloop.store import committed
+from txloop.types import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from txloop.events import Event
+    from txloop.executors.base import Executor
+    from txloop.profile import Profile
+
+__all__ = ["EXECUTORS", "Engine", "Gate", "Result", "note", "noted", "on", "running"]
+
+EXECUTORS = ("serial", "processes", "rehearsal", "scripted")
+
+register_all()
+
+
+class Result:
+    """What became of a call: one answer, or none yet."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._answers: list[tuple[object, BaseException | None]] = []
+
+    def settle(self, value: object, error: BaseException | None) -> None:
+        """Take the answer; there may be only one."""
+        self._answers.append((value, error))
+        assert len(self._answers) == 1, f"answered twice: {self._answers}"
+        self._loop.stop()
+
+    @property
+    def done(self) -> bool:
+        """Whether the call has ended."""
+        return bool(self._answers)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the call raised."""
+        return self._answers[0][1]
+
+    @property
+    def value(self) -> object:
+        """What the call returned; raises what it raised."""
+        value, error = self._answers[0]
+        if error is not None:
+            raise error
+        return value
+
+
+class Engine:
+    """A dispatcher, its executor and its loop, driven by the test's own thread.
+
+    Attributes:
+        events: What the dispatcher told its listeners, from the start.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.executor = executor
+        self.events: list[Event] = []
+        self.dispatcher = Dispatcher(executor, self.loop, [self.events.append])
+
+    @property
+    def scripted(self) -> ScriptedExecutor:
+        """The executor, which must be the scripted one."""
+        assert isinstance(self.executor, ScriptedExecutor)
+        return self.executor
+
+    @property
+    def processes(self) -> ProcessesExecutor:
+        """The executor, which must be the one with processes."""
+        assert isinstance(self.executor, ProcessesExecutor)
+        return self.executor
+
+    @property
+    def aborts(self) -> int:
+        """The number of attempts thrown away in a conflict."""
+        return self.dispatcher.stats().aborts
+
+    def profile(self, label: str = "test", key: object = None) -> Profile:
+        """Return the record of `key`; without one a fresh one, so that it is sent."""
+        return self.dispatcher.profile(
+            key if key is not None else object(), label, lambda: ()
+        )
+
+    def submit(
+        self,
+        function: Callable[..., object],
+        *args: object,
+        profile: Profile | None = None,
+        ordered: bool = False,
+        commits_on: tuple[type[BaseException], ...] = (),
+        **kwargs: object,
+    ) -> Result:
+        """Submit a call of `function` and return what will become of it."""
+        profile = profile or self.profile()
+        call = Call(function, args, kwargs, profile.label, ordered, commits_on)
+        result = Result(self.loop)
+        self.dispatcher.submit(call, profile, result.settle)
+        return result
+
+    def wait(self, *results: Result) -> None:
+        """Run the loop until all of them have ended."""
+        self.until(lambda: all(result.done for result in results))
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Run the loop until `condition` holds."""
+        while not condition():
+            if isinstance(self.executor, ScriptedExecutor):
+                self.turn()
+                self.executor.run_all()
+            else:
+                # Results stop the loop, so this only bounds other conditions.
+                timer = self.loop.call_later(0.005, self.loop.stop)
+                self.loop.run_forever()
+                timer.cancel()
+
+    def turn(self) -> None:
+        """Run one iteration of the loop, which hands over the round."""
+        self.loop.call_soon(self.loop.stop)
+        self.loop.run_forever()
+
+    def run(self, function: Callable[..., object], *args: object) -> object:
+        """Run one transaction to its end; return its value or raise its error."""
+        result = self.submit(function, *args)
+        self.wait(result)
+        return result.value
+
+    def send(
+        self, function: Callable[..., object], *args: object, ordered: bool = False
+    ) -> tuple[Result, int]:
+        """Hand a call to the scripted executor; return it and its attempt's number."""
+        result = self.submit(function, *args, ordered=ordered)
+        before = set(self.scripted.waiting)
+        self.turn()
+        (number,) = self.scripted.waiting.keys() - before
+        return result, number
+
+    def ask_all_workers(
+        self, function: Callable[..., object], folder: Path
+    ) -> list[object]:
+        """Run `function` once in every worker, as read-only transactions."""
+        meeting = Meeting(folder / f"meeting-{time.monotonic_ns()}", self.workers)
+        results = [
+            self.submit(_meet_and_ask, meeting, number, function)
+            for number in range(self.workers)
+        ]
+        self.wait(*results)
+        return [result.value for result in results]
+
+    @property
+    def workers(self) -> int:
+        """How many attempts can run at once."""
+        return self.executor.workers
+
+    def close(self) -> None:
+        """End the workers and the loop."""
+        self.dispatcher.close()
+        self.loop.close()
+
+
+@contextmanager
+def running(name: str, workers: int = 2) -> Iterator[Engine]:
+    """Give an engine on that executor; afterwards, nothing of it may be left."""
+    capture_records()
+    noted.clear()
+    followers = list(committed.followers)
+    engine = Engine(executor_named(name, workers))
+    try:
+        yield engine
+    finally:
+        engine.close()
+    assert {} == committed._snapshots, "a snapshot stayed open"
+    assert not committed._superseded
+    assert followers == committed.followers
+    assert committed.owner is None
+
+
+def on(*names: str) -> pytest.MarkDecorator:
+    """Run a test on these executors only."""
+    return pytest.mark.parametrize("engine", names, indirect=True)
+
+
+noted: list[object] = []
+"""What `note` was called with, in order; a new engine starts with none."""
+
+
+def note(*things: object) -> None:
+    """Note down: an effect that can be found by name."""
+    noted.append(things[0] if len(things) == 1 else things)
+
+
+def note_on_commit(*things: object) -> None:
+    """Ask for the effect `note`."""
+    on_commit(note, *things)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A door between processes: a file that is there once somebody has opened it."""
+
+    path: Path
+
+    def open(self) -> None:
+        """Let everybody through, now and later."""
+        self.path.touch()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has opened it."""
+        return self.path.exists()
+
+    def wait(self) -> None:
+        """Wait until it is open."""
+        deadline = time.monotonic() + 15
+        while not self.path.exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nobody opened {self.path.name}")
+            time.sleep(0.001)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Several attempts that wait for each other, in as many workers."""
+
+    path: Path
+    parties: int
+
+    def attend(self, name: object) -> None:
+        """Wait until all are there; who comes again (a retry) finds them there."""
+        Gate(self.path.with_suffix(f".{name}")).open()
+        for party in range(self.parties):
+            Gate(self.path.with_suffix(f".{party}")).wait()
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts the runs of a body, in whichever process."""
+
+    path: Path
+
+    def mark(self, word: object = "") -> None:
+        """Note down one run."""
+        with self.path.open("a") as file:
+            file.write(f"{os.getpid()} {word}\n")
+
+    @property
+    def count(self) -> int:
+        """The number of runs so far."""
+        return len(self.lines)
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes of the runs so far, in order."""
+        return [int(line.split()[0]) for line in self.lines]
+
+    @property
+    def lines(self) -> list[str]:
+        """What was noted down so far."""
+        return self.path.read_text().splitlines() if self.path.exists() else []
+
+
+def _meet_and_ask(
+    meeting: Meeting, number: int, function: Callable[[], object]
+) -> object:
+    meeting.attend(number)
+    return function()
