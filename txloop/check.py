@@ -23,6 +23,7 @@ from txloop.functions import is_coroutine, name_of
 from txloop.marks import mark_of
 from txloop.scan import scan_function, scan_handler
 from txloop.web.eligible import mark_for, why_not
+from txloop.web.targets import register_all, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,6 +78,7 @@ def check(program: str, *, is_module: bool) -> int:
 
 def verdicts(module: ModuleType | None) -> Iterator[Verdict]:
     """Judge every handler class that the program defines, and its marked functions."""
+    register_all()
     for handler_class in _handler_classes(RequestHandler):
         for verb in sorted(RequestHandler.SUPPORTED_METHODS):
             if why_not(handler_class, verb) != "there is no such verb":
@@ -97,7 +99,14 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
         return Verdict(name, "as in stock Tornado", (advice,))
     if mark.trust:
         return Verdict(name, "in parallel", ())
-    return _judge(name, scan_handler(handler_class, verb.lower()))
+    findings: dict[Finding, None] = {}
+    for target in targets_of(handler_class):
+        arguments, application = target.handler_kwargs, target.application
+        found = scan_handler(handler_class, verb.lower(), arguments, application)
+        findings.update(dict.fromkeys(found))
+    if not targets_of(handler_class):  # its application is made when the program runs
+        findings.update(dict.fromkeys(scan_handler(handler_class, verb.lower())))
+    return _judge(name, tuple(findings))
 
 
 def _judge_function(function: Callable[..., object]) -> Verdict:

@@ -225,7 +225,7 @@ class Dispatcher:
             number, label = transaction.number, profile.label
             self._tell(Started(number, transaction.attempt, label, inline))
         urgent = transaction is self._inevitable
-        return Work(self._attempts, transaction.call, profile.body_seconds, urgent)
+        return Work(self._attempts, transaction.call, profile.body.seconds, urgent)
 
     def _run_here(self, transaction: _Transaction) -> None:
         if not self._here_started:  # late: it refers back to this dispatcher
@@ -246,7 +246,8 @@ class Dispatcher:
         if isinstance(answer, Refusal):
             self._note_refusal(transaction, answer)
         else:
-            transaction.profile.note_body(answer.body_seconds)
+            profile = transaction.profile
+            profile.note_body(answer.body_seconds, transaction.inline)
         transaction.outcome = answer
         self._settle(transaction)
         self._drain()

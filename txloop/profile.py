@@ -6,8 +6,32 @@ from dataclasses import dataclass
 
 __all__ = ["LabelStats", "Profile", "Stats"]
 
-_WEIGHT = 0.2  # of the newest measurement in the moving average
-_LARGEST_STEP = 8.0  # times the average: one stray value does not decide
+_WEIGHT = 0.1  # of the newest measurement in the moving average
+_LARGEST_STEP = 4.0  # times the average: one stray value does not decide ...
+_LONG_SECONDS = 0.01  # ... unless it is so long that it must not happen here again
+_TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much longer
+_TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
+
+
+class Average:
+    """A moving average of seconds; None before the first measurement."""
+
+    __slots__ = ("_count", "seconds")
+
+    def __init__(self) -> None:
+        self.seconds: float | None = None
+        self._count = 0
+
+    def add(self, seconds: float) -> None:
+        """Take a measurement into the average."""
+        average = self.seconds
+        self._count += 1
+        if average is None or self._count == 2:  # the first one imports and compiles
+            self.seconds = seconds
+            return
+        if seconds < _LONG_SECONDS:
+            seconds = min(seconds, _LARGEST_STEP * max(average, 1e-5))
+        self.seconds = average + _WEIGHT * (seconds - average)
 
 
 class Profile:
@@ -16,7 +40,8 @@ class Profile:
     Attributes:
         label: Its name in statistics and logs.
         home: Why it always runs on the loop thread, or None.
-        body_seconds: The moving average of its body's time; None before the first run.
+        body: Its body's time.
+        here: The same of its runs on the loop thread alone.
         commits: Transactions that took effect.
         errors: Those among them that ended with an exception.
         attempts: Runs, whatever became of them.
@@ -26,42 +51,52 @@ class Profile:
 
     __slots__ = (
         "attempts",
-        "body_seconds",
+        "body",
         "commits",
         "conflicts",
         "errors",
+        "here",
         "home",
         "inline",
         "label",
+        "next_trial",
     )
 
     def __init__(self, label: str, home: str | None = None) -> None:
         self.label = label
         self.home = home
-        self.body_seconds: float | None = None
+        self.body = Average()
+        self.here = Average()
+        self.next_trial = 1
         self.commits = 0
         self.errors = 0
         self.attempts = 0
         self.conflicts = 0
         self.inline = 0
 
-    def note_body(self, seconds: float) -> None:
-        """Take a measurement into the average."""
-        average = self.body_seconds
-        if average is None:
-            self.body_seconds = seconds
-            return
-        bounded = min(seconds, _LARGEST_STEP * max(average, 1e-5))
-        self.body_seconds = average + _WEIGHT * (bounded - average)
+    def note_body(self, seconds: float, inline: bool) -> None:
+        """Take a measurement into the averages."""
+        self.body.add(seconds)
+        if inline:
+            self.here.add(seconds)
 
     def stays(self, transport_seconds: float) -> bool:
-        """Tell whether sending it away would cost the loop thread more than running it.
+        """Tell whether sending it away costs more than the body takes here.
 
-        A function that never ran is sent away: it may be long.
+        A function that never ran is sent away: it may be long. One that looks short
+        from afar is tried here, now and then, as only that tells how long it takes here.
         """
         if self.home is not None:
             return True
-        return self.body_seconds is not None and self.body_seconds < transport_seconds
+        body_seconds, here_seconds = self.body.seconds, self.here.seconds
+        if here_seconds is not None and here_seconds < transport_seconds:
+            return True
+        if body_seconds is None or self.attempts < self.next_trial:
+            return False
+        if body_seconds > _TRIAL_FACTOR * transport_seconds:
+            return False
+        self.next_trial = self.attempts + _TRIAL_INTERVAL
+        return True
 
     def stats(self) -> LabelStats:
         """Return the figures as a value."""
@@ -72,7 +107,7 @@ class Profile:
             self.conflicts,
             self.attempts,
             self.inline,
-            self.body_seconds or 0.0,
+            self.body.seconds or 0.0,
             self.home or "",
         )
 
@@ -111,7 +146,7 @@ class Stats:
         aborts: Attempts thrown away in a conflict.
         attempts: Runs, whatever became of them.
         inline: Runs on the loop thread.
-        transport_seconds: What sending one call away costs the loop thread.
+        transport_seconds: What sending one call away costs.
         version: The number of commits that wrote, direct writes included.
         labels: The same per function and handler verb.
     """

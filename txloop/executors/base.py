@@ -73,7 +73,7 @@ class Executor(Protocol):
         workers: How many attempts can run at once.
         forks: Whether attempts run in copies of this process, which know only what
             there was when they were forked and have no open files.
-        transport_seconds: What sending a call away costs the loop thread, measured.
+        transport_seconds: What sending a call away costs, both ends, as measured.
     """
 
     name: str

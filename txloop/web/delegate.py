@@ -66,7 +66,9 @@ class TransactionDelegate(_HandlerDelegate):
             return ()
         assert self.request.method is not None
         verb = self.request.method.lower()
-        return scan_handler(self.handler_class, verb, self.handler_kwargs)
+        return scan_handler(
+            self.handler_class, verb, self.handler_kwargs, self.application
+        )
 
     def _answer(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import operator
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -17,7 +18,7 @@ from tornado.web import Application, RequestHandler
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Target", "register_all", "target_of"]
+__all__ = ["Target", "register_all", "target_of", "targets_of"]
 
 _ATTRIBUTE = "_txloop_targets"
 
@@ -69,6 +70,12 @@ def target_of(
     if target is None:
         target = targets[key] = Target(application, handler_class, handler_kwargs)
     return target
+
+
+def targets_of(handler_class: type[RequestHandler]) -> list[Target]:
+    """Return the known targets of a handler class."""
+    found = [one for one in _targets.values() if one.handler_class is handler_class]
+    return sorted(found, key=operator.attrgetter("number"))
 
 
 def register_all() -> None:
