@@ -7,8 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.executors.wire import Frames, dumps, frame, loads
+from txloop.executors.wire import Frames, dumps, frame, loads, split_number
 from txloop.store import committed
+from txloop.types import Refusal
 
 if TYPE_CHECKING:
     import socket
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.base import Reactor, Work
     from txloop.executors.deltas import DeltaLog
-    from txloop.types import Outcome, Refusal
+    from txloop.types import Outcome
 
 __all__ = ["Assignment", "WorkerConnection"]
 
@@ -158,7 +159,7 @@ class WorkerConnection:
             return []
         if not data:
             raise EOFError
-        return [loads(body) for body in self._frames.feed(data)]
+        return [_loaded(body) for body in self._frames.feed(data)]
 
     def greet(self, greeting: object) -> None:
         """Take the worker's first message."""
@@ -194,3 +195,11 @@ class WorkerConnection:
             if assignment.snapshot >= 0:
                 committed.close_snapshot(assignment.snapshot)
         return [assignment.work for assignment in left]
+
+
+def _loaded(body: bytes) -> tuple[int, Outcome | Refusal]:
+    number, body = split_number(body)
+    try:
+        return number, loads(body)
+    except Exception as error:  # whatever the classes of the program raise
+        return number, Refusal(f"its outcome does not unpickle ({error!r})")

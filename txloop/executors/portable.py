@@ -33,8 +33,8 @@ class RemoteTraceback(Exception):
         return f"\n{self.text}"
 
 
-def pack(number: int, outcome: Outcome) -> bytes:
-    """Pickle the answer to attempt `number`; a `Refusal` where the outcome does not.
+def pack(outcome: Outcome) -> bytes:
+    """Pickle an outcome; a `Refusal` where it does not pickle.
 
     The attempt changed nothing, so its call can simply run again on the loop thread.
     """
@@ -42,23 +42,33 @@ def pack(number: int, outcome: Outcome) -> bytes:
         if not _found_by_name(effect.function):
             name = getattr(effect.function, "__qualname__", repr(effect.function))
             reason = f"its effect {name} is not a function that can be found by name"
-            return dumps((number, Refusal(f"{reason} ({effect.origin})")))
+            return dumps(Refusal(f"{reason} ({effect.origin})"))
     for record in outcome.records:
         _make_portable(record)
     if outcome.error is not None:
         failure = _Failure(outcome.error)
         outcome = dataclasses.replace(outcome, error=failure)  # type: ignore[arg-type] # unpickles as the error
     try:
-        return dumps((number, outcome))
+        return dumps(outcome)
     except UNPICKLABLE as error:
-        what = "result" if outcome.error is None else "exception"
-        return dumps((number, Refusal(f"its {what} does not pickle ({error})")))
+        return dumps(Refusal(f"its {_culprit(outcome)} does not pickle ({error})"))
+
+
+def _culprit(outcome: Outcome) -> str:
+    parts = {
+        "result": outcome.value,
+        "exception": outcome.error,
+        "effect's argument": outcome.effects,
+    }
+    return next((what for what in parts if not _pickles(parts[what])), "shared value")
 
 
 def _found_by_name(function: Callable[..., object]) -> bool:
     # By value it would run on a copy of what it refers to, in silence.
     if isinstance(function, functools.partial):
         return _found_by_name(function.func)
+    if not hasattr(function, "__qualname__"):
+        return False  # an object that can be called
     owner = getattr(function, "__self__", None)
     if isinstance(owner, Container):
         return True
@@ -72,8 +82,10 @@ def _found_by_name(function: Callable[..., object]) -> bool:
 
 
 def _make_portable(record: logging.LogRecord) -> None:
-    record.msg = record.getMessage()
-    record.args = None
+    try:
+        record.msg, record.args = record.getMessage(), None
+    except Exception:  # they do not fit each other; the program's handlers will say so
+        record.args = (repr(record.args),)
     if record.exc_info:
         if not record.exc_text:
             record.exc_text = _formatter.formatException(record.exc_info)

@@ -17,19 +17,23 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-__all__ = ["UNPICKLABLE", "Frames", "dumps", "frame", "loads", "receive_frame"]
+__all__ = [
+    "UNPICKLABLE",
+    "Frames",
+    "dumps",
+    "frame",
+    "loads",
+    "numbered",
+    "receive_frame",
+    "split_number",
+]
 
 _LENGTH = struct.Struct(">Q")
+_NUMBER = struct.Struct(">q")
 _PROTOCOL = 5
 
-UNPICKLABLE = (
-    pickle.PicklingError,
-    TypeError,
-    AttributeError,
-    ValueError,
-    RecursionError,
-)
-"""What pickling raises for objects that do not pickle."""
+UNPICKLABLE = (Exception,)
+"""What pickling raises: whatever an object's own ``__reduce__`` does."""
 
 loads = pickle.loads
 
@@ -45,6 +49,16 @@ def dumps(thing: object) -> bytes:
 def frame(body: bytes) -> bytes:
     """Return `body` with its length in front."""
     return _LENGTH.pack(len(body)) + body
+
+
+def numbered(number: int, body: bytes) -> bytes:
+    """Return `body` with a number in front: known even if the body does not load."""
+    return _NUMBER.pack(number) + body
+
+
+def split_number(body: bytes) -> tuple[int, bytes]:
+    """Undo `numbered`."""
+    return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]
 
 
 def receive_frame(connection: socket.socket) -> bytes | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from txloop.attempt import run_attempt
 from txloop.executors.portable import pack
-from txloop.executors.wire import dumps, frame, loads, receive_frame
+from txloop.executors.wire import dumps, frame, loads, numbered, receive_frame
 from txloop.store import committed
 from txloop.types import Call, Refusal
 
@@ -53,7 +53,7 @@ def run_worker(connection: socket.socket, number: int) -> None:
 
     Args:
         connection: Carries frames: ``(version, dump, deltas, dropped, calls)`` in,
-            ``(number, answer)`` out. The first answer has number -1 and tells the
+            numbered answers out. The first answer has number -1 and tells the
             process number and the tracebacks of failed start hooks.
         number: Tells this worker from all others of the program's run.
     """
@@ -63,7 +63,7 @@ def run_worker(connection: socket.socket, number: int) -> None:
         sys.modules["numpy"].random.seed()
     committed.become_replica(number << _NUMBER_BITS)
     troubles = [trouble for hook in _start_hooks if (trouble := _trouble(hook))]
-    connection.sendall(frame(dumps((-1, (os.getpid(), troubles)))))
+    connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
     broken: str | None = None
     while (body := receive_frame(connection)) is not None:
         version, dump, deltas, dropped, calls = loads(body)
@@ -72,10 +72,10 @@ def run_worker(connection: socket.socket, number: int) -> None:
             broken = _catch_up(version, dump, deltas, dropped)
         for attempt, payload in calls:
             if broken is None:
-                answer = _answer(attempt, payload)
+                answer = _answer(payload)
             else:
-                answer = dumps((attempt, Refusal(broken, lasting=False)))
-            connection.sendall(frame(answer))
+                answer = dumps(Refusal(broken))
+            connection.sendall(frame(numbered(attempt, answer)))
         del calls
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
@@ -107,23 +107,23 @@ def _catch_up(
             writes = loads(delta)
             committed.install(writes)
             committed.kept.update({one._number: one for one, _, _ in writes})
-    except (AttributeError, ImportError, TypeError) as error:
-        return f"a worker cannot load shared state ({error})"
+    except Exception as error:  # whatever the classes of the program raise
+        return f"a worker cannot load shared state ({error!r})"
     committed.forget(list(dropped))
     committed.version = version
     return None
 
 
-def _answer(attempt: int, payload: bytes) -> bytes:
+def _answer(payload: bytes) -> bytes:
     try:
         function, args, kwargs, ordered, commits_on = loads(payload)
-    except (AttributeError, ImportError, LookupError, TypeError) as error:
-        reason = f"a worker cannot load it ({error}); define it before the first call"
-        return dumps((attempt, Refusal(reason)))
+    except Exception as error:  # whatever the classes of the program raise
+        reason = f"a worker cannot load it ({error!r}); define it before the first call"
+        return dumps(Refusal(reason))
     call = Call(function, args, kwargs, "", ordered, commits_on)
     outcome = contextvars.Context().run(
         run_attempt, call, speculative=True, keep_reads=False
     )
     if isinstance(outcome, Refusal):
-        return dumps((attempt, outcome))
-    return pack(attempt, outcome)
+        return dumps(outcome)
+    return pack(outcome)
