@@ -1,0 +1,172 @@
+"""What replicas are told: commits, each pickled once, or the whole of what changed."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+from txloop import TDict, TVar
+from txloop.executors import deltas
+from txloop.executors.deltas import DeltaLog
+from txloop.executors.wire import loads
+from txloop.store import committed
+from txloop.types import MISSING, Key, Unsendable
+
+LOCK = threading.Lock()
+
+
+@pytest.fixture
+def shared():
+    return TDict(a=1)
+
+
+@pytest.fixture
+def log(shared):
+    gc.collect()  # containers of other tests shall not die during this one
+    log = DeltaLog(committed)
+    yield log
+    log.close()
+
+
+def told(log, version):
+    """Return what a replica at `version` is told."""
+    found = log.since(version)
+    return None if found is None else [list(loads(delta)) for delta in found]
+
+
+def test_a_replica_is_told_of_the_commits_since_its_version(log, shared):
+    # GIVEN
+    forked_at = committed.version
+
+    # WHEN
+    shared["b"] = 2
+    del shared["a"]
+
+    # THEN
+    both = [[(shared, "b", 2)], [(shared, "a", MISSING)]]
+    assert both == told(log, forked_at)
+    assert both[1:] == told(log, forked_at + 1)
+    assert [] == told(log, committed.version)
+
+
+def test_a_commit_is_pickled_once(log, shared):
+    # GIVEN
+    shared["b"] = 2
+
+    # WHEN
+    (first,) = log.since(log.forked_at) or ()
+
+    # THEN
+    (second,) = log.since(log.forked_at) or ()
+    assert first is second
+
+
+def test_what_all_replicas_know_goes(log, shared):
+    # GIVEN
+    for number in range(3):
+        shared["b"] = number
+    start = log.forked_at
+
+    # WHEN
+    log.trim(start + 2)
+    log.trim(start + 1)
+
+    # THEN
+    assert told(log, start + 1) is None
+    assert [[(shared, "b", 2)]] == told(log, start + 2)
+    log.trim(start + 99)
+    assert [] == told(log, committed.version)
+
+
+def test_the_log_stays_short_whoever_lags(log, shared, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(deltas, "_LONGEST_LOG", 3)
+
+    # WHEN
+    for number in range(5):
+        shared["b"] = number
+
+    # THEN
+    assert told(log, log.forked_at + 1) is None
+    assert [[[(shared, "b", number)] for number in (2, 3, 4)]] == [
+        told(log, log.forked_at + 2)
+    ]
+
+
+def test_a_dump_holds_what_has_changed_and_names_what_lives(log, shared):
+    # GIVEN
+    untouched = TDict()
+    committed.install([(untouched, "x", 1)], log.forked_at)
+    empty = TDict[str, int]()
+
+    # WHEN
+    shared["b"] = 2
+    variable = TVar("v")
+    dead = TDict()._number
+    contents, living = loads(log.dump())
+
+    # THEN
+    found = [(shared, {"a": 1, "b": 2}), (variable, {Key.VALUE: "v"})]
+    assert found == contents
+    assert {shared._number, variable._number, empty._number} <= set(living)
+    assert dead not in living
+
+
+def test_a_value_that_does_not_pickle_is_replaced_by_the_reason(log, shared):
+    # GIVEN
+    def locked():
+        return LOCK
+
+    # WHEN
+    shared.update(b=2, bad=locked, a=1)
+    del shared["b"]
+
+    # THEN
+    reason = Unsendable("cannot pickle '_thread.lock' object")
+    assert [
+        [(shared, "b", 2), (shared, "bad", reason), (shared, "a", 1)],
+        [(shared, "b", MISSING)],
+    ] == told(log, log.forked_at)
+    contents, _ = loads(log.dump())
+    assert [(shared, {"a": 1, "bad": reason})] == contents
+
+
+def test_a_deletion_beside_a_value_that_does_not_pickle_stays_one(log, shared):
+    # WHEN
+    committed.install([(shared, "bad", lambda: LOCK), (shared, "a", MISSING)])
+
+    # THEN
+    ((_, deleted),) = told(log, log.forked_at)
+    assert (shared, "a", MISSING) == deleted
+
+
+def test_dead_containers_are_told_once(log):
+    # GIVEN
+    first, second = TDict(), TVar(0)
+    numbers = [first._number, second._number]
+
+    # WHEN
+    del first
+    del second
+    # The log itself refers to what it has not pickled yet.
+    early = log.take_dropped()
+    log.since(log.forked_at)
+
+    # THEN
+    assert [numbers[0]] == early
+    assert [numbers[1]] == log.take_dropped()
+    assert [] == log.take_dropped()
+
+
+def test_a_closed_log_hears_nothing(shared):
+    # GIVEN
+    log = DeltaLog(committed)
+    log.close()
+
+    # WHEN
+    shared["b"] = 2
+
+    # THEN
+    assert [] == log.since(log.forked_at)
