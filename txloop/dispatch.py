@@ -32,6 +32,7 @@ from txloop.events import (
     Listener,
     RoundRun,
     Started,
+    Waited,
 )
 from txloop.executors.base import Executor, Reactor, Work, executor_named
 from txloop.profile import Profile, Stats
@@ -266,6 +267,8 @@ class Dispatcher:
         """Decide about an outcome if it is its turn."""
         if self._inevitable is not None and self._inevitable is not transaction:
             self._held.append(transaction)
+            number, label = transaction.number, transaction.profile.label
+            self._tell(Waited(number, label, self._inevitable.number))
             return
         if transaction.call.ordered and self._in_order[0] is not transaction:
             return  # `_drain` comes back to it

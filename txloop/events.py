@@ -21,6 +21,7 @@ __all__ = [
     "Listener",
     "RoundRun",
     "Started",
+    "Waited",
 ]
 
 
@@ -72,7 +73,16 @@ class Aborted:
     reason: str
 
 
-Event: TypeAlias = RoundRun | Started | Committed | Conflicted | Aborted
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """An outcome was put aside until an inevitable transaction has committed."""
+
+    transaction: int
+    label: str
+    inevitable: int
+
+
+Event: TypeAlias = RoundRun | Started | Committed | Conflicted | Aborted | Waited
 
 Listener: TypeAlias = Callable[[Event], None]
 """Takes an event on the loop thread."""

@@ -7,6 +7,7 @@ connection does.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import os
 import random
@@ -62,6 +63,11 @@ def run_worker(connection: socket.socket, number: int) -> None:
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
     committed.become_replica(number << _NUMBER_BITS)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        _serve(connection)  # until the loop's process closes it, or leaves
+
+
+def _serve(connection: socket.socket) -> None:
     troubles = [trouble for hook in _start_hooks if (trouble := _trouble(hook))]
     connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
     broken: str | None = None
