@@ -91,7 +91,8 @@ def run_request(
     attempt = current()
     if attempt is None:
         raise TxInternalError("a request's body outside an attempt")
-    request, recorder = frozen.open(attempt.speculative)
+    frozen = frozen.for_attempt(attempt.speculative)
+    request, recorder = frozen.open()
     context = frozen.context
     before = context.copy() if watched else None
     response = context.run(

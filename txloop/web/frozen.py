@@ -37,26 +37,31 @@ class FrozenRequest:
         self._arrived = arrived
 
     def __reduce__(self) -> tuple[object, ...]:
+        return _thaw, (*self._plain(), named(self.context, None))
+
+    def _plain(self) -> tuple[dict[str, object], object]:
+        """Return what is plain data: the request's attributes, the client's address."""
         state = {
             name: value
             for name, value in vars(self._request).items()
             if name not in _TIED
         }
-        client = getattr(self._request.connection, "context", None)
-        return _thaw, (state, client, named(self.context, None))
+        return state, getattr(self._request.connection, "context", None)
 
-    def open(self, speculative: bool) -> tuple[HTTPServerRequest, Recorder]:
-        """Return a request for one attempt, and the recorder that is its connection.
+    def for_attempt(self, speculative: bool) -> FrozenRequest:
+        """Return what one attempt may change: a copy if it may be thrown away."""
+        if not speculative or self._arrived:
+            return self
+        state, client = pickle.loads(pickle.dumps(self._plain()))
+        request = _request_of(state, client)
+        return FrozenRequest(request, self.context.copy(), arrived=True)
 
-        Where the attempt may be thrown away, it gets a request of its own.
-        """
-        if speculative and not self._arrived:
-            copy: FrozenRequest = pickle.loads(pickle.dumps(self))
-            return copy.open(speculative)
+    def open(self) -> tuple[HTTPServerRequest, Recorder]:
+        """Return the request, and the recorder that takes its connection's place."""
         request = self._request
         real = request.connection
         client = getattr(real, "context", None)
-        recorder = Recorder(request.method, client, None if speculative else real)
+        recorder = Recorder(request.method, client, None if self._arrived else real)
         request.connection = recorder
         return request, recorder
 
@@ -68,8 +73,12 @@ class _Client:
         self.context = context
 
 
-def _thaw(state: dict[str, object], client: object, values: Named) -> FrozenRequest:
+def _request_of(state: dict[str, object], client: object) -> HTTPServerRequest:
     request = HTTPServerRequest.__new__(HTTPServerRequest)
     vars(request).update(state, server_connection=None)
     request.connection = _Client(client)  # type: ignore[assignment] # replaced by `open`
-    return FrozenRequest(request, context_with(values), arrived=True)
+    return request
+
+
+def _thaw(state: dict[str, object], client: object, values: Named) -> FrozenRequest:
+    return FrozenRequest(_request_of(state, client), context_with(values), arrived=True)
