@@ -113,6 +113,23 @@ class Server:
         self.kind = kind
         self.application = make_application()
         self.port = 0
+        self._listening: list[HTTPServer] = []
+
+    def listen(self) -> int:
+        """Serve on a free port and return it; called on the loop."""
+        sockets = bind_sockets(0, "127.0.0.1")
+        http_server = HTTPServer(self.application)
+        http_server.add_sockets(sockets)
+        self._listening.append(http_server)
+        port: int = sockets[0].getsockname()[1]
+        return port
+
+    async def stop(self) -> None:
+        """Close all that is open."""
+        for http_server in self._listening:
+            http_server.stop()
+            await http_server.close_all_connections()
+        await self.pause()
 
     def run(self, function: Callable[[], Awaitable[T]]) -> T:
         """Run a coroutine function to its end on the loop."""
@@ -291,23 +308,17 @@ def serving(
     """
     loop = loop_of(kind, **options)  # type: ignore[arg-type] # workers among them
     server = Server(loop, kind, make_application)
-    sockets = bind_sockets(0, "127.0.0.1")
-    server.port = sockets[0].getsockname()[1]
 
-    async def start() -> HTTPServer:
-        http_server = HTTPServer(server.application)
-        http_server.add_sockets(sockets)
-        return http_server
+    async def start() -> int:
+        return server.listen()
 
-    http_server = server.run(start)
+    server.port = server.run(start)
     if early:
         server.fork()
     try:
         yield server
     finally:
-        http_server.stop()
-        server.run(http_server.close_all_connections)
-        server.run(server.pause)
+        server.run(server.stop)
         loop.close()
 
 
