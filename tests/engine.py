@@ -99,7 +99,7 @@ class Engine:
 
     def profile(self, label: str = "test", key: object = None) -> Profile:
         """Return the record of `key`; without one a fresh one, so that it is sent."""
-        return self.dispatcher.profile(
+        return self.dispatcher.profiles.find(
             key if key is not None else object(), label, lambda: ()
         )
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import contextvars
 import logging
-import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from txloop.commit import decide
+from txloop.effects import EffectQueue
 from txloop.errors import TxClosedError
 from txloop.events import (
     Aborted,
@@ -35,12 +35,9 @@ from txloop.events import (
     Waited,
 )
 from txloop.executors.base import Executor, Reactor, Work, executor_named
-from txloop.profile import Profile, Stats
+from txloop.profile import Profile, Profiles, Stats
 from txloop.store import committed
-from txloop.types import Call, Conflict, Effect, Outcome, Refusal
-
-if TYPE_CHECKING:
-    from txloop.scan import Finding
+from txloop.types import Call, Conflict, Outcome, Refusal
 
 __all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
 
@@ -111,16 +108,13 @@ class Dispatcher:
         """
         self.executor = executor
         self.listeners = list(listeners)
-        self.rounds = 0
-        self.marked = 0
-        self.unmarked = 0
+        self.profiles = Profiles(scanning=executor.forks)
         self._reactor = reactor
         self._on_start = on_start
         self._here = executor_named("serial")
         self._here_started = False
         self.started = False
         self._closed = False
-        self._profiles: dict[Hashable, Profile] = {}
         self._transactions = 0
         self._attempts = 0
         self._round: list[_Transaction] = []
@@ -130,43 +124,12 @@ class Dispatcher:
         self._held: deque[_Transaction] = deque()  # they wait for the inevitable one
         self._inevitable: _Transaction | None = None
         self._next_inevitable: deque[_Transaction] = deque()
-        self._effects: deque[Effect] = deque()
+        self._effects = EffectQueue()
         self._draining = False
-
-    # What is known of functions
-
-    def profile(
-        self, key: Hashable, label: str, findings: Callable[[], Sequence[Finding]]
-    ) -> Profile:
-        """Return the record of a function, made and scanned when it is first seen."""
-        profile = self._profiles.get(key)
-        if profile is None:
-            profile = self._profiles[key] = Profile(label)
-            found = findings() if self.executor.workers > 1 else ()
-            if found:
-                profile.home = found[0].describe()
-                _log.warning("%s runs on the loop thread: %s", label, profile.home)
-        return profile
 
     def stats(self) -> Stats:
         """Return what was done so far."""
-        labels = tuple(profile.stats() for profile in self._profiles.values())
-        return Stats(
-            executor=self.executor.name,
-            workers=self.executor.workers,
-            gil=getattr(sys, "_is_gil_enabled", lambda: True)(),
-            rounds=self.rounds,
-            marked=self.marked,
-            unmarked=self.unmarked,
-            commits=sum(one.commits for one in labels),
-            errors=sum(one.errors for one in labels),
-            aborts=sum(one.aborts for one in labels),
-            attempts=sum(one.attempts for one in labels),
-            inline=sum(one.inline for one in labels),
-            transport_seconds=self.executor.transport_seconds,
-            version=committed.version,
-            labels=labels,
-        )
+        return self.profiles.stats(self.executor, committed.version)
 
     @property
     def pending(self) -> int:
@@ -180,7 +143,7 @@ class Dispatcher:
 
         It may run before this returns, if it is known to be short.
         """
-        self.marked += 1
+        self.profiles.marked += 1
         self._transactions += 1
         transaction = _Transaction(self._transactions, call, profile, done)
         if self._closed:
@@ -209,7 +172,7 @@ class Dispatcher:
             committed.owner = threading.get_ident()
             self.executor.start(self._reactor, self._deliver)
         batch, self._round = self._round, []
-        self.rounds += 1
+        self.profiles.rounds += 1
         self._tell(RoundRun(len(batch)))
         self.executor.run([self._work(one, inline=False) for one in batch])
         self._drain()
@@ -322,12 +285,7 @@ class Dispatcher:
                     failed,
                 )
             )
-        for record in outcome.records:
-            self._effects.append(Effect(_emit, (record,), {}, record.name))
-        self._effects.extend(outcome.effects)
-        self._effects.append(
-            Effect(transaction.done, (outcome.value, outcome.error), {}, profile.label)
-        )
+        self._effects.add(outcome, transaction.done, profile.label)
 
     # What has become possible
 
@@ -344,11 +302,11 @@ class Dispatcher:
 
     def _step(self) -> bool:
         first = self._in_order[0] if self._in_order else None
-        if self._effects:
-            self._run_effect(self._effects.popleft())
-        elif self._inevitable is not None:
+        if self._effects.run_next():
+            return True
+        if self._inevitable is not None:
             return False
-        elif self._held:
+        if self._held:
             self._settle(self._held.popleft())
         elif first is not None and first.outcome is not None:
             self._settle(first)
@@ -358,14 +316,6 @@ class Dispatcher:
         else:
             return False
         return True
-
-    def _run_effect(self, effect: Effect) -> None:
-        try:
-            effect.function(*effect.args, **effect.kwargs)
-        except Exception:
-            _log.exception(
-                "an effect failed: %r, asked for at %s", effect.function, effect.origin
-            )
 
     def _tell(self, event: Event) -> None:
         for listener in list(self.listeners):
@@ -395,9 +345,7 @@ class Dispatcher:
         for transaction in pending:
             label = transaction.call.label
             error = TxClosedError(f"the loop was closed before {label} could commit")
-            effect = Effect(transaction.done, (None, error), {}, label)
-            self._run_effect(effect)
-
-
-def _emit(record: logging.LogRecord) -> None:
-    logging.getLogger(record.name).handle(record)
+            outcome = Outcome(committed.version, error=error)
+            self._effects.add(outcome, transaction.done, label)
+        while self._effects.run_next():
+            pass

@@ -49,7 +49,7 @@ class FunctionCalls:
         """Return the record of a function, which is scanned when first seen."""
         mark = mark_of(function) or _UNMARKED
         bare = _unwrapped(function)
-        return self._dispatcher.profile(
+        return self._dispatcher.profiles.find(
             _identity(bare),
             name_of(bare),
             (lambda: ()) if mark.trust else (lambda: scan_function(function)),

@@ -120,7 +120,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         if isinstance(periodic, PeriodicCallback) and _is_marked(periodic.callback):
             super()._run_callback(functools.partial(self._run_periodic, periodic))
             return
-        self.dispatcher.unmarked += 1
+        self.dispatcher.profiles.unmarked += 1
         super()._run_callback(callback)
 
     def _run_marked(self, callback: Callable[[], object]) -> None:
@@ -154,7 +154,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         handler = self.handlers[fd]
         fileobj, function = handler
         if not _is_marked(function):
-            self.dispatcher.unmarked += 1
+            self.dispatcher.profiles.unmarked += 1
             function(fileobj, events)
             return
         if self.dispatcher.executor.forks:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-__all__ = ["LabelStats", "Profile", "Stats"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from txloop.executors.base import Executor
+    from txloop.scan import Finding
+
+__all__ = ["LabelStats", "Profile", "Profiles", "Stats"]
+
+_log = logging.getLogger("txloop")
 
 _WEIGHT = 0.1  # of the newest measurement in the moving average
 _LARGEST_STEP = 4.0  # times the average: one stray value does not decide ...
@@ -84,7 +95,7 @@ class Profile:
         """Tell whether sending it away costs more than the body takes here.
 
         A function that never ran is sent away: it may be long. One that looks short
-        from afar is tried here, now and then, as only that tells how long it takes here.
+        from afar is tried here now and then: only that tells how long it takes here.
         """
         if self.home is not None:
             return True
@@ -170,3 +181,54 @@ class Stats:
     def inline_share(self) -> float:
         """The share of the attempts that ran on the loop thread."""
         return self.inline / self.attempts if self.attempts else 0.0
+
+
+class Profiles:
+    """The records of all functions of one loop; owned by its thread.
+
+    Attributes:
+        rounds: Loop iterations that handed transactions to the executor.
+        marked: Callbacks, fd events, requests and calls that ran as transactions.
+        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+    """
+
+    def __init__(self, scanning: bool) -> None:
+        """Say whether functions are scanned for state that they do not share."""
+        self.rounds = 0
+        self.marked = 0
+        self.unmarked = 0
+        self._scanning = scanning
+        self._profiles: dict[Hashable, Profile] = {}
+
+    def find(
+        self, key: Hashable, label: str, findings: Callable[[], Sequence[Finding]]
+    ) -> Profile:
+        """Return the record of a function, made and scanned when it is first seen."""
+        profile = self._profiles.get(key)
+        if profile is None:
+            profile = self._profiles[key] = Profile(label)
+            found = findings() if self._scanning else ()
+            if found:
+                profile.home = found[0].describe()
+                _log.warning("%s runs on the loop thread: %s", label, profile.home)
+        return profile
+
+    def stats(self, executor: Executor, version: int) -> Stats:
+        """Return what was done so far."""
+        labels = tuple(profile.stats() for profile in self._profiles.values())
+        return Stats(
+            executor=executor.name,
+            workers=executor.workers,
+            gil=getattr(sys, "_is_gil_enabled", lambda: True)(),
+            rounds=self.rounds,
+            marked=self.marked,
+            unmarked=self.unmarked,
+            commits=sum(one.commits for one in labels),
+            errors=sum(one.errors for one in labels),
+            aborts=sum(one.aborts for one in labels),
+            attempts=sum(one.attempts for one in labels),
+            inline=sum(one.inline for one in labels),
+            transport_seconds=executor.transport_seconds,
+            version=version,
+            labels=labels,
+        )

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 # What any room may know: plain values, errors, and how long things take.
 VALUES = {"types", "errors", "timing"}
 DISPATCHING = {*VALUES, "events", "executors.base", "commit", "store", "attempt"}
-DISPATCHING |= {"scan", "marks", "profile"}
+DISPATCHING |= {"scan", "marks", "profile", "effects"}
 LOOPING = {*DISPATCHING, "dispatch", "functions", "logs", "options", "shutdown"}
 
 # Room -> the rooms that its modules may import, beside one another. A room is a module
@@ -28,7 +28,7 @@ LOOPING = {*DISPATCHING, "dispatch", "functions", "logs", "options", "shutdown"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "timing": set(),
-    "profile": set(),
+    "profile": {*VALUES, "executors.base", "scan"},
     "types": {"errors"},
     "marks": VALUES,
     "events": VALUES,
@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "logs": {*VALUES, "attempt"},
     "cells": {*VALUES, "store", "attempt"},
     "commit": {*VALUES, "store"},
+    "effects": VALUES,
     "executors": {*VALUES, "store", "attempt", "executors.base"},
     "executors.base": {*VALUES, "events"},
     "options": {*VALUES, "executors.base"},

@@ -77,10 +77,7 @@ def _serve(connection: socket.socket) -> None:
         if broken is None:
             broken = _catch_up(version, dump, deltas, dropped)
         for attempt, payload in calls:
-            if broken is None:
-                answer = _answer(payload)
-            else:
-                answer = dumps(Refusal(broken))
+            answer = dumps(Refusal(broken)) if broken else _answer(payload)
             connection.sendall(frame(numbered(attempt, answer)))
         del calls
         for stream in (sys.stdout, sys.stderr):

@@ -53,7 +53,7 @@ class TransactionDelegate(_HandlerDelegate):
             plan.label,
             self.loop.options.order == "arrival",
         )
-        profile = dispatcher.profile(
+        profile = dispatcher.profiles.find(
             (self.handler_class, self.request.method), plan.label, self._findings
         )
         assert self.connection is not None

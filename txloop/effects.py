@@ -1,0 +1,55 @@
+"""Effects of committed transactions, waiting to be run in commit order."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import TYPE_CHECKING
+
+from txloop.types import Effect, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["EffectQueue"]
+
+_log = logging.getLogger("txloop")
+
+
+class EffectQueue:
+    """Runs effects one after another; owned by the loop thread.
+
+    One commit's effects run before the next one's, even if an effect causes a commit.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[Effect] = deque()
+
+    def add(
+        self,
+        outcome: Outcome,
+        done: Callable[[object, BaseException | None], object],
+        label: str,
+    ) -> None:
+        """Take over what a committed outcome wants done, and `done` with its result."""
+        for record in outcome.records:
+            self._waiting.append(Effect(_emit, (record,), {}, record.name))
+        self._waiting.extend(outcome.effects)
+        self._waiting.append(Effect(done, (outcome.value, outcome.error), {}, label))
+
+    def run_next(self) -> bool:
+        """Run the next effect, if any, and tell so; one that raises is logged."""
+        if not self._waiting:
+            return False
+        effect = self._waiting.popleft()
+        try:
+            effect.function(*effect.args, **effect.kwargs)
+        except Exception:  # the program's code; the other effects run
+            _log.exception(
+                "an effect failed: %r, asked for at %s", effect.function, effect.origin
+            )
+        return True
+
+
+def _emit(record: logging.LogRecord) -> None:
+    logging.getLogger(record.name).handle(record)
