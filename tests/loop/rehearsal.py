@@ -28,13 +28,17 @@ class CountingExecutor(RehearsalExecutor):
         CountingExecutor.rehearsed += len(batch)
         super().run(batch)
 
+    def close(self) -> None:
+        """Leave no cycle behind: one of the suite's tests looks for them."""
+        self._deliver = None
+
 
 def rehearse_all_handlers() -> None:
     """Make loops transactional from now on, and handlers as if they were marked.
 
-    They are trusted: on the loop thread, plain state is shared as ever.
+    They are trusted and keep the writes of a failed body: all as in stock Tornado.
     """
     name = CountingExecutor.name
     register_executor(name, f"{__name__}:{CountingExecutor.__name__}")
-    mark_matching(lambda _: Mark(trust=True))
+    mark_matching(lambda _: Mark(on_error="commit", trust=True))
     IOLoop.configure("txloop.TransactionIOLoop", executor=name)
