@@ -36,6 +36,7 @@ class Attempt:
         presences: Cells of which it learnt only whether the key was there.
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
+        error_answered: Whether it raised and made the answer to that itself.
         effects: What to run at commit.
         records: Log records to emit at commit.
     """
@@ -43,6 +44,7 @@ class Attempt:
     __slots__ = (
         "abandoned",
         "effects",
+        "error_answered",
         "presences",
         "records",
         "snapshot",
@@ -58,6 +60,7 @@ class Attempt:
         self.presences: set[Cell] = set()
         self.writes: dict[int, _Writes] = {}
         self.abandoned: str | None = None
+        self.error_answered = False
         self.effects: list[Effect] = []
         self.records: list[logging.LogRecord] = []
 
@@ -153,6 +156,7 @@ class Attempt:
             tuple(self.effects),
             tuple(self.records),
             body_seconds,
+            self.error_answered,
         )
 
 
@@ -243,7 +247,8 @@ def run_attempt(
         _running.attempt = outer
     if attempt.abandoned is not None:  # even if user code caught BecomeInevitable
         return Refusal(attempt.abandoned, warn=False)
-    if not (keep_reads or attempt.writes or error is not None or call.ordered):
+    failed = error is not None or attempt.error_answered
+    if not (keep_reads or attempt.writes or failed or call.ordered):
         # Correct at its snapshot, whatever was committed since.
         attempt.values.clear()
         attempt.presences.clear()

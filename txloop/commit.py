@@ -31,7 +31,7 @@ def decide(outcome: Outcome, store: Store, ordered: bool) -> Commit | Conflict:
     snapshot = outcome.snapshot
     if snapshot == store.version:
         return Commit(outcome)
-    if not (outcome.writes or ordered or outcome.error is not None):
+    if not (outcome.writes or ordered or outcome.failed):
         return Commit(outcome)
     for presence, cells in ((False, outcome.values), (True, outcome.presences)):
         for number, key in cells:

@@ -265,8 +265,7 @@ class Dispatcher:
     def _commit(self, transaction: _Transaction, outcome: Outcome) -> None:
         profile = transaction.profile
         profile.commits += 1
-        failed = outcome.error is not None
-        profile.errors += failed
+        profile.errors += outcome.failed
         if outcome.writes:
             committed.install(outcome.writes)  # type: ignore[arg-type] # containers
         del self._open[transaction.number]
@@ -282,7 +281,7 @@ class Dispatcher:
                     committed.version,
                     outcome.body_seconds,
                     transaction.inline,
-                    failed,
+                    outcome.failed,
                 )
             )
         self._effects.add(outcome, transaction.done, profile.label)

@@ -93,6 +93,8 @@ class Outcome:
         effects: What to run at commit, in order.
         records: Log records to hand to their loggers at commit, in order.
         body_seconds: How long the function kept its thread busy or blocked.
+        error_answered: Whether it raised and made the answer to that itself, as a
+            request does.
     """
 
     snapshot: int
@@ -104,6 +106,12 @@ class Outcome:
     effects: tuple[Effect, ...] = ()
     records: tuple[logging.LogRecord, ...] = ()
     body_seconds: float = 0.0
+    error_answered: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended with an exception."""
+        return self.error is not None or self.error_answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,7 @@ def _handle_exception(
     error: BaseException,
 ) -> None:
     """Undo the writes, then let Tornado make the error's response."""
+    attempt.error_answered = not isinstance(error, Finish)
     if not isinstance(error, commits_on):
         attempt.roll_back()
         if handler._headers_written and not recorder.released:
