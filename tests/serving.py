@@ -208,6 +208,10 @@ class Server:
                 await writer.wait_closed()
             await self.pause()  # for the server to see the end, too
 
+    async def read(self, reader: asyncio.StreamReader, method: str = "GET") -> Answer:
+        """Read one answer from a connection."""
+        return await read_answer(reader, method)
+
     def fork(self) -> None:
         """Fork the workers before the first transaction."""
         assert isinstance(self.loop, TransactionIOLoop)
