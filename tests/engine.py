@@ -116,7 +116,11 @@ class Engine:
         profile = profile or self.profile()
         call = Call(function, args, kwargs, profile.label, ordered, commits_on)
         result = Result(self.loop)
-        self.dispatcher.submit(call, profile, result.settle)
+        asyncio._set_running_loop(self.loop)  # as in a callback of the loop
+        try:
+            self.dispatcher.submit(call, profile, result.settle)
+        finally:
+            asyncio._set_running_loop(None)
         return result
 
     def wait(self, *results: Result) -> None:
@@ -128,7 +132,8 @@ class Engine:
         while not condition():
             if isinstance(self.executor, ScriptedExecutor):
                 self.turn()
-                self.executor.run_all()
+                self.loop.call_soon(self.executor.run_all)
+                self.turn()
             else:
                 # Results stop the loop, so this only bounds other conditions.
                 timer = self.loop.call_later(0.005, self.loop.stop)
