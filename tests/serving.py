@@ -254,7 +254,7 @@ async def read_answer(reader: asyncio.StreamReader, method: str) -> Answer:
         for name, _, value in (line.partition(": ") for line in head[1:-2])
     ]
     known = {name.lower(): value for name, value in headers}
-    if method == "HEAD" or status in ("204", "304"):
+    if method == "HEAD" or status in ("101", "204", "304"):
         body = b""
     elif known.get("transfer-encoding") == "chunked":
         body = await _read_chunks(reader)
@@ -336,9 +336,26 @@ class Pair:
         self.stock = stock
         self.server = server
 
-    def same(self, talk: Callable[[Server], T], *, log_in_order: bool = True) -> T:
-        """Assert that `talk` returns and logs the same on both; return what it did."""
+    def same(
+        self,
+        talk: Callable[[Server], T],
+        *,
+        log_in_order: bool = True,
+        before: Callable[[], object] = lambda: None,
+    ) -> T:
+        """Assert that `talk` returns and logs the same on both.
+
+        Args:
+            talk: What to do with either server.
+            log_in_order: Whether the order of the log counts.
+            before: Called before each `talk`.
+
+        Returns:
+            What `talk` returned.
+        """
+        before()
         expected, expected_log = logged(self.stock, talk)
+        before()
         actual, actual_log = logged(self.server, talk)
         if not log_in_order:
             expected_log.sort()
