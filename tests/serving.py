@@ -115,10 +115,10 @@ class Server:
         self.port = 0
         self._listening: list[HTTPServer] = []
 
-    def listen(self) -> int:
+    def listen(self, application: Application | None = None) -> int:
         """Serve on a free port and return it; called on the loop."""
         sockets = bind_sockets(0, "127.0.0.1")
-        http_server = HTTPServer(self.application)
+        http_server = HTTPServer(application or self.application)
         http_server.add_sockets(sockets)
         self._listening.append(http_server)
         port: int = sockets[0].getsockname()[1]

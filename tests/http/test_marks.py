@@ -1,0 +1,219 @@
+"""Which handlers and verbs are transactions: the mark, in all its places."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tornado.web import (
+    Application,
+    ErrorHandler,
+    RedirectHandler,
+    RequestHandler,
+    StaticFileHandler,
+    authenticated,
+)
+from tornado.websocket import WebSocketHandler
+
+from tests.serving import serving
+from txloop import TVar, transactional
+from txloop.attempt import current
+from txloop.marks import Mark
+from txloop.web import eligible, mark_matching
+from txloop.web.eligible import plan_for, why_not
+
+written = TVar(0)
+
+
+def place(handler):
+    """Write whether a transaction runs, and whether here."""
+    where = "here" if os.getpid() == handler.application.settings["pid"] else "away"
+    handler.write(f"{'transaction' if current() else 'plain'} {where}")
+
+
+@transactional
+class Marked(RequestHandler):
+    def get(self):
+        place(self)
+
+    post = get
+
+    async def put(self):
+        place(self)
+
+
+class Inheriting(Marked):
+    def get(self):
+        place(self)
+
+
+class OneVerb(RequestHandler):
+    @transactional
+    def get(self):
+        place(self)
+
+    def post(self):
+        place(self)
+
+
+class InheritingVerb(OneVerb):
+    pass
+
+
+class Overriding(OneVerb):
+    def get(self):
+        place(self)
+
+
+class Unmarked(RequestHandler):
+    def get(self):
+        place(self)
+
+
+class MarkOutside(RequestHandler):
+    def get_current_user(self):
+        return "me"
+
+    @transactional
+    @authenticated
+    def get(self):
+        place(self)
+
+    @authenticated
+    @transactional
+    def post(self):
+        place(self)
+
+
+class Keeping(RequestHandler):
+    @transactional(on_error="commit")
+    def get(self):
+        written.set(written.get() + 1)
+        self.send_error(500)
+
+    @transactional
+    def post(self):
+        pass
+
+
+@transactional
+class Socket(WebSocketHandler):
+    def on_message(self, message):
+        pass
+
+
+TRANSACTIONS = {
+    ("GET", "/marked"): True,
+    ("POST", "/marked"): True,
+    ("PUT", "/marked"): False,
+    ("GET", "/inheriting"): True,
+    ("POST", "/inheriting"): True,
+    ("GET", "/one-verb"): True,
+    ("POST", "/one-verb"): False,
+    ("GET", "/inheriting-verb"): True,
+    ("POST", "/inheriting-verb"): False,
+    ("GET", "/overriding"): False,
+    ("GET", "/unmarked"): False,
+    ("GET", "/mark-outside"): True,
+    ("POST", "/mark-outside"): True,
+}
+
+
+def make_application():
+    return Application(
+        [
+            ("/marked", Marked),
+            ("/inheriting", Inheriting),
+            ("/one-verb", OneVerb),
+            ("/inheriting-verb", InheritingVerb),
+            ("/overriding", Overriding),
+            ("/unmarked", Unmarked),
+            ("/mark-outside", MarkOutside),
+        ],
+        pid=os.getpid(),
+    )
+
+
+@pytest.mark.parametrize(("verb", "path"), TRANSACTIONS)
+def test_where_a_verb_runs(verb, path, pair):
+    expected = b"plain here"
+    if TRANSACTIONS[verb, path]:
+        away = pair.server.kind == "processes"
+        expected = b"transaction away" if away else b"transaction here"
+
+    assert expected == pair.server.fetch(verb, path).body
+    assert b"plain here" == pair.stock.fetch(verb, path).body
+
+
+@pytest.fixture
+def _own_matchers(monkeypatch):
+    monkeypatch.setattr(eligible, "_matchers", [])
+    yield
+    eligible._plans.clear()
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_handlers_marked_by_a_pattern(kind):
+    def matcher(handler_class):
+        return Mark() if handler_class.__name__.startswith("Unm") else None
+
+    mark_matching(matcher)
+    with serving(kind, make_application) as server:
+        unmarked = server.get("/unmarked").body
+        other = server.get("/overriding").body
+
+    assert unmarked.startswith(b"transaction")
+    assert b"plain here" == other
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_a_pattern_counts_for_handlers_that_were_asked_before():
+    assert plan_for(Unmarked, "GET") is None
+
+    mark_matching(lambda _: Mark())
+
+    assert plan_for(Unmarked, "GET") is not None
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_the_programs_own_mark_goes_before_a_pattern():
+    mark_matching(lambda _: Mark(on_error="rollback"))
+
+    plan = plan_for(Keeping, "GET")
+
+    assert plan is not None
+    assert "commit" == plan.mark.on_error
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_tornados_own_handlers_stay_as_they_are():
+    mark_matching(lambda _: Mark())
+
+    for handler_class in (StaticFileHandler, RedirectHandler, ErrorHandler):
+        assert plan_for(handler_class, "GET") is None
+
+
+@pytest.mark.parametrize(
+    ("handler_class", "method", "reason"),
+    [
+        (Marked, "GET", None),
+        (Marked, "PUT", "put() is a coroutine"),
+        (Marked, "DELETE", "there is no such verb"),
+        (Socket, "GET", "it is a WebSocket"),
+        (StaticFileHandler, "GET", "it is Tornado's own"),
+    ],
+)
+def test_why_a_verb_is_no_transaction(handler_class, method, reason):
+    assert reason == why_not(handler_class, method)
+
+
+def test_a_method_that_is_no_verb_is_no_transaction():
+    assert plan_for(Marked, "PREPARE") is None
+    assert plan_for(Marked, "BREW") is None
+
+
+def test_a_plan_names_what_it_is_for():
+    plan = plan_for(InheritingVerb, "GET")
+
+    assert plan is not None
+    assert ("GET InheritingVerb", False) == (plan.label, plan.watched)
