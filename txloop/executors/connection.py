@@ -53,11 +53,11 @@ class WorkerConnection:
         pid: Its process number, 0 until it has said so.
     """
 
-    def __init__(self, connection: socket.socket, log: DeltaLog) -> None:
+    def __init__(self, connection: socket.socket, log: DeltaLog, version: int) -> None:
         connection.setblocking(False)
         self.assigned: dict[int, Assignment] = {}
         self.dropped: list[int] = []
-        self.version = log.forked_at
+        self.version = version
         self.pid = 0
         self._connection = connection
         self._log = log
@@ -75,16 +75,20 @@ class WorkerConnection:
             reactor.add_reader(self._connection.fileno(), on_readable, self)
 
     def load(self) -> float:
-        """Return the seconds of work that it has to do, as far as measured."""
-        return sum(
-            UNMEASURED_SECONDS
-            if assignment.work.estimate_seconds is None
-            else assignment.work.estimate_seconds
-            for assignment in self.assigned.values()
-        )
+        """Return the seconds of work that it has to do, as far as measured.
+
+        A call that turned out long counts for as long as it has been running.
+        """
+        if not self.assigned:
+            return 0.0
+        first, *waiting = self.assigned.values()
+        seconds = max(_estimated(first), time.monotonic() - first.sent_at)
+        return seconds + sum(map(_estimated, waiting))
 
     def overdue(self, seconds: float) -> list[Work]:
         """Return what has waited behind a call that runs for more than `seconds`."""
+        if not self.assigned:
+            return []
         first, *waiting = self.assigned.values()
         if not waiting or time.monotonic() - first.sent_at < seconds:
             return []
@@ -92,7 +96,8 @@ class WorkerConnection:
 
     def assign(self, work: Work, payload: bytes, seconds: float) -> None:
         """Note down a call for the next frame; packing it took `seconds`."""
-        assignment = Assignment(work, payload, transport_seconds=seconds)
+        now = time.monotonic()
+        assignment = Assignment(work, payload, sent_at=now, transport_seconds=seconds)
         self.assigned[work.number] = assignment
         self._unsent.append(assignment)
 
@@ -195,6 +200,11 @@ class WorkerConnection:
             if assignment.snapshot >= 0:
                 committed.close_snapshot(assignment.snapshot)
         return [assignment.work for assignment in left]
+
+
+def _estimated(assignment: Assignment) -> float:
+    seconds = assignment.work.estimate_seconds
+    return UNMEASURED_SECONDS if seconds is None else seconds
 
 
 def _loaded(body: bytes) -> tuple[int, Outcome | Refusal]:

@@ -39,6 +39,8 @@ OVERDUE_SECONDS = 0.005
 MOST_DEATHS = 3
 """How many workers may die of one call before it is given up."""
 
+_NOTHING = -1  # the version of a worker that gets the whole store
+
 _STILLBORN_LIMIT = 5  # workers that die before they are ready, in a row
 
 _log = logging.getLogger("txloop")
@@ -62,7 +64,7 @@ class ProcessesExecutor:
         self._deliver: Deliver | None = None
         self._spawner: Spawner | None = None
         self._log: DeltaLog | None = None
-        self._taken_back: set[int] = set()
+        self._unanswered: set[int] = set()
         self._watching = False
 
     # Starting and ending
@@ -73,7 +75,7 @@ class ProcessesExecutor:
             self._log = DeltaLog(committed)
             self._spawner = Spawner(run_worker)
             for _ in range(self.workers):
-                self._add_worker()
+                self._add_worker(self._log.forked_at)
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         self._deliver = deliver
@@ -87,6 +89,7 @@ class ProcessesExecutor:
             worker.close()
         self._workers.clear()
         self._queue.clear()
+        self._unanswered.clear()
         if self._spawner is not None:
             self._spawner.close()
             self._spawner = None
@@ -95,7 +98,7 @@ class ProcessesExecutor:
             self._log = None
         self._reactor = self._deliver = None
 
-    def _add_worker(self) -> None:
+    def _add_worker(self, version: int) -> None:
         assert self._spawner is not None
         assert self._log is not None
         self._spawned += 1
@@ -105,11 +108,9 @@ class ProcessesExecutor:
             # It was killed. Only the loop's process can fork another one.
             _log.error("the process that forks workers has died; starting another")
             self._spawner.close()
-            self._log.close()
-            self._log = DeltaLog(committed)
             self._spawner = Spawner(run_worker)
             connection = self._spawner.spawn(self._spawned)
-        worker = WorkerConnection(connection, self._log)
+        worker = WorkerConnection(connection, self._log, version)
         self._workers.append(worker)
         if self._reactor is not None:
             worker.attach(self._reactor, self._receive)
@@ -118,6 +119,7 @@ class ProcessesExecutor:
 
     def run(self, batch: Sequence[Work]) -> None:
         for work in batch:
+            self._unanswered.add(work.number)
             if work.urgent:
                 self._queue.appendleft(work)
             else:
@@ -131,11 +133,11 @@ class ProcessesExecutor:
             refusal = Refusal("there are no workers", lasting=False, warn=False)
             self._tell(queue.popleft().number, refusal)
         while queue:
-            worker = min(self._workers, key=WorkerConnection.load)
-            if worker.assigned and (
-                queue[0].estimate_seconds is None
-                or worker.load() + queue[0].estimate_seconds > READ_AHEAD_SECONDS
-            ):
+            if queue[0].number not in self._unanswered:
+                queue.popleft()  # it was taken back from a worker that answered
+                continue
+            worker = self._worker_for(queue[0])
+            if worker is None:
                 break
             work = queue.popleft()
             call = work.call
@@ -148,6 +150,16 @@ class ProcessesExecutor:
                 continue
             worker.assign(work, payload, time.thread_time() - started)
         self._send()
+
+    def _worker_for(self, work: Work) -> WorkerConnection | None:
+        """Return the worker with the least to do, if it has room for `work`."""
+        worker = min(self._workers, key=WorkerConnection.load)
+        if not worker.assigned:
+            return worker
+        if work.estimate_seconds is None or work.number in worker.assigned:
+            return None
+        seconds = worker.load() + work.estimate_seconds
+        return worker if seconds <= READ_AHEAD_SECONDS else None
 
     def _send(self) -> None:
         if self._log is None:  # closed meanwhile
@@ -166,14 +178,20 @@ class ProcessesExecutor:
             self._reactor.call_later(OVERDUE_SECONDS, self._take_back)
 
     def _take_back(self) -> None:
-        """Give to free workers what waits at another one behind a long call."""
+        """Give to free workers what waits elsewhere, only behind long calls."""
         self._watching = False
-        for worker in self._workers:
-            if worker.assigned and any(not one.assigned for one in self._workers):
-                for work in worker.overdue(OVERDUE_SECONDS):
-                    if work.number not in self._taken_back:
-                        self._taken_back.add(work.number)
-                        self._queue.append(work)
+        if any(not worker.assigned for worker in self._workers):
+            stuck: dict[int, Work] = {}
+            coming = {work.number for work in self._queue}
+            for worker in self._workers:
+                overdue = {one.number: one for one in worker.overdue(OVERDUE_SECONDS)}
+                stuck.update(overdue)
+                coming |= worker.assigned.keys() - overdue.keys()
+            self._queue.extend(
+                work
+                for number, work in stuck.items()
+                if number in self._unanswered and number not in coming
+            )
         self._feed()
 
     # Receiving
@@ -195,7 +213,6 @@ class ProcessesExecutor:
             if assignment is None:
                 continue
             self._deaths.pop(number, None)
-            self._taken_back.discard(number)
             # The worker unpacks and packs as much at its end as we do at ours.
             here = assignment.transport_seconds + spent / len(answers)
             self._note_transport(2 * here)
@@ -205,8 +222,12 @@ class ProcessesExecutor:
         self._feed()
 
     def _tell(self, number: int, answer: Outcome | Refusal) -> None:
-        if self._deliver is not None:  # closed meanwhile
+        if number in self._unanswered:
+            self._unanswered.remove(number)
+            assert self._deliver is not None
             self._deliver(number, answer)
+        elif isinstance(answer, Outcome):  # of a copy, or of a closed executor
+            committed.close_snapshot(answer.snapshot)
 
     def _note_transport(self, seconds: float) -> None:
         # The first calls are dear, and a preemption looks like a cost: an average that
@@ -225,19 +246,25 @@ class ProcessesExecutor:
         if not worker.pid:
             self._stillborn += 1
         if self._stillborn < _STILLBORN_LIMIT:
-            self._add_worker()
+            self._add_worker(_NOTHING)
+        elsewhere = {work.number for work in self._queue}
+        elsewhere.update(*(one.assigned for one in self._workers))
+        again = [
+            work
+            for work in left
+            if work.number in self._unanswered and work.number not in elsewhere
+        ]
         _log.warning(
             "worker %d died; %s",
             worker.pid,
-            _calls_run_again(left, bool(self._workers)),
+            _calls_run_again(again, bool(self._workers)),
         )
-        self._queue.extendleft(reversed(left))
-        if left:  # the first one was running
+        self._queue.extendleft(reversed(again))
+        if left and left[0].number in self._unanswered:  # the first one was running
             number = left[0].number
             self._deaths[number] = self._deaths.get(number, 0) + 1
             if self._deaths[number] >= MOST_DEATHS:
                 del self._deaths[number]
-                self._queue.popleft()
                 self._tell(number, _given_up(left[0]))
         if not self._workers:
             _log.error("workers keep dying at their start; all runs on the loop thread")

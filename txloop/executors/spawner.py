@@ -17,9 +17,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Never
 
-__all__ = ["Spawner"]
+__all__ = ["Spawner", "flush_output"]
 
 _GRACE_SECONDS = 0.5  # for workers to leave by themselves when their sockets close
 
@@ -37,7 +38,7 @@ class Spawner:
     def __init__(self, run_worker: RunWorker) -> None:
         """Fork the spawner, which will call `run_worker` in each new worker."""
         self.control, theirs = socket.socketpair()
-        _flush_output()  # or parent and child would both write what is buffered
+        flush_output()  # or parent and child would both write what is buffered
         self.pid = os.fork()
         if self.pid == 0:
             _run_child(_spawn_workers, theirs, run_worker)
@@ -79,7 +80,7 @@ def _run_child(body: Callable[..., None], *args: object) -> Never:
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        _flush_output()
+        flush_output()
         os._exit(status)
 
 
@@ -159,7 +160,9 @@ def _end(workers: set[int]) -> None:
         os.waitpid(pid, 0)
 
 
-def _flush_output() -> None:
+def flush_output() -> None:
+    """Write out what is buffered, as far as there is anybody to write it to."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
-            stream.flush()
+            with suppress(OSError):
+                stream.flush()

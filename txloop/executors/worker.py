@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from txloop.attempt import run_attempt
 from txloop.executors.portable import pack
+from txloop.executors.spawner import flush_output
 from txloop.executors.wire import dumps, frame, loads, numbered, receive_frame
 from txloop.store import committed
 from txloop.types import Call, Refusal
@@ -80,8 +81,7 @@ def _serve(connection: socket.socket) -> None:
             answer = dumps(Refusal(broken)) if broken else _answer(payload)
             connection.sendall(frame(numbered(attempt, answer)))
         del calls
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        flush_output()
 
 
 def _trouble(hook: Callable[[], object]) -> str | None:

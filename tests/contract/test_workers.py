@@ -1,0 +1,373 @@
+"""Workers: which one gets a call, and what they inherit of the program."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import socket
+import sys
+import types
+from typing import Any
+
+import pytest
+
+from tests.engine import Gate, Meeting, Tally, running
+from tests.logs import expect_log
+from txloop import TDict, on_worker_start
+from txloop.executors import processes, worker
+from txloop.executors.base import executor_named
+from txloop.store import committed
+
+
+@pytest.fixture
+def engine():
+    with running("processes") as engine:
+        yield engine
+
+
+def wait_at(started, gate):
+    started.open()
+    gate.wait()
+    return "long"
+
+
+def note_run(tally, name):
+    tally.mark(name)
+    return name
+
+
+# Who waits for whom
+
+
+def test_calls_run_at_the_same_time(engine, tmp_path):
+    meeting = Meeting(tmp_path / "meeting", 2)
+
+    results = [engine.submit(meeting.attend, number) for number in range(2)]
+
+    engine.wait(*results)
+
+
+def test_no_call_waits_behind_a_long_one_while_a_worker_is_free(engine, tmp_path):
+    # GIVEN
+    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
+    long = engine.submit(wait_at, started, gate)
+    engine.until(lambda: started.is_open)
+
+    # WHEN
+    results = [engine.submit(int, number) for number in range(9)]
+    engine.wait(*results)
+
+    # THEN
+    assert list(range(9)) == [result.value for result in results]
+    assert not long.done
+    gate.open()
+    engine.wait(long)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_calls_sent_behind_one_that_turned_out_long_are_taken_back(tmp_path, workers):
+    # GIVEN calls that are known to be short, of which some are not, in one round
+    with running("processes", workers) as engine:
+        engine.ask_all_workers(int, tmp_path)
+        gate, tally = Gate(tmp_path / "gate"), Tally(tmp_path / "tally")
+        long = [
+            engine.submit(
+                wait_at, Gate(tmp_path / f"started{n}"), gate, profile=engine.short()
+            )
+            for n in range(workers - 1)
+        ]
+
+        # WHEN
+        names = [f"short{number}" for number in range(20)]
+        short = [
+            engine.submit(note_run, tally, name, profile=engine.short())
+            for name in names
+        ]
+        engine.wait(*short)
+
+        # THEN
+        assert [False] * len(long) == [result.done for result in long]
+        assert names == [result.value for result in short]
+        gate.open()
+        engine.wait(*long)
+
+
+def test_what_was_taken_back_runs_once_elsewhere(engine, tmp_path, monkeypatch):
+    # GIVEN a call that waits behind a long one, and was answered by another worker
+    monkeypatch.setattr(processes, "OVERDUE_SECONDS", 0.0)
+    engine.ask_all_workers(int, tmp_path)
+    gate, tally = Gate(tmp_path / "gate"), Tally(tmp_path / "tally")
+    long = engine.submit(
+        wait_at, Gate(tmp_path / "started"), gate, profile=engine.short()
+    )
+    short = [
+        engine.submit(note_run, tally, name, profile=engine.short())
+        for name in range(5)
+    ]
+    engine.wait(*short)
+    assert any(len(one.assigned) > 1 for one in engine.processes._workers)
+
+    # WHEN
+    before = tally.count
+    for _ in range(5):
+        engine.processes._take_back()
+        engine.run(int)
+
+    # THEN
+    assert before == tally.count
+    gate.open()
+    engine.wait(long)
+
+
+def test_new_calls_are_not_sent_behind_a_call_known_to_be_overdue(
+    engine, tmp_path, monkeypatch
+):
+    # GIVEN
+    monkeypatch.setattr(processes, "OVERDUE_SECONDS", 0.0)
+    engine.ask_all_workers(int, tmp_path)
+    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
+    long = engine.submit(wait_at, started, gate, profile=engine.short())
+    engine.until(lambda: started.is_open)
+
+    # WHEN
+    short = [engine.submit(int, number, profile=engine.short()) for number in range(9)]
+    engine.turn()
+
+    # THEN
+    (busy,) = [one for one in engine.processes._workers if _runs(one, wait_at)]
+    assert 1 == len(busy.assigned)
+    engine.wait(*short)
+    gate.open()
+    engine.wait(long)
+
+
+def _runs(connection, function):
+    return any(
+        assignment.work.call.function is function
+        for assignment in connection.assigned.values()
+    )
+
+
+def test_short_calls_are_sent_ahead_in_one_frame(engine, tmp_path):
+    """So that a worker has the next one at hand when it has answered."""
+    # GIVEN
+    engine.ask_all_workers(int, tmp_path)
+
+    # WHEN
+    results = [
+        engine.submit(int, number, profile=engine.short()) for number in range(9)
+    ]
+    engine.turn()
+
+    # THEN
+    ahead = sorted(len(one.assigned) for one in engine.processes._workers)
+    assert [4, 5] == ahead
+    engine.wait(*results)
+
+
+# What a worker is
+
+
+def nice_level():
+    return os.nice(0)
+
+
+def test_workers_run_at_a_lower_priority(engine, tmp_path):
+    expected = min(19, os.nice(0) + worker.NICENESS)
+
+    assert [expected] * 2 == engine.ask_all_workers(nice_level, tmp_path)
+
+
+def test_workers_are_other_processes(engine, tmp_path):
+    pids = engine.ask_all_workers(os.getpid, tmp_path)
+
+    assert 3 == len({os.getpid(), *pids})
+    assert sorted(pids) == sorted(one.pid for one in engine.processes._workers)
+
+
+def draw():
+    return random.random()
+
+
+def test_random_numbers_differ_between_workers(engine, tmp_path):
+    # GIVEN
+    state = random.getstate()
+    random.seed(5)
+    ours = random.random()
+    random.seed(5)
+
+    # WHEN
+    found = engine.ask_all_workers(draw, tmp_path)
+
+    # THEN
+    random.setstate(state)
+    assert 3 == len({ours, *found})
+
+
+def seeds():
+    return list(SEEDS)
+
+
+SEEDS: list[int] = []
+
+
+def test_numpy_gets_another_seed_too(engine, tmp_path, monkeypatch):
+    # GIVEN a stand-in for a module that not everybody has
+    numpy: Any = types.ModuleType("numpy")
+    numpy.random = types.SimpleNamespace(seed=lambda: SEEDS.append(os.getpid()))
+    monkeypatch.setitem(sys.modules, "numpy", numpy)
+
+    # WHEN
+    found = engine.ask_all_workers(seeds, tmp_path)
+
+    # THEN
+    assert ([], 2) == (SEEDS, len({tuple(one) for one in found}))
+    assert [1, 1] == [len(one) for one in found]
+
+
+# Start hooks
+
+STARTED: list[int] = []
+
+
+@pytest.fixture
+def hooks(monkeypatch):
+    """Give the registry of start hooks, which is as it was afterwards."""
+    hooks: list[object] = []
+    monkeypatch.setattr(worker, "_start_hooks", hooks)
+    return hooks
+
+
+def starts():
+    return list(STARTED)
+
+
+def test_start_hooks_run_in_each_worker_and_only_there(engine, tmp_path, hooks):
+    # GIVEN
+    @on_worker_start
+    def note_start():
+        STARTED.append(os.getpid())
+
+    # WHEN
+    found = engine.ask_all_workers(starts, tmp_path)
+
+    # THEN
+    pids = [one.pid for one in engine.processes._workers]
+    assert sorted([pid] for pid in pids) == sorted(found)
+    assert [] == STARTED
+    assert callable(note_start)
+
+
+def test_a_start_hook_that_fails_is_logged_and_the_worker_goes_on(
+    engine, tmp_path, hooks
+):
+    # GIVEN
+    on_worker_start(lambda: 1 / 0)
+    on_worker_start(lambda: STARTED.append(1))
+
+    # WHEN
+    with expect_log("txloop", r"on_worker_start .* in worker \d+:\n", 2) as records:
+        found = engine.ask_all_workers(starts, tmp_path)
+
+    # THEN
+    assert [[1], [1]] == found
+    assert "ZeroDivisionError" in records[0].getMessage()
+    assert f'File "{__file__}"' in records[0].getMessage()
+
+
+@pytest.mark.parametrize("stream", [None, "closed", "broken"])
+def test_a_worker_needs_no_output(engine, tmp_path, hooks, stream):
+    # GIVEN
+    def spoil():
+        if stream is None:
+            sys.stdout = None  # as Python does without fd 1
+        else:
+            reader, writer = os.pipe()
+            os.close(reader)
+            sys.stdout = os.fdopen(writer, "w")
+            if stream == "closed":
+                sys.stdout.close()
+            else:
+                sys.stdout.write("into the void")
+
+    on_worker_start(spoil)
+
+    # THEN the same workers answer twice
+    pids = engine.ask_all_workers(os.getpid, tmp_path)
+    assert sorted(pids) == sorted(engine.ask_all_workers(os.getpid, tmp_path))
+
+
+# Files and sockets
+
+HELD: dict[str, Any] = {}
+
+
+def use_held():
+    """Use what was open in the program; tell what became of it."""
+    numbers = {name: thing.fileno() for name, thing in HELD.items()}
+    troubles = {}
+    for name, use in {
+        "file": lambda thing: os.read(thing.fileno(), 1),
+        "socket": lambda thing: thing.send(b"x"),
+        "listener": lambda thing: thing.accept(),
+    }.items():
+        try:
+            use(HELD[name])
+        except OSError as error:
+            troubles[name] = error.errno
+    with open(os.devnull) as new:
+        reused = new.fileno() in numbers.values()
+    return troubles, reused, os.read(0, 1)
+
+
+def test_files_and_sockets_of_the_program_fail_loudly(engine, tmp_path):
+    # GIVEN
+    (tmp_path / "file").write_text("text")
+    one, other = socket.socketpair()
+    with (
+        (tmp_path / "file").open() as file,
+        one,
+        other,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        HELD.update(file=file, socket=one, listener=listener)
+
+        # WHEN
+        found = engine.ask_all_workers(use_held, tmp_path)
+
+        # THEN
+        bad = dict.fromkeys(HELD, errno.EBADF)
+        HELD.clear()
+        assert [(bad, False, b"")] * 2 == found
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.recv(1)
+
+
+# Start and end
+
+
+def test_workers_can_be_forked_before_there_is_a_loop():
+    # GIVEN
+    shared = TDict(n=1)
+    executor = executor_named("processes", 2)
+    assert isinstance(executor, processes.ProcessesExecutor)
+    executor.fork()
+    executor.fork()
+
+    # WHEN
+    shared["n"] = 2
+
+    # THEN
+    assert 2 == executor._spawned
+    assert [executor._log] == committed.followers
+    executor.close()
+    executor.close()
+    assert [] == committed.followers
+
+
+def test_an_executor_knows_how_many_cores_there_are():
+    executor = executor_named("processes")
+
+    assert len(os.sched_getaffinity(0)) == executor.workers
