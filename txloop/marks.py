@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar, overload
@@ -79,6 +80,11 @@ def transactional(
 
 
 def mark_of(target: object) -> Mark | None:
-    """Return the mark of a class or function, or None; a class inherits its bases'."""
+    """Return the mark of a class or function, or None.
+
+    A class inherits its bases' marks, a partial has that of its function.
+    """
+    while isinstance(target, functools.partial):
+        target = target.func
     mark = getattr(target, _ATTRIBUTE, None)
     return mark if isinstance(mark, Mark) else None

@@ -1,0 +1,21 @@
+"""Each test of the loop runs wherever transactions can run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.serving import KINDS, loop_of
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    """Return where transactions run."""
+    return request.param
+
+
+@pytest.fixture
+def loop(kind):
+    """Return a loop, which is closed after the test."""
+    loop = loop_of(kind)
+    yield loop
+    loop.close()
