@@ -239,8 +239,13 @@ def run_attempt(
                 value = call.function(*call.args, **call.kwargs)
         else:
             value = call.function(*call.args, **call.kwargs)
+    except BecomeInevitable:
+        pass  # the attempt knows
     except BaseException as raised:  # whatever user code raises is its answer
-        error = raised
+        # The traceback starts in user code; our frame in it would be a cycle.
+        trace = raised.__traceback__
+        error = raised.with_traceback(trace.tb_next if trace else None)
+        del trace
         if not isinstance(raised, call.commits_on):
             attempt.roll_back()
     finally:

@@ -333,6 +333,7 @@ class Dispatcher:
         self._closed = True
         self.executor.close()
         self._here.close()
+        self.profiles.close()
         if self.started:
             committed.owner = None
         pending = list(self._open.values())

@@ -148,6 +148,7 @@ def _reap(workers: set[int]) -> None:
 
 
 def _end(workers: set[int]) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # from here on only this reaps
     deadline = time.monotonic() + _GRACE_SECONDS
     while workers and time.monotonic() < deadline:
         time.sleep(0.005)

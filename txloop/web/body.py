@@ -105,14 +105,16 @@ def run_request(
         path_kwargs,
         (Finish, *commits_on),
     )
-    if watched and attempt.speculative:
+    if attempt.speculative:
         assert response.handler is not None
-        response.state = {
-            name: value
-            for name, value in vars(response.handler).items()
-            if name not in _LEFT_BEHIND
-        }
-        response.variables = named(context, before)
+        RequestHandler._break_cycles(response.handler)
+        if watched:
+            response.state = {
+                name: value
+                for name, value in vars(response.handler).items()
+                if name not in _LEFT_BEHIND
+            }
+            response.variables = named(context, before)
     return response
 
 
@@ -149,6 +151,9 @@ def _run_handler(
     finally:
         for name in (*_AFTER_RESPONSE, "_handle_request_exception"):
             del attributes[name]
+        if attempt.abandoned is not None:  # leave no cyclic garbage
+            RequestHandler._break_cycles(handler)
+            recorder.set_close_callback(None)
     return response
 
 

@@ -83,7 +83,7 @@ def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
         return "there is no such verb"
     if issubclass(handler_class, WebSocketHandler):
         return "it is a WebSocket"
-    if handler_class.__module__.partition(".")[0] == "tornado":
+    if handler_class.__module__ in ("tornado.web", "tornado.websocket"):
         return "it is Tornado's own"
     if _has_stream_request_body(handler_class):
         return "its request body is streamed"
