@@ -7,13 +7,24 @@ never gave its core up by itself was busy for exactly its CPU time.
 
 from __future__ import annotations
 
-import resource
 import time
+
+try:
+    import resource
+except ImportError:  # Windows
+    _usage = None
+else:
+    _usage = resource.getrusage
+
+# Only Linux counts per thread; elsewhere the process is near enough.
+_WHO: int = getattr(resource, "RUSAGE_THREAD", 0) if _usage is not None else 0
 
 __all__ = ["BodyTimer"]
 
-# Linux counts per thread; elsewhere the process is near enough.
-_WHO = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
+
+def _waits() -> int:
+    """Return how often this thread has given its core up by itself, where known."""
+    return _usage(_WHO).ru_nvcsw if _usage is not None else 0
 
 
 class BodyTimer:
@@ -22,12 +33,12 @@ class BodyTimer:
     __slots__ = ("_busy", "_started", "_waits")
 
     def __init__(self) -> None:
-        self._waits = resource.getrusage(_WHO).ru_nvcsw
+        self._waits = _waits()
         self._busy = time.thread_time()
         self._started = time.perf_counter()
 
     def seconds(self) -> float:
         """Return the seconds spent computing or blocked so far."""
-        if resource.getrusage(_WHO).ru_nvcsw != self._waits:
+        if _waits() != self._waits:
             return time.perf_counter() - self._started
         return time.thread_time() - self._busy

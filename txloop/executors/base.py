@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -35,6 +36,9 @@ class Work:
 
 Deliver = Callable[[int, Outcome | Refusal], None]
 """Takes an answer on the loop thread. An outcome's snapshot is still open then."""
+
+
+_log = logging.getLogger("txloop")
 
 
 class Reactor(Protocol):
@@ -116,11 +120,17 @@ def resolve_name(name: str) -> str:
     """Return the executor that `name` means here: ``"auto"`` is decided.
 
     Raises:
-        TxConfigurationError: if there is none of that name.
+        TxConfigurationError: if there is none of that name, or not on this platform.
     """
+    forks = sys.platform.startswith("linux") and hasattr(os, "fork")
     if name == "auto":
-        forks = hasattr(os, "fork") and sys.platform.startswith("linux")
+        if not forks:
+            _log.warning("transactions run serially: there is no safe fork here")
         return "processes" if forks and (os.cpu_count() or 1) > 1 else "serial"
+    if name == "processes" and not forks:
+        raise TxConfigurationError(
+            "the executor 'processes' needs Linux and its fork; use 'serial'"
+        )
     if name not in _EXECUTORS:
         known = ", ".join(["auto", *sorted(_EXECUTORS)])
         raise TxConfigurationError(f"unknown executor {name!r}; there are: {known}")
