@@ -269,10 +269,6 @@ class _ForbiddenLoop:
             raise TxInternalError(f"no attempt runs, yet the loop's {name} is hidden")
         attempt.abandon("it uses the running event loop")
 
-    def __hash__(self) -> int:
-        # `IOLoop.current` looks the running loop up, and would make an IOLoop of it.
-        self.__getattr__("hash")
-
 
 _forbidden_loop = _ForbiddenLoop()
 

@@ -19,6 +19,7 @@ from tornado.log import app_log
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop, BaseAsyncIOLoop
 from tornado.web import Finish
 
+from txloop.attempt import current
 from txloop.dispatch import Dispatcher
 from txloop.functions import FunctionCalls, is_coroutine
 from txloop.logs import capture_records
@@ -238,6 +239,10 @@ _stock_new = AsyncIOMainLoop.__new__
 def _new_main_loop(
     cls: type[AsyncIOMainLoop], *args: object, **kwargs: object
 ) -> AsyncIOMainLoop:
+    attempt = current()
+    if attempt is not None and attempt.speculative:
+        # Somebody wants the current loop, which is hidden.
+        attempt.abandon("it uses the running event loop")
     if cls is AsyncIOMainLoop:
         configured, options = IOLoop._save_configuration()
         if isinstance(configured, type) and issubclass(configured, TransactionLoop):
