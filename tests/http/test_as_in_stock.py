@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import threading
 
@@ -13,14 +12,14 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler, stream_request_body
 from tornado.websocket import WebSocketHandler
 
+from tests.flags import Flag
 from tests.serving import Request, pair_of, serving
 from txloop import TVar, inevitable, transactional
 
 written = TVar("")
 events: list[str] = []
 
-context = multiprocessing.get_context("fork")
-started, go = context.Event(), context.Event()
+started, go = Flag(), Flag()
 
 
 @transactional
@@ -160,7 +159,7 @@ class Waiting(RequestHandler):
 class Slow(RequestHandler):
     def get(self):
         started.set()
-        assert go.wait(10)
+        go.wait()
         written.set("slow")
         self.write("x" * 1_000_000)
 
@@ -313,14 +312,10 @@ def test_what_is_no_obstacle(path, pair):
 
 
 def test_a_client_who_leaves_does_not_undo_the_commit():
-    async def until_started():
-        while not started.is_set():  # noqa: ASYNC110 # another process sets it
-            await asyncio.sleep(0.001)
-
     async def leave(server):
         async with server.connection() as (_, writer):
             writer.write(Request("GET", "/slow").encoded())
-            await until_started()
+            await started.reached()
         go.set()
         while server.stats().commits < 1:  # noqa: ASYNC110 # a worker's answer
             await asyncio.sleep(0.001)

@@ -1,6 +1,6 @@
 """Requests that get in each other's way, and the order in which they commit.
 
-The bodies wait for events in shared memory, which workers inherit: so each conflict is
+The bodies wait for flags in shared memory, which workers inherit: so each conflict is
 reached on purpose.
 """
 
@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import multiprocessing
 
 import pytest
 from tornado.web import Application, RequestHandler
 
+from tests.flags import Flag
 from tests.serving import Request, serving
 from txloop import TDict, TVar, on_commit, transactional
 
-WAIT_SECONDS = 10  # what never comes fails the test
-
-context = multiprocessing.get_context("fork")
-started, go = context.Event(), context.Event()
+started, go = Flag(), Flag()
 
 counter = TVar(0)
 visits: TDict[str, int] = TDict()
@@ -39,7 +36,7 @@ class Increment(RequestHandler):
         self.write(str(counter.get()))
 
 
-# The events are meant to be shared, which the scan cannot know.
+# The flags are meant to be shared, which the scan cannot know.
 @transactional(trust=True)
 class Overtaken(RequestHandler):
     """Reads, lets the test write, and goes on."""
@@ -50,14 +47,14 @@ class Overtaken(RequestHandler):
         on_commit(note, f"saw {seen}")
         self.set_header("X-Seen", str(seen))
         started.set()
-        assert go.wait(WAIT_SECONDS)
+        go.wait()
         counter.set(seen + 1)
         self.write(str(seen))
 
     def put(self):
         seen = counter.get()
         started.set()
-        assert go.wait(WAIT_SECONDS)
+        go.wait()
         if seen == 0:
             raise ValueError("an error that nobody may see")
         self.write(str(seen))
@@ -65,7 +62,7 @@ class Overtaken(RequestHandler):
     def patch(self):
         seen = counter.get()
         started.set()
-        assert go.wait(WAIT_SECONDS)
+        go.wait()
         self.write(str(seen))
 
     def on_finish(self):
@@ -77,14 +74,14 @@ class Visiting(RequestHandler):
     def get(self, name):
         visits[name] = visits.get(name, 0) + 1
         if name == "slow":
-            assert go.wait(WAIT_SECONDS)
+            go.wait()
         on_commit(note, name)
 
     def post(self, name):
         """Let the slow one end only after the fast one has run."""
         on_commit(note, name)
         if name == "slow":
-            assert started.wait(WAIT_SECONDS)
+            started.wait()
         else:
             started.set()
 
@@ -108,18 +105,11 @@ def _clean():
     committed.clear()
 
 
-async def until(event):
-    """Wait for an event without holding up the loop."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while not event.is_set():  # noqa: ASYNC110 # another process sets it
-            await asyncio.sleep(0.001)
-
-
 def overtake(server, method):
     """Send a request, write what it has read before it ends, return the answer."""
 
     async def write():
-        await until(started)
+        await started.reached()
         counter.set(5)
         go.set()
 

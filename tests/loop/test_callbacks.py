@@ -6,22 +6,19 @@ import asyncio
 import datetime
 import functools
 import logging
-import multiprocessing
 import os
 import threading
 
 import pytest
 from tornado.ioloop import PeriodicCallback
 
+from tests.flags import WAIT_SECONDS, Flag
 from tests.logs import EXPECTED, Collector, expect_log
 from tests.serving import loop_of
 from txloop import TVar, transactional
 from txloop.attempt import current
 
-WAIT_SECONDS = 10  # what never comes fails the test
-
-context = multiprocessing.get_context("fork")
-started, go = context.Event(), context.Event()
+started, go = Flag(), Flag()
 
 place: TVar[tuple[int, bool] | None] = TVar(None)
 order: TVar[tuple[object, ...]] = TVar(())
@@ -65,10 +62,10 @@ def note(*what, **more):
     order.set((*order.get(), *what, *more.items()))
 
 
-# The events are meant to be shared, which the scan cannot know.
+# The flags are meant to be shared, which the scan cannot know.
 @transactional(trust=True)
 def wait_and_note(what):
-    assert started.wait(WAIT_SECONDS)
+    started.wait()
     note(what)
 
 
@@ -81,7 +78,7 @@ def start_and_note(what):
 @transactional(trust=True)
 def hold_up():
     started.set()
-    assert go.wait(WAIT_SECONDS)
+    go.wait()
     note("held up")
 
 
