@@ -303,7 +303,7 @@ class Dispatcher:
         first = self._in_order[0] if self._in_order else None
         if self._effects.run_next():
             return True
-        if self._inevitable is not None:
+        if self._closed or self._inevitable is not None:
             return False
         if self._held:
             self._settle(self._held.popleft())

@@ -7,6 +7,7 @@ import os
 import random
 import socket
 import sys
+import time
 import types
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from tests.engine import Gate, Meeting, Tally, running
 from tests.logs import expect_log
 from txloop import TDict, on_worker_start
-from txloop.executors import processes, worker
+from txloop.executors import connection, processes, worker
 from txloop.executors.base import executor_named
 from txloop.store import committed
 
@@ -65,105 +66,138 @@ def test_no_call_waits_behind_a_long_one_while_a_worker_is_free(engine, tmp_path
     engine.wait(long)
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_calls_sent_behind_one_that_turned_out_long_are_taken_back(tmp_path, workers):
-    # GIVEN calls that are known to be short, of which some are not, in one round
-    with running("processes", workers) as engine:
-        engine.ask_all_workers(int, tmp_path)
-        gate, tally = Gate(tmp_path / "gate"), Tally(tmp_path / "tally")
-        long = [
-            engine.submit(
-                wait_at, Gate(tmp_path / f"started{n}"), gate, profile=engine.short()
-            )
-            for n in range(workers - 1)
-        ]
+class Clock:
+    """Stands in for the time of connections, which passes as the test says."""
 
-        # WHEN
-        names = [f"short{number}" for number in range(20)]
-        short = [
-            engine.submit(note_run, tally, name, profile=engine.short())
-            for name in names
-        ]
-        engine.wait(*short)
+    thread_time = staticmethod(time.thread_time)
 
-        # THEN
-        assert [False] * len(long) == [result.done for result in long]
-        assert names == [result.value for result in short]
-        gate.open()
-        engine.wait(*long)
+    def __init__(self):
+        self.seconds = 1000.0
+
+    def monotonic(self):
+        return self.seconds
 
 
-def test_what_was_taken_back_runs_once_elsewhere(engine, tmp_path, monkeypatch):
-    # GIVEN a call that waits behind a long one, and was answered by another worker
-    monkeypatch.setattr(processes, "OVERDUE_SECONDS", 0.0)
-    engine.ask_all_workers(int, tmp_path)
-    gate, tally = Gate(tmp_path / "gate"), Tally(tmp_path / "tally")
-    long = engine.submit(
-        wait_at, Gate(tmp_path / "started"), gate, profile=engine.short()
-    )
-    short = [
-        engine.submit(note_run, tally, name, profile=engine.short())
-        for name in range(5)
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(connection, "time", clock)
+    return clock
+
+
+def send_short_calls(engine, tally):
+    """Send twenty calls that are known to be short, in one round."""
+    names = [f"short{number}" for number in range(20)]
+    results = [
+        engine.submit(note_run, tally, name, profile=engine.short()) for name in names
     ]
-    engine.wait(*short)
-    assert any(len(one.assigned) > 1 for one in engine.processes._workers)
-
-    # WHEN
-    before = tally.count
-    for _ in range(5):
-        engine.processes._take_back()
-        engine.run(int)
-
-    # THEN
-    assert before == tally.count
-    gate.open()
-    engine.wait(long)
-
-
-def test_new_calls_are_not_sent_behind_a_call_known_to_be_overdue(
-    engine, tmp_path, monkeypatch
-):
-    # GIVEN
-    monkeypatch.setattr(processes, "OVERDUE_SECONDS", 0.0)
-    engine.ask_all_workers(int, tmp_path)
-    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    long = engine.submit(wait_at, started, gate, profile=engine.short())
-    engine.until(lambda: started.is_open)
-
-    # WHEN
-    short = [engine.submit(int, number, profile=engine.short()) for number in range(9)]
     engine.turn()
-
-    # THEN
-    (busy,) = [one for one in engine.processes._workers if _runs(one, wait_at)]
-    assert 1 == len(busy.assigned)
-    engine.wait(*short)
-    gate.open()
-    engine.wait(long)
+    return results
 
 
-def _runs(connection, function):
-    return any(
-        assignment.work.call.function is function
-        for assignment in connection.assigned.values()
-    )
+def send_misjudged(engine, gate):
+    """Send a call that is known to be short, and blocks."""
+    started = Gate(gate.path.with_name(f"started{time.monotonic_ns()}"))
+    return engine.submit(wait_at, started, gate, profile=engine.short())
 
 
-def test_short_calls_are_sent_ahead_in_one_frame(engine, tmp_path):
+def test_short_calls_are_sent_ahead(engine, tmp_path, clock):
     """So that a worker has the next one at hand when it has answered."""
     # GIVEN
     engine.ask_all_workers(int, tmp_path)
 
     # WHEN
-    results = [
-        engine.submit(int, number, profile=engine.short()) for number in range(9)
-    ]
-    engine.turn()
+    results = send_short_calls(engine, Tally(tmp_path / "tally"))
 
     # THEN
-    ahead = sorted(len(one.assigned) for one in engine.processes._workers)
-    assert [4, 5] == ahead
+    ahead = [len(one.assigned) for one in engine.processes._workers]
+    assert [10, 10] == ahead
     engine.wait(*results)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_calls_sent_behind_one_that_turned_out_long_are_taken_back(
+    tmp_path, clock, workers
+):
+    # GIVEN all workers but one are blocked by calls that should have been short
+    with running("processes", workers) as engine:
+        engine.ask_all_workers(int, tmp_path)
+        gate = Gate(tmp_path / "gate")
+        long = [send_misjudged(engine, gate) for _ in range(workers - 1)]
+        short = send_short_calls(engine, Tally(tmp_path / "tally"))
+        ahead = [len(one.assigned) for one in engine.processes._workers]
+        assert min(ahead) > 1
+
+        # WHEN
+        clock.seconds += 1
+        engine.wait(*short)
+
+        # THEN
+        assert [False] * len(long) == [result.done for result in long]
+        gate.open()
+        engine.wait(*long)
+
+
+def test_what_was_taken_back_runs_once_elsewhere(engine, tmp_path, clock):
+    # GIVEN calls that wait behind a long one, and were answered by another worker
+    engine.ask_all_workers(int, tmp_path)
+    gate, tally = Gate(tmp_path / "gate"), Tally(tmp_path / "tally")
+    long = send_misjudged(engine, gate)
+    short = send_short_calls(engine, tally)
+    clock.seconds += 1
+    engine.wait(*short)
+    assert [0, 11] == sorted(len(one.assigned) for one in engine.processes._workers)
+
+    # WHEN
+    for _ in range(5):
+        engine.processes._take_back()
+        engine.run(int)
+
+    # THEN
+    assert 20 == tally.count
+    gate.open()
+    engine.wait(long)
+
+
+def test_no_call_is_sent_behind_one_that_is_overdue(engine, tmp_path, clock):
+    # GIVEN
+    engine.ask_all_workers(int, tmp_path)
+    gate = Gate(tmp_path / "gate")
+    long = send_misjudged(engine, gate)
+    engine.turn()
+
+    # WHEN
+    clock.seconds += 1
+    short = send_short_calls(engine, Tally(tmp_path / "tally"))
+
+    # THEN
+    assert [1, 20] == sorted(len(one.assigned) for one in engine.processes._workers)
+    engine.wait(*short)
+    gate.open()
+    engine.wait(long)
+
+
+def test_of_two_copies_only_one_answer_counts(engine, tmp_path, clock):
+    # GIVEN calls that were taken back, whose first copies wait still
+    engine.ask_all_workers(int, tmp_path)
+    gate, shared = Gate(tmp_path / "gate"), TDict(n=0)
+    long = send_misjudged(engine, gate)
+    short = [engine.submit(add, shared, profile=engine.short()) for _ in range(9)]
+    engine.turn()
+    clock.seconds += 1
+    engine.wait(*short)
+
+    # WHEN
+    gate.open()
+    engine.until(lambda: not any(one.assigned for one in engine.processes._workers))
+
+    # THEN
+    engine.wait(long)
+    assert 9 == shared["n"]
+
+
+def add(shared):
+    shared["n"] += 1
 
 
 # What a worker is

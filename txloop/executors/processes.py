@@ -260,8 +260,8 @@ class ProcessesExecutor:
             _calls_run_again(again, bool(self._workers)),
         )
         self._queue.extendleft(reversed(again))
-        if left and left[0].number in self._unanswered:  # the first one was running
-            number = left[0].number
+        if worker.pid and left and left[0].number in self._unanswered:
+            number = left[0].number  # the first one was running
             self._deaths[number] = self._deaths.get(number, 0) + 1
             if self._deaths[number] >= MOST_DEATHS:
                 del self._deaths[number]
