@@ -189,7 +189,7 @@ class Dispatcher:
             number, label = transaction.number, profile.label
             self._tell(Started(number, transaction.attempt, label, inline))
         urgent = transaction is self._inevitable
-        return Work(self._attempts, transaction.call, profile.body.seconds, urgent)
+        return Work(self._attempts, transaction.call, profile.estimate(), urgent)
 
     def _run_here(self, transaction: _Transaction) -> None:
         if not self._here_started:  # late: it refers back to this dispatcher

@@ -109,6 +109,13 @@ class Profile:
         self.next_trial = self.attempts + _TRIAL_INTERVAL
         return True
 
+    def estimate(self) -> float | None:
+        """Return how long it will take, if it may wait at a worker behind another call.
+
+        What conflicts often should not: its snapshot would be old before it starts.
+        """
+        return None if 10 * self.conflicts > self.attempts else self.body.seconds
+
     def stats(self) -> LabelStats:
         """Return the figures as a value."""
         return LabelStats(

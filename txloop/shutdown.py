@@ -78,7 +78,7 @@ class _Drain:
                 self._loop.asyncio_loop.call_later(_POLL_SECONDS, self._poll)
                 return
             _log.warning(
-                "ended with requests unanswered after %.0f s", self._drain_seconds
+                "ended with requests unanswered after %g s", self._drain_seconds
             )
         self._loop.end()
 

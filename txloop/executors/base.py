@@ -30,7 +30,7 @@ class Work:
 
     number: int
     call: Call
-    estimate_seconds: float | None = None  # None: never measured
+    estimate_seconds: float | None = None  # None: unknown, or best not waiting
     urgent: bool = False  # others wait for it
 
 

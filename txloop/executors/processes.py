@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcessesExecutor"]
 
-READ_AHEAD_SECONDS = 0.001
-"""How much known work a worker may have waiting besides the call that it runs."""
+READ_AHEAD_SECONDS = 0.005
+"""How much known work a worker may have, so as not to idle until the loop has time."""
 
 OVERDUE_SECONDS = 0.005
 """After how long what waits behind a running call goes to another worker."""
@@ -153,10 +153,13 @@ class ProcessesExecutor:
 
     def _worker_for(self, work: Work) -> WorkerConnection | None:
         """Return the worker with the least to do, if it has room for `work`."""
+        for worker in self._workers:
+            if not worker.assigned:
+                return worker
+        if work.estimate_seconds is None:
+            return None
         worker = min(self._workers, key=WorkerConnection.load)
-        if not worker.assigned:
-            return worker
-        if work.estimate_seconds is None or work.number in worker.assigned:
+        if work.number in worker.assigned:
             return None
         seconds = worker.load() + work.estimate_seconds
         return worker if seconds <= READ_AHEAD_SECONDS else None
