@@ -1,0 +1,273 @@
+"""SIGTERM and Ctrl-C: nothing new is accepted, what runs is answered, exit code 0.
+
+That no child is left is asserted by the fixture that looks for processes.
+"""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from tests.programs import absent
+from tests.scripts import running_script
+
+pytestmark = pytest.mark.slow
+
+WAIT_SECONDS = 10  # what never comes fails the test
+
+HANDLERS = """\
+import asyncio, os, signal, sys, time
+from pathlib import Path
+import txloop
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+
+@txloop.transactional
+class InWorker(RequestHandler):
+    def get(self):
+        Path("started").touch()
+        while not Path("go").exists():
+            time.sleep(0.001)
+        self.write(f"answered {os.getpid() != os.getppid()}")
+
+class Coroutine(RequestHandler):
+    async def get(self):
+        Path("started").touch()
+        while not Path("go").exists():
+            await asyncio.sleep(0.001)
+        self.write("answered by a coroutine")
+
+@txloop.transactional
+class Large(RequestHandler):
+    def get(self):
+        self.write(b"x" * 20_000_000)
+
+class Hello(RequestHandler):
+    def get(self):
+        self.write("hello")
+
+def listen():
+    application = Application(
+        [
+            ("/hello", Hello),
+            ("/worker", InWorker),
+            ("/coroutine", Coroutine),
+            ("/large", Large),
+        ]
+    )
+    sockets = bind_sockets(0, "127.0.0.1")
+    server = HTTPServer(application)
+    server.add_sockets(sockets)
+    print("port", sockets[0].getsockname()[1], flush=True)
+
+async def main():
+    listen()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        print("cleaned up")
+
+"""
+
+INSTALL = 'txloop.install("processes", 2)\n'
+
+WAYS_TO_RUN = {
+    "start": "listen()\nIOLoop.current().start()\n",
+    "asyncio.run": "asyncio.run(main())\n",
+    "uvloop": "import uvloop\n"
+    "with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:\n"
+    "    runner.run(main())\n",
+}
+
+
+def until(done):
+    """Wait until `done` returns something true."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not done():
+        if time.monotonic() > deadline:
+            raise TimeoutError(done)
+        time.sleep(0.002)
+
+
+def refused(port):
+    """Tell whether nobody listens on a port any more."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS):
+            return False
+    except ConnectionRefusedError:
+        return True
+
+
+@contextmanager
+def request(program, folder, path):
+    """Send a request and yield the connection once it is being served."""
+    connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+    try:
+        connection.request("GET", path)
+        until((folder / "started").exists)
+        yield connection
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("path", ["/worker", "/coroutine"])
+@pytest.mark.parametrize("way_to_run", WAYS_TO_RUN)
+def test_what_runs_is_answered_and_nothing_new_accepted(
+    way_to_run, path, number, tmp_path
+):
+    if way_to_run == "uvloop":
+        try:
+            import uvloop  # noqa: F401 # whether it can be
+        except ImportError:
+            absent("uvloop is not installed")
+    text = HANDLERS + INSTALL + WAYS_TO_RUN[way_to_run]
+
+    with (
+        running_script(tmp_path, text) as program,
+        request(program, tmp_path, path) as connection,
+    ):
+        program.signal(number)
+        until(lambda: refused(program.port))
+        assert program.process.poll() is None
+        (tmp_path / "go").touch()
+        response = connection.getresponse()
+        body = response.read()
+        ended = program.wait()
+
+    assert 200 == response.status
+    assert body.startswith(b"answered")
+    assert (0, "") == (ended.exit_code, ended.errors)
+    assert (way_to_run != "start") == ("cleaned up" in ended.lines)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
+def test_an_idle_server_ends_at_once(way_to_run, number, tmp_path):
+    """Even if a client keeps a connection open."""
+    text = HANDLERS + INSTALL + WAYS_TO_RUN[way_to_run]
+
+    with running_script(tmp_path, text) as program:
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        connection.request("GET", "/hello")
+        connection.getresponse().read()
+        started = time.monotonic()
+        program.signal(number)
+        ended = program.wait()
+        connection.close()
+
+    assert (0, "") == (ended.exit_code, ended.errors)
+    assert time.monotonic() - started < 5  # and not the seconds it may take
+
+
+def test_an_answer_on_its_way_arrives_whole(tmp_path):
+    with running_script(tmp_path, HANDLERS + INSTALL + WAYS_TO_RUN["start"]) as program:
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        connection.request("GET", "/large")
+        response = connection.getresponse()
+        program.signal(signal.SIGTERM)
+        until(lambda: refused(program.port))
+        body = response.read()
+        connection.close()
+        ended = program.wait()
+
+    assert 20_000_000 == len(body)
+    assert (0, "") == (ended.exit_code, ended.errors)
+
+
+@pytest.mark.parametrize("path", ["/worker", "/coroutine"])
+def test_it_ends_when_the_seconds_for_it_are_over(path, tmp_path):
+    install = 'txloop.install("processes", 2, drain_seconds=0.2)\n'
+
+    with (
+        running_script(tmp_path, HANDLERS + install + WAYS_TO_RUN["start"]) as program,
+        request(program, tmp_path, path),
+    ):
+        program.signal(signal.SIGTERM)
+        ended = program.wait()
+
+    assert 0 == ended.exit_code
+    assert "ended with requests unanswered after 0.2 s" in ended.errors
+
+
+@pytest.mark.parametrize("path", ["/worker", "/coroutine"])
+@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
+def test_the_second_signal_ends_it_at_once(way_to_run, path, tmp_path):
+    install = 'txloop.install("processes", 2, drain_seconds=1000)\n'
+
+    with (
+        running_script(
+            tmp_path, HANDLERS + install + WAYS_TO_RUN[way_to_run]
+        ) as program,
+        request(program, tmp_path, path),
+    ):
+        program.signal(signal.SIGTERM)
+        until(lambda: refused(program.port))
+        program.signal(signal.SIGINT)
+        ended = program.wait()
+
+    assert 0 == ended.exit_code
+
+
+OWN_HANDLERS = {
+    "signal.signal": """
+        def own(*_):
+            print("own", flush=True)
+            sys.exit(7)
+        signal.signal(signal.SIGTERM, own)
+        signal.signal(signal.SIGINT, own)
+        """,
+    "add_signal_handler": """
+        def own(*_):
+            print("own", flush=True)
+            os._exit(7)
+        IOLoop.current().asyncio_loop.add_signal_handler(signal.SIGTERM, own)
+        IOLoop.current().asyncio_loop.add_signal_handler(signal.SIGINT, own)
+        """,
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("own", OWN_HANDLERS)
+def test_handlers_of_the_program_are_left_alone(own, number, tmp_path):
+    lines = OWN_HANDLERS[own].splitlines()
+    own_handler = "".join(f"{line[8:]}\n" for line in lines)
+
+    text = HANDLERS + INSTALL + own_handler + WAYS_TO_RUN["start"]
+    with running_script(tmp_path, text) as program:
+        program.signal(number)
+        ended = program.wait()
+
+    assert (7, "") == (ended.exit_code, ended.errors)
+    assert "own" in ended.lines
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_can_be_left_to_python(number, tmp_path):
+    install = 'txloop.install("processes", 2, signals=False)\n'
+
+    with running_script(tmp_path, HANDLERS + install + WAYS_TO_RUN["start"]) as program:
+        program.signal(number)
+        ended = program.wait()
+
+    assert ended.exit_code != 0
+
+
+def test_workers_leave_when_the_program_is_killed(tmp_path):
+    text = HANDLERS + INSTALL + WAYS_TO_RUN["start"]
+
+    with (
+        running_script(tmp_path, text) as program,
+        request(program, tmp_path, "/worker"),
+    ):
+        program.signal(signal.SIGKILL)
+        ended = program.wait()
+
+    assert -signal.SIGKILL == ended.exit_code
