@@ -103,6 +103,8 @@ def refused(port):
             return False
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:  # it came in the moment of closing
+        return False
 
 
 @contextmanager
