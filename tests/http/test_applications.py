@@ -6,12 +6,13 @@ import os
 import threading
 
 import pytest
-from tornado.routing import HostMatches, Rule, RuleRouter
+from tornado.routing import HostMatches, Router, Rule, RuleRouter
 from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
 from tests.serving import pair_of, serving
 from txloop import transactional
+from txloop.web.targets import targets_of
 
 
 @transactional
@@ -163,6 +164,48 @@ def test_a_router_of_the_programs_own(kind):
     with serving(kind, lambda: router) as server:  # type: ignore[arg-type,return-value]
         assert b"routed () None None" == server.get("/").body
         assert server.sent_away()
+
+
+def test_the_default_handler_class(kind):
+    def make():
+        return Application(
+            [], default_handler_class=Named, default_handler_args={"name": "default"}
+        )
+
+    with pair_of(kind, make) as pair:
+        assert [b"default () None None"] * 2 == pair.same(get_all("/anywhere"))
+        assert pair.server.sent_away()
+
+
+class ByPath(Router):
+    """Makes the arguments for each request."""
+
+    def __init__(self, application):
+        self.application = application
+
+    def find_handler(self, request, **kwargs):
+        return self.application.get_handler_delegate(
+            request, Named, target_kwargs={"name": request.path}
+        )
+
+
+def test_a_router_that_makes_arguments_for_each_request(kind):
+    """A worker cannot know them, and nobody may keep them."""
+    application = Application()
+
+    with (
+        expect_log(
+            "txloop",
+            "GET Named runs on the loop thread: a worker cannot load it",
+            count=1 if kind == "processes" else 0,
+        ),
+        serving(kind, lambda: ByPath(application)) as server,  # type: ignore[arg-type,return-value]
+    ):
+        bodies = get_all("/a", "/b", "/c")(server)
+
+    names = ["/a", "/b", "/c"] * 2
+    assert [f"{name} () None None".encode() for name in names] == bodies
+    assert 0 == sum(one.application is application for one in targets_of(Named))
 
 
 def test_handlers_that_are_added_after_the_workers_were_forked(kind):

@@ -58,17 +58,25 @@ def target_of(
     application: Application,
     handler_class: type[RequestHandler],
     handler_kwargs: Mapping[str, object],
+    *,
+    registering: bool = False,
 ) -> Target:
-    """Return the target of that application, handler class and arguments."""
+    """Return the target of that application, handler class and arguments.
+
+    Arguments that were not there when the targets were registered may have been made
+    for this one request, by a router of the program's own: these are not kept.
+    """
     targets: dict[tuple[int, int], Target] | None
     targets = application.__dict__.get(_ATTRIBUTE)
     if targets is None:
         targets = application.__dict__[_ATTRIBUTE] = {}
-    # The arguments are the rule's own dict, or an empty one made for the request.
+    # The arguments are the rule's own dict, or one made for the request.
     key = (id(handler_class), id(handler_kwargs) if handler_kwargs else 0)
     target = targets.get(key)
     if target is None:
-        target = targets[key] = Target(application, handler_class, handler_kwargs)
+        target = Target(application, handler_class, handler_kwargs)
+        if registering or not handler_kwargs:
+            targets[key] = target
     return target
 
 
@@ -83,9 +91,18 @@ def register_all() -> None:
     for thing in gc.get_objects():
         # `type`, not `isinstance`: proxies would be asked for their class.
         if issubclass(type(thing), Application):
-            for router in (thing.default_router, thing.wildcard_router):
-                for handler_class, handler_kwargs in _routes(router):
-                    target_of(thing, handler_class, handler_kwargs)
+            for handler_class, handler_kwargs in _handlers(thing):
+                target_of(thing, handler_class, handler_kwargs, registering=True)
+
+
+def _handlers(
+    application: Application,
+) -> Iterator[tuple[type[RequestHandler], Mapping[str, object]]]:
+    yield from _routes(application.default_router)
+    yield from _routes(application.wildcard_router)
+    default = application.settings.get("default_handler_class")
+    if default is not None:
+        yield default, application.settings.get("default_handler_args", {})
 
 
 def _routes(
