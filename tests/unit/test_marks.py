@@ -1,0 +1,48 @@
+"""The mark, without a loop."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from txloop import TxConfigurationError, transactional
+from txloop.marks import Mark, mark_of
+
+
+@transactional
+def marked():
+    return "called"
+
+
+@transactional(on_error="commit", trust=True)
+def marked_with_options(*args):
+    pass
+
+
+def test_a_marked_function_is_the_function_that_it_was():
+    assert "called" == marked()
+    assert "marked" == marked.__name__
+
+
+def test_the_options_of_a_mark():
+    assert Mark("rollback", False) == mark_of(marked)
+    assert Mark("commit", True) == mark_of(marked_with_options)
+
+
+def test_a_partial_has_the_mark_of_its_function():
+    partial = functools.partial(functools.partial(marked_with_options, 1), 2)
+
+    assert mark_of(marked_with_options) == mark_of(partial)
+
+
+@pytest.mark.parametrize("target", [len, object(), functools.partial(len), None])
+def test_what_is_not_marked_has_no_mark(target):
+    assert mark_of(target) is None
+
+
+def test_an_unknown_option_is_an_error():
+    with pytest.raises(
+        TxConfigurationError, match="'rollback' or 'commit', not 'keep'"
+    ):
+        transactional(on_error="keep")  # type: ignore[call-overload]
