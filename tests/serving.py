@@ -115,21 +115,26 @@ class Server:
         self.port = 0
         self._listening: list[HTTPServer] = []
 
-    def listen(self, application: Application | None = None) -> int:
+    def listen(self, application: Application | None = None, **options: object) -> int:
         """Serve on a free port and return it; called on the loop."""
         sockets = bind_sockets(0, "127.0.0.1")
-        http_server = HTTPServer(application or self.application)
+        http_server = HTTPServer(application or self.application, **options)
         http_server.add_sockets(sockets)
         self._listening.append(http_server)
         port: int = sockets[0].getsockname()[1]
         return port
 
+    async def stop_newest(self) -> None:
+        """Undo the newest `listen`, and close its connections."""
+        http_server = self._listening.pop()
+        http_server.stop()
+        await http_server.close_all_connections()
+        await self.pause()
+
     async def stop(self) -> None:
         """Close all that is open."""
-        for http_server in self._listening:
-            http_server.stop()
-            await http_server.close_all_connections()
-        await self.pause()
+        while self._listening:
+            await self.stop_newest()
 
     def run(self, function: Callable[[], Awaitable[T]]) -> T:
         """Run a coroutine function to its end on the loop."""

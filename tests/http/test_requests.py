@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -213,6 +214,41 @@ def test_the_server_closes_when_it_is_asked_to(sent, pair):
     received = pair.same(lambda server: without_date(server.exchange(sent)))
 
     assert b"prepare get" in received
+
+
+PROXIED = {"X-Forwarded-For": "10.1.2.3, 10.4.5.6", "X-Scheme": "https"}
+
+
+@pytest.mark.parametrize(
+    ("options", "request_"),
+    [
+        ({"xheaders": True}, Request("GET", "/echo", PROXIED)),
+        (
+            {"decompress_request": True},
+            Request(
+                "POST", "/json", {"Content-Encoding": "gzip"}, gzip.compress(b"[1, 2]")
+            ),
+        ),
+        ({"max_body_size": 10}, Request("POST", "/json", body=b"[1, 2]")),
+        ({"protocol": "https"}, Request("GET", "/echo")),
+    ],
+    ids=["xheaders", "decompress_request", "max_body_size", "protocol"],
+)
+def test_options_of_the_http_server(options, request_, pair):
+    def talk(server):
+        async def listen():
+            return server.listen(**options)
+
+        usual, server.port = server.port, server.run(listen)
+        try:
+            return server.fetch_together([request_])
+        finally:
+            server.port = usual
+            server.run(server.stop_newest)
+
+    [answer] = pair.same(talk)
+
+    assert 200 == answer.status
 
 
 def _text(arguments):
