@@ -46,6 +46,15 @@ def run_until(loop, done):
     loop.run_sync(lambda: until(done))
 
 
+async def ticks(count):
+    """Wait until a timer of one millisecond has run so many times."""
+    ran = []
+    periodic = PeriodicCallback(lambda: ran.append(1), 1)
+    periodic.start()
+    await until(lambda: len(ran) >= count)
+    periodic.stop()
+
+
 def stats(loop):
     return loop.dispatcher.stats()
 
@@ -374,7 +383,7 @@ def test_a_periodic_callback_runs_until_it_is_stopped(loop):
         assert not periodic.is_running()
         await until(lambda: loop.dispatcher.pending == 0)
         count = len(order.get())
-        await asyncio.sleep(0.01)
+        await ticks(5)
         return count
 
     count = loop.run_sync(main)
@@ -388,7 +397,7 @@ def test_a_periodic_callback_does_not_overtake_itself():
         periodic = PeriodicCallback(hold_up, 1)
         periodic.start()
         await until(started.is_set)
-        await asyncio.sleep(0.02)  # some ticks that must not come
+        await ticks(5)
         begun = stats(loop).attempts
         periodic.stop()
         go.set()

@@ -90,8 +90,8 @@ async def until(done):
 
 
 async def some_iterations():
-    for _ in range(5):
-        await asyncio.sleep(0.001)
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 def stats(loop):
