@@ -8,8 +8,12 @@ from __future__ import annotations
 import asyncio
 import mmap
 import time
+from typing import TYPE_CHECKING
 
-__all__ = ["WAIT_SECONDS", "Flag"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Flag", "until"]
 
 WAIT_SECONDS = 10.0
 """What never comes fails the test."""
@@ -45,6 +49,11 @@ class Flag:
 
     async def reached(self) -> None:
         """Wait without holding up the loop."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            while not self.is_set():  # noqa: ASYNC110 # another process sets it
-                await asyncio.sleep(_POLL_SECONDS)
+        await until(self.is_set)
+
+
+async def until(done: Callable[[], object]) -> None:
+    """Let the loop run until `done` returns something true."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not done():  # noqa: ASYNC110 # other processes may be the ones who do
+            await asyncio.sleep(_POLL_SECONDS)

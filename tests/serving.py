@@ -11,7 +11,6 @@ import contextlib
 import logging
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from tornado.httpserver import HTTPServer
@@ -20,6 +19,7 @@ from tornado.platform.asyncio import AsyncIOLoop
 
 from tests.executors import register_all
 from tests.logs import EXPECTED, Collector
+from tests.messages import Answer, Request, read_answer
 from txloop.executors.processes import ProcessesExecutor
 from txloop.loop import TransactionIOLoop
 from txloop.options import use_executor
@@ -34,22 +34,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
-    "Answer",
     "AwayExecutor",
     "Pair",
-    "Request",
     "Server",
     "logged",
     "loop_of",
     "pair_of",
     "serving",
-    "without_date",
 ]
 
 KINDS = ("serial", "rehearsal", "processes")
 """Where transactions run: each is an executor's name."""
-
-HOST = "txloop.test"
 
 T = TypeVar("T")
 
@@ -61,46 +56,6 @@ class AwayExecutor(ProcessesExecutor):
 
     def _note_transport(self, seconds: float) -> None:
         pass
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a client sends."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    version: str = "HTTP/1.1"
-
-    def encoded(self) -> bytes:
-        """Return the bytes on the wire."""
-        headers = {"Host": HOST, **self.headers}
-        if self.body is not None:
-            headers.setdefault("Content-Length", str(len(self.body)))
-        lines = [f"{self.method} {self.path} {self.version}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        return "\r\n".join([*lines, "", ""]).encode("latin1") + (self.body or b"")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a server answers, the date left out."""
-
-    status: int
-    reason: str
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-
-    def header(self, name: str) -> str | None:
-        """Return the value of a header, or None."""
-        return next((value for key, value in self.headers if key == name), None)
-
-    def cookies(self) -> dict[str, str]:
-        """Return the values of the cookies that it sets."""
-        pairs = [value for key, value in self.headers if key == "Set-Cookie"]
-        found = (pair.partition(";")[0].partition("=") for pair in pairs)
-        return {name: value.strip('"') for name, _, value in found}
 
 
 class Server:
@@ -248,42 +203,6 @@ class Server:
         """Let everything run that is ready, a few rounds long."""
         for _ in range(10):
             await asyncio.sleep(0)
-
-
-async def read_answer(reader: asyncio.StreamReader, method: str) -> Answer:
-    """Read one answer, as far as its own headers say that it goes."""
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin1").split("\r\n")
-    _, status, reason = head[0].split(" ", 2)
-    headers = [
-        (name, value)
-        for name, _, value in (line.partition(": ") for line in head[1:-2])
-    ]
-    known = {name.lower(): value for name, value in headers}
-    if method == "HEAD" or status in ("101", "204", "304"):
-        body = b""
-    elif known.get("transfer-encoding") == "chunked":
-        body = await _read_chunks(reader)
-    elif "content-length" in known:
-        body = await reader.readexactly(int(known["content-length"]))
-    else:
-        body = await reader.read()
-    kept = tuple(header for header in headers if header[0] != "Date")
-    return Answer(int(status), reason, kept, body)
-
-
-async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
-    chunks = []
-    while size := int(await reader.readline(), 16):
-        chunks.append(await reader.readexactly(size))
-        await reader.readline()
-    await reader.readline()
-    return b"".join(chunks)
-
-
-def without_date(received: bytes) -> bytes:
-    """Return what came over a connection without the lines that tell the time."""
-    lines = received.split(b"\r\n")
-    return b"\r\n".join(line for line in lines if not line.startswith(b"Date:"))
 
 
 def loop_of(kind: str, workers: int = 2, **options: object) -> AsyncIOLoop:

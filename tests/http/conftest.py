@@ -6,7 +6,7 @@ import pytest
 
 pytest.register_assert_rewrite("tests.serving")
 
-from tests.serving import KINDS, pair_of  # noqa: E402
+from tests.serving import KINDS, pair_of  # noqa: E402 # after the line above
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -12,8 +12,9 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler, stream_request_body
 from tornado.websocket import WebSocketHandler
 
-from tests.flags import Flag
-from tests.serving import Request, pair_of, serving
+from tests.flags import Flag, until
+from tests.messages import Request
+from tests.serving import pair_of, serving
 from txloop import TVar, inevitable, transactional
 
 written = TVar("")
@@ -317,8 +318,7 @@ def test_a_client_who_leaves_does_not_undo_the_commit():
             writer.write(Request("GET", "/slow").encoded())
             await started.reached()
         go.set()
-        while server.stats().commits < 1:  # noqa: ASYNC110 # a worker's answer
-            await asyncio.sleep(0.001)
+        await until(lambda: server.stats().commits)
 
     with serving("processes", make_application) as server:
         server.run(lambda: leave(server))

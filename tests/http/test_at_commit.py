@@ -10,7 +10,8 @@ import pytest
 from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
-from tests.serving import Request, pair_of, serving
+from tests.messages import Request
+from tests.serving import pair_of, serving
 from txloop import TVar, on_commit, transactional
 
 shop = logging.getLogger("shop")

@@ -13,7 +13,8 @@ import pytest
 from tornado.web import Application, RequestHandler
 
 from tests.flags import Flag
-from tests.serving import Request, serving
+from tests.messages import Request
+from tests.serving import serving
 from txloop import TDict, TVar, on_commit, transactional
 
 started, go = Flag(), Flag()

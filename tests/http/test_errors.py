@@ -12,7 +12,8 @@ from tornado.web import (
 )
 
 from tests.logs import expect_log
-from tests.serving import Request, logged, pair_of, serving
+from tests.messages import Request
+from tests.serving import logged, pair_of, serving
 from txloop import TVar, on_commit, transactional
 
 written = TVar("")

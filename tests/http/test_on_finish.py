@@ -11,7 +11,8 @@ import pytest
 from tornado.web import Application, HTTPError, RequestHandler
 
 from tests.logs import expect_log
-from tests.serving import Request, pair_of, serving
+from tests.messages import Request
+from tests.serving import pair_of, serving
 from txloop import TVar, transactional
 from txloop.attempt import current
 

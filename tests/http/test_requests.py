@@ -9,7 +9,7 @@ import pytest
 from tornado.escape import json_decode
 from tornado.web import Application, RequestHandler, url
 
-from tests.serving import Request, without_date
+from tests.messages import Request, without_date
 from txloop import transactional
 
 

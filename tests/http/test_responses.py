@@ -10,7 +10,8 @@ from tornado.template import DictLoader
 from tornado.web import Application, RequestHandler, UIModule, addslash
 
 from tests.logs import expect_log
-from tests.serving import Request, pair_of, without_date
+from tests.messages import Request, without_date
+from tests.serving import pair_of
 from txloop import transactional
 
 

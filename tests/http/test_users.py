@@ -7,7 +7,8 @@ import re
 import pytest
 from tornado.web import Application, RequestHandler, authenticated
 
-from tests.serving import Request, pair_of
+from tests.messages import Request
+from tests.serving import pair_of
 from txloop import TVar, transactional
 
 posted = TVar(0)

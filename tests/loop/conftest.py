@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.serving import KINDS, loop_of
+pytest.register_assert_rewrite("tests.serving")
+
+from tests.serving import KINDS, loop_of  # noqa: E402 # after the line above
 
 
 @pytest.fixture(params=KINDS)

@@ -13,7 +13,7 @@ from tornado.gen import BadYieldError
 from tornado.web import Finish
 
 import txloop
-from tests.flags import Flag
+from tests.flags import Flag, until
 from tests.serving import loop_of
 from txloop import TVar, TxClosedError, TxError, atomically, on_commit, transactional
 from txloop.attempt import current
@@ -235,8 +235,7 @@ def test_a_coroutine_may_be_cancelled_while_it_waits():
         go.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        while loop.dispatcher.pending:  # type: ignore[attr-defined] # noqa: ASYNC110
-            await asyncio.sleep(0.001)
+        await until(lambda: not loop.dispatcher.pending)  # type: ignore[attr-defined]
 
     loop = loop_of("processes")
     loop.run_sync(main)

@@ -10,9 +10,8 @@ import os
 import threading
 
 import pytest
-from tornado.ioloop import PeriodicCallback
 
-from tests.flags import WAIT_SECONDS, Flag
+from tests.flags import Flag, until
 from tests.logs import EXPECTED, Collector, expect_log
 from tests.serving import loop_of
 from txloop import TVar, transactional
@@ -34,25 +33,9 @@ def _clean():
     go.clear()
 
 
-async def until(done):
-    """Let the loop run until `done` returns something true."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while not done():  # noqa: ASYNC110 # another process may be the one who does
-            await asyncio.sleep(0.001)
-
-
 def run_until(loop, done):
     """Run the loop until `done` returns something true."""
     loop.run_sync(lambda: until(done))
-
-
-async def ticks(count):
-    """Wait until a timer of one millisecond has run so many times."""
-    ran = []
-    periodic = PeriodicCallback(lambda: ran.append(1), 1)
-    periodic.start()
-    await until(lambda: len(ran) >= count)
-    periodic.stop()
 
 
 def stats(loop):
@@ -124,18 +107,6 @@ def test_a_marked_callback_is_a_transaction(way, loop, kind):
     assert in_transaction
     assert (worker != os.getpid()) == (kind == "processes")
     assert 1 == stats(loop).marked
-
-
-def test_a_periodic_callback_is_a_transaction(loop, kind):
-    async def start():
-        periodic = PeriodicCallback(note_place, 1)
-        periodic.start()
-        await until(place.get)
-        periodic.stop()
-
-    loop.run_sync(start)
-
-    assert (place.get()[0] != os.getpid()) == (kind == "processes")  # type: ignore[index]
 
 
 def test_a_callback_from_another_thread(loop, kind):
@@ -368,73 +339,6 @@ def test_an_awaitable_result_is_awaited(loop, kind):
         run_until(loop, lambda: plain)
 
     assert [None] == plain
-
-
-# PeriodicCallback
-
-
-def test_a_periodic_callback_runs_until_it_is_stopped(loop):
-    async def main():
-        periodic = PeriodicCallback(functools.partial(note, "tick"), 1)
-        periodic.start()
-        await until(lambda: len(order.get()) >= 3)
-        assert periodic.is_running()
-        periodic.stop()
-        assert not periodic.is_running()
-        await until(lambda: loop.dispatcher.pending == 0)
-        count = len(order.get())
-        await ticks(5)
-        return count
-
-    count = loop.run_sync(main)
-
-    assert count == len(order.get())
-    assert count == stats(loop).commits
-
-
-def test_a_periodic_callback_does_not_overtake_itself():
-    async def main():
-        periodic = PeriodicCallback(hold_up, 1)
-        periodic.start()
-        await until(started.is_set)
-        await ticks(5)
-        begun = stats(loop).attempts
-        periodic.stop()
-        go.set()
-        await until(order.get)
-        return begun
-
-    loop = loop_of("processes")
-    begun = loop.run_sync(main)
-    loop.close()
-
-    assert 1 == begun
-    assert ("held up",) == order.get()
-
-
-def test_a_periodic_callback_goes_on_after_an_error(loop):
-    async def main():
-        periodic = PeriodicCallback(fail, 1)
-        periodic.start()
-        await until(lambda: stats(loop).errors >= 2)
-        periodic.stop()
-
-    with expect_log(
-        "tornado.application", "Exception in callback <function fail", None
-    ):
-        loop.run_sync(main)
-
-
-def test_a_periodic_coroutine_function_runs_as_in_stock_tornado(loop):
-    async def main():
-        periodic = PeriodicCallback(coroutine, 1)
-        periodic.start()
-        await until(lambda: len(plain) > 1)
-        periodic.stop()
-
-    loop.run_sync(main)
-
-    assert 0 == stats(loop).marked
 
 
 # Figures

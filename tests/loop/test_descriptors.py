@@ -10,7 +10,7 @@ import threading
 import pytest
 from tornado.ioloop import IOLoop
 
-from tests.flags import WAIT_SECONDS, Flag
+from tests.flags import Flag, until
 from tests.logs import expect_log
 from txloop import TVar, transactional
 from txloop.attempt import current
@@ -82,11 +82,12 @@ def hold_up():
     go.wait()
 
 
-async def until(done):
-    """Let the loop run until `done` returns something true."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while not done():  # noqa: ASYNC110 # an event of the kernel
-            await asyncio.sleep(0.001)
+async def until_received(count):
+    await until(lambda: len(received.get()) == count)
+
+
+async def until_errors(loop, count):
+    await until(lambda: stats(loop).errors == count)
 
 
 async def some_iterations():
@@ -116,7 +117,7 @@ def test_it_is_still_watched_afterwards(loop, ends):
         loop.add_handler(watched, receive, IOLoop.READ)
         for number in range(3):
             other.send(b"x")
-            await until(lambda number=number: len(received.get()) == number + 1)
+            await until_received(number + 1)
 
     loop.run_sync(main)
 
@@ -220,7 +221,7 @@ def test_an_error_is_logged_and_undone_and_the_handler_stays(loop, ends):
         loop.add_handler(watched, receive_and_fail, IOLoop.READ)
         for count in (1, 2):
             other.send(b"x")
-            await until(lambda count=count: stats(loop).errors == count)
+            await until_errors(loop, count)
 
     number = watched.fileno()
     with expect_log(
