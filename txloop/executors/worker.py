@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["on_worker_start", "run_worker"]
 
-NICENESS = 10
+NICENESS = 5
 """How far behind the loop's process workers stand, so that I/O stays prompt."""
 
 _NUMBER_BITS = 40  # a worker numbers its new containers apart from all others
