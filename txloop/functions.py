@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from txloop.dispatch import Dispatcher, Done
     from txloop.profile import Profile
 
-__all__ = ["FunctionCalls", "Settled", "is_coroutine", "name_of"]
+__all__ = ["FunctionCalls", "Settled", "check_awaitable", "is_coroutine", "name_of"]
 
 T = TypeVar("T")
 
@@ -85,25 +85,29 @@ class FunctionCalls:
         *,
         ordered: bool = False,
     ) -> asyncio.Future[T]:
-        """Run a call as one transaction and return the future of its result.
-
-        Raises:
-            TxError: if called inside a transaction, or for a coroutine function.
-        """
-        if current() is not None:
-            raise TxError(
-                "a transaction cannot wait for another one; call "
-                f"{name_of(function)} directly, as a part of this one"
-            )
-        if is_coroutine(function):
-            raise TxError(
-                f"{name_of(function)} is a coroutine function, and a transaction never "
-                "spans an await: use a plain function"
-            )
+        """Run a call as one transaction and return the future of its result."""
         future: asyncio.Future[T] = loop.create_future()
         done = functools.partial(_resolve, future)
         self.submit(function, args, kwargs, done, ordered=ordered)
         return future
+
+
+def check_awaitable(function: Callable[..., object]) -> None:
+    """Check that a coroutine may await `function` as a transaction here and now.
+
+    Raises:
+        TxError: if called inside a transaction, or for a coroutine function.
+    """
+    if current() is not None:
+        raise TxError(
+            "a transaction cannot wait for another one; call "
+            f"{name_of(function)} directly, as a part of this one"
+        )
+    if is_coroutine(function):
+        raise TxError(
+            f"{name_of(function)} is a coroutine function, and a transaction never "
+            "spans an await: use a plain function"
+        )
 
 
 class Settled:

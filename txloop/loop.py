@@ -21,7 +21,7 @@ from tornado.web import Finish
 
 from txloop.attempt import current
 from txloop.dispatch import Dispatcher
-from txloop.functions import FunctionCalls, is_coroutine
+from txloop.functions import FunctionCalls, check_awaitable, is_coroutine
 from txloop.logs import capture_records
 from txloop.marks import mark_of
 from txloop.options import Options, take_executor
@@ -158,10 +158,8 @@ class TransactionLoop(BaseAsyncIOLoop):
             self.dispatcher.profiles.unmarked += 1
             function(fileobj, events)
             return
-        if self.dispatcher.executor.forks:
-            self.calls.profile(
-                function
-            ).home = "it handles a file descriptor, which workers do not have"
+        # What was read cannot be unread, and workers do not have the descriptor.
+        self.calls.profile(function).home = "it handles a file descriptor"
         watched = (IOLoop.READ if fd in self.readers else 0) | (
             IOLoop.WRITE if fd in self.writers else 0
         )
@@ -215,6 +213,7 @@ def atomically(
         TxError: if called inside a transaction, or for a coroutine function.
         TxClosedError: (on awaiting) if the loop was closed before the commit.
     """
+    check_awaitable(function)
     loop = IOLoop.current()
     assert isinstance(loop, BaseAsyncIOLoop)
     calls = loop.calls if isinstance(loop, TransactionLoop) else _calls_beside(loop)
