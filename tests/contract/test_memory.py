@@ -197,7 +197,7 @@ def test_a_worker_that_lags_far_behind_is_told_in_between(
 ):
     """An idle worker keeps neither the log long nor its replica full of the dead."""
     # GIVEN
-    monkeypatch.setattr(connection, "_LAG_COMMITS", 5)
+    monkeypatch.setattr(connection, "LAG_COMMITS", 5)
     shared = TDict(n=0)
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
     busy = engine.submit(wait_at, started, gate)

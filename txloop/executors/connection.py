@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from txloop.executors.deltas import LAG_COMMITS
 from txloop.executors.wire import Frames, dumps, frame, loads, split_number
 from txloop.store import committed
 from txloop.types import Refusal
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Assignment", "WorkerConnection"]
 
 _CHUNK_BYTES = 1 << 20
-
-_LAG_COMMITS = 1000  # an idle replica may fall behind by so many
 
 _log = logging.getLogger("txloop")
 
@@ -110,7 +109,7 @@ class WorkerConnection:
         if not unsent and (
             self.assigned
             or self._output
-            or committed.version - self.version < _LAG_COMMITS
+            or committed.version - self.version < LAG_COMMITS
         ):
             return
         started = time.thread_time()

@@ -7,15 +7,18 @@ instead, so the log stays short whatever a worker is stuck in.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.store import Container, Store, Write
 from txloop.types import MISSING, Unsendable
 
-__all__ = ["DeltaLog", "Dump"]
+__all__ = ["LAG_COMMITS", "DeltaLog", "Dump"]
 
-_LONGEST_LOG = 10_000  # commits; a replica further behind is loaded afresh
+LAG_COMMITS = 500
+"""So many commits an idle replica may miss before it is sent them without a call."""
+
+_LONGEST_LOG = 5000  # commits; a replica further behind is loaded afresh
 
 Dump = tuple[Sequence[tuple[Container, Mapping[Hashable, object]]], Sequence[int]]
 """Containers with all their keys and values, and the numbers of those that live."""
@@ -24,8 +27,12 @@ Dump = tuple[Sequence[tuple[Container, Mapping[Hashable, object]]], Sequence[int
 class DeltaLog:
     """Follows a store for the replicas forked when this was made; the loop's own."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, on_lag: Callable[[], object] = lambda: None
+    ) -> None:
+        """Follow `store` from now on; `on_lag` is called when replicas may lag."""
         self._store = store
+        self._on_lag = on_lag
         self.forked_at = store.version
         self._first = store.version  # the log holds every commit after this one
         self._commits: deque[tuple[Write, ...] | bytes] = deque()
@@ -38,6 +45,8 @@ class DeltaLog:
 
     def installed(self, version: int, writes: Sequence[Write]) -> None:
         self._commits.append(tuple(writes))
+        if len(self._commits) % LAG_COMMITS == 0:
+            self._on_lag()
         if len(self._commits) > _LONGEST_LOG:
             self.trim(self._first + 1)
 

@@ -72,7 +72,7 @@ class ProcessesExecutor:
     def fork(self) -> None:
         """Fork the spawner and ask it for the workers, before there is a loop."""
         if self._spawner is None:
-            self._log = DeltaLog(committed)
+            self._log = DeltaLog(committed, self._send_soon)
             self._spawner = Spawner(run_worker)
             for _ in range(self.workers):
                 self._add_worker(self._log.forked_at)
@@ -174,6 +174,11 @@ class ProcessesExecutor:
         self._log.trim(min((one.version for one in self._workers), default=0))
         if any(len(worker.assigned) > 1 for worker in self._workers):
             self._watch_overdue()
+
+    def _send_soon(self) -> None:
+        """Bring idle replicas up to date although no call goes to them."""
+        if self._reactor is not None:
+            self._reactor.call_later(0, self._send)
 
     def _watch_overdue(self) -> None:
         if not self._watching and self._reactor is not None:
