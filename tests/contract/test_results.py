@@ -269,6 +269,41 @@ def test_what_only_reads_never_conflicts_scripted(engine):
     assert (1, 0) == (result.value, engine.aborts)
 
 
+# Size
+
+
+def reverse(shared, text):
+    shared["text"] = text
+    return text[::-1]
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_large_arguments_values_and_results_pass(engine, count):
+    # GIVEN more than any buffer on the way holds
+    shared = TDict[str, Any]()
+    texts = [bytes([65 + number, 66]) * 1_000_000 for number in range(count)]
+
+    # WHEN
+    results = [engine.submit(reverse, shared, text) for text in texts]
+    engine.wait(*results)
+
+    # THEN
+    assert [text[::-1] for text in texts] == [result.value for result in results]
+    assert shared["text"] in texts
+
+
+def test_many_small_calls_pass(engine):
+    # GIVEN
+    shared, short = TDict(n=0), engine.short()
+
+    # WHEN
+    results = [engine.submit(look, shared, "n", profile=short) for _ in range(1000)]
+    engine.wait(*results)
+
+    # THEN
+    assert {0} == {result.value for result in results}
+
+
 # Order
 
 

@@ -1,0 +1,209 @@
+"""Where a function runs next, judged by what was measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.executors import ScriptedExecutor
+from tests.logs import expect_log
+from txloop.profile import LabelStats, Profile, Profiles, Stats
+from txloop.scan.finding import Finding, FindingKind
+
+TRANSPORT = 1e-3
+
+
+def measured(here=(), away=()):
+    """Return a profile with these runs, those here after those in workers."""
+    profile = Profile("label")
+    for seconds, inline in [(one, False) for one in away] + [
+        (one, True) for one in here
+    ]:
+        profile.attempts += 1
+        profile.note_body(seconds, inline)
+    return profile
+
+
+def test_a_function_that_never_ran_is_sent_away():
+    profile = Profile("label")
+
+    assert not profile.stays(TRANSPORT)
+    assert profile.estimate() is None
+
+
+def test_one_that_must_run_here_stays():
+    assert Profile("label", "it says so").stays(0.0)
+
+
+def test_one_that_is_short_here_stays():
+    profile = measured(here=[1e-4] * 3)
+
+    assert [True] * 99 == [profile.stays(TRANSPORT) for _ in range(99)]
+
+
+def test_one_that_is_long_is_sent_away():
+    profile = measured(away=[1.0] * 9, here=[1.0])
+
+    assert [False] * 99 == [profile.stays(TRANSPORT) for _ in range(99)]
+
+
+def test_one_that_looks_short_from_afar_is_tried_here_now_and_then():
+    # GIVEN
+    profile = measured(away=[2 * TRANSPORT])
+
+    # WHEN it runs a hundred times, and is as long here
+    tried = []
+    for _ in range(100):
+        tried.append(stays := profile.stays(TRANSPORT))
+        profile.attempts += 1
+        profile.note_body(2 * TRANSPORT, stays)
+
+    # THEN
+    assert tried[0]
+    assert 2 <= sum(tried) <= 10
+
+
+def test_one_that_gets_long_is_sent_away_at_once():
+    # GIVEN
+    profile = measured(here=[1e-5] * 50)
+
+    # WHEN
+    profile.note_body(1.0, inline=True)
+
+    # THEN
+    assert not profile.stays(TRANSPORT)
+
+
+def test_one_stray_measurement_does_not_decide():
+    # GIVEN
+    profile = measured(here=[TRANSPORT / 2] * 50)
+
+    # WHEN
+    profile.note_body(5 * TRANSPORT, inline=True)
+
+    # THEN
+    assert profile.stays(TRANSPORT)
+
+
+def test_the_first_run_counts_no_more_than_it_should():
+    """It imports and compiles what later runs find done."""
+    # GIVEN
+    profile = measured(here=[1.0])
+    assert not profile.stays(TRANSPORT)
+
+    # WHEN
+    profile.note_body(1e-5, inline=True)
+
+    # THEN
+    assert profile.stays(TRANSPORT)
+
+
+def test_what_conflicts_often_does_not_wait_behind_others():
+    # GIVEN
+    profile = measured(away=[1e-3] * 20)
+    before = profile.estimate()
+
+    # WHEN
+    profile.conflicts = 3
+
+    # THEN
+    assert 1e-3 == before
+    assert profile.estimate() is None
+
+
+# All of them
+
+
+def finding():
+    kind = FindingKind.WRITES_GLOBAL
+    return Finding(kind, "COUNT", "file.py", 5, "get", "do something else")
+
+
+@pytest.fixture
+def executor():
+    return ScriptedExecutor(4)
+
+
+def test_figures_are_added_up(executor):
+    # GIVEN
+    profiles = Profiles(scanning=False)
+    for label in ("one", "other"):
+        profile = profiles.find(label, label, lambda: ())
+        profile.commits, profile.errors, profile.conflicts = 5, 1, 2
+        profile.attempts, profile.inline = 8, 4
+    profiles.rounds, profiles.marked, profiles.unmarked = 3, 10, 20
+
+    # WHEN
+    stats = profiles.stats(executor, 99)
+
+    # THEN
+    labels = tuple(LabelStats(one, 5, 1, 2, 8, 4, 0.0, "") for one in ("one", "other"))
+    expected = Stats(
+        executor="scripted",
+        workers=4,
+        gil=True,
+        rounds=3,
+        marked=10,
+        unmarked=20,
+        commits=10,
+        errors=2,
+        aborts=4,
+        attempts=16,
+        inline=8,
+        transport_seconds=0.0,
+        version=99,
+        labels=labels,
+    )
+    assert expected == stats
+    assert 0.5 == stats.inline_share
+
+
+def test_before_anything_ran_the_share_is_nothing(executor):
+    assert 0.0 == Profiles(scanning=False).stats(executor, 0).inline_share
+
+
+def test_a_function_is_looked_at_once():
+    # GIVEN
+    profiles, looks = Profiles(scanning=True), list[int]()
+
+    def look():
+        looks.append(1)
+        return ()
+
+    # WHEN
+    first = profiles.find("key", "label", look)
+    second = profiles.find("key", "another label", look)
+
+    # THEN
+    assert first is second
+    assert ([1], None, "label") == (looks, first.home, first.label)
+
+
+@pytest.mark.parametrize("scanning", [True, False])
+def test_what_the_scan_finds_keeps_a_function_here(scanning):
+    # GIVEN
+    profiles = Profiles(scanning)
+    text = (
+        r"^label runs on the loop thread: file.py:5: get\(\) assigns .*COUNT; do some"
+    )
+
+    # WHEN
+    with expect_log("txloop", text, int(scanning)):
+        profile = profiles.find("key", "label", lambda: (finding(),))
+
+    # THEN
+    assert scanning == profile.stays(0.0)
+    assert profile.home == (finding().describe() if scanning else None)
+    assert (profile.home or "") == profile.stats().on_loop_because
+
+
+def test_after_the_end_the_figures_stay_without_the_functions(executor):
+    # GIVEN
+    profiles = Profiles(scanning=False)
+    profiles.find(finding, "label", lambda: ())
+
+    # WHEN
+    profiles.close()
+
+    # THEN
+    assert ["label"] == [one.label for one in profiles.stats(executor, 0).labels]
+    assert finding not in profiles._profiles
