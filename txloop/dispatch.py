@@ -34,7 +34,7 @@ from txloop.events import (
     Started,
     Waited,
 )
-from txloop.executors.base import Executor, Reactor, Work, executor_named
+from txloop.executors.base import Executor, Reactor, Work, run_here
 from txloop.profile import Profile, Profiles, Stats
 from txloop.store import committed
 from txloop.types import Call, Conflict, Outcome, Refusal
@@ -46,6 +46,8 @@ MOST_CONFLICTS = 3
 
 Done = Callable[[object, BaseException | None], None]
 """Takes a committed transaction's value, or its error, on the loop thread."""
+
+_HERE = Refusal("it is short", lasting=False, warn=False)
 
 _log = logging.getLogger("txloop")
 
@@ -111,8 +113,6 @@ class Dispatcher:
         self.profiles = Profiles(scanning=executor.forks)
         self._reactor = reactor
         self._on_start = on_start
-        self._here = executor_named("serial")
-        self._here_started = False
         self.started = False
         self._closed = False
         self._transactions = 0
@@ -139,10 +139,7 @@ class Dispatcher:
     # In
 
     def submit(self, call: Call, profile: Profile, done: Done) -> None:
-        """Have `call` run as a transaction and hand its result to `done`.
-
-        It may run before this returns, if it is known to be short.
-        """
+        """Have `call` run as a transaction and hand its result to `done`, later."""
         self.profiles.marked += 1
         self._transactions += 1
         transaction = _Transaction(self._transactions, call, profile, done)
@@ -152,51 +149,73 @@ class Dispatcher:
         self._open[transaction.number] = transaction
         if call.ordered:
             self._in_order.append(transaction)
-        if profile.stays(self.executor.transport_seconds):
-            transaction.outcome = Refusal("", lasting=False, warn=False)
-            self._settle(transaction)
-            self._drain()
-            return
         self._round.append(transaction)
         if len(self._round) == 1:
             # In an empty context: the first submitter's is not the others'.
             self._reactor.call_soon(self.flush, context=contextvars.Context())
 
     def flush(self) -> None:
-        """Hand the round to the executor; called once per loop iteration."""
+        """Run the round; called once per loop iteration.
+
+        What is worth it goes to the executor in one batch, the rest runs here.
+        """
         if self._closed or not self._round:
             return
-        if not self.started:
-            self.started = True
-            self._on_start()
-            committed.owner = threading.get_ident()
-            self.executor.start(self._reactor, self._deliver)
         batch, self._round = self._round, []
         self.profiles.rounds += 1
-        self._tell(RoundRun(len(batch)))
-        self.executor.run([self._work(one, inline=False) for one in batch])
-        self._drain()
+        if self.listeners:
+            self._tell(RoundRun(len(batch)))
+        away = []
+        for transaction in batch:
+            if transaction.profile.stays(self.executor.transport_seconds):
+                transaction.outcome = _HERE
+            else:
+                away.append(self._work(transaction))
+        if away:
+            if not self.started:
+                self._start()
+            self.executor.run(away)
+        for transaction in batch:
+            if self._closed:  # by the effects of the last one
+                return
+            if transaction.outcome is _HERE:
+                self._settle(transaction)
+            self._drain()
 
-    def _work(self, transaction: _Transaction, inline: bool) -> Work:
+    def _start(self) -> None:
+        self.started = True
+        self._on_start()
+        committed.owner = threading.get_ident()
+        self.executor.start(self._reactor, self._deliver)
+
+    def _work(self, transaction: _Transaction) -> Work:
+        self._note_attempt(transaction, inline=False)
         self._attempts += 1
+        self._running[self._attempts] = transaction
+        estimate = transaction.profile.estimate()
+        urgent = transaction is self._inevitable
+        return Work(self._attempts, transaction.call, estimate, urgent)
+
+    def _run_here(self, transaction: _Transaction) -> None:
+        """Run it on this thread, where nothing can interfere, and commit it."""
+        self._note_attempt(transaction, inline=True)
+        outcome = run_here(transaction.call)
+        if self._closed:  # by the body: it has been answered
+            return
+        profile = transaction.profile
+        profile.inline += 1
+        profile.note_body(outcome.body_seconds, inline=True)
+        self._commit(transaction, outcome)
+
+    def _note_attempt(self, transaction: _Transaction, inline: bool) -> None:
         transaction.attempt += 1
         transaction.outcome = None
         transaction.inline = inline
         profile = transaction.profile
         profile.attempts += 1
-        self._running[self._attempts] = transaction
         if self.listeners:
             number, label = transaction.number, profile.label
             self._tell(Started(number, transaction.attempt, label, inline))
-        urgent = transaction is self._inevitable
-        return Work(self._attempts, transaction.call, profile.estimate(), urgent)
-
-    def _run_here(self, transaction: _Transaction) -> None:
-        if not self._here_started:  # late: it refers back to this dispatcher
-            self._here_started = True
-            self._here.start(self._reactor, self._deliver)
-        transaction.profile.inline += 1
-        self._here.run([self._work(transaction, inline=True)])
 
     # Out
 
@@ -210,8 +229,7 @@ class Dispatcher:
         if isinstance(answer, Refusal):
             self._note_refusal(transaction, answer)
         else:
-            profile = transaction.profile
-            profile.note_body(answer.body_seconds, transaction.inline)
+            transaction.profile.note_body(answer.body_seconds, inline=False)
         transaction.outcome = answer
         self._settle(transaction)
         self._drain()
@@ -257,7 +275,7 @@ class Dispatcher:
         if transaction is self._inevitable or profile.home is not None:
             self._run_here(transaction)
         elif transaction.conflicts < MOST_CONFLICTS:
-            self.executor.run([self._work(transaction, inline=False)])
+            self.executor.run([self._work(transaction)])
         else:
             transaction.outcome = None
             self._next_inevitable.append(transaction)
@@ -311,7 +329,7 @@ class Dispatcher:
             self._settle(first)
         elif self._next_inevitable:
             self._inevitable = self._next_inevitable.popleft()
-            self.executor.run([self._work(self._inevitable, inline=False)])
+            self.executor.run([self._work(self._inevitable)])
         else:
             return False
         return True
@@ -332,7 +350,6 @@ class Dispatcher:
             return
         self._closed = True
         self.executor.close()
-        self._here.close()
         self.profiles.close()
         if self.started:
             committed.owner = None

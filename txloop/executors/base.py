@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 import os
@@ -21,6 +22,7 @@ __all__ = [
     "executor_named",
     "register_executor",
     "resolve_name",
+    "run_here",
 ]
 
 
@@ -135,6 +137,18 @@ def resolve_name(name: str) -> str:
         known = ", ".join(["auto", *sorted(_EXECUTORS)])
         raise TxConfigurationError(f"unknown executor {name!r}; there are: {known}")
     return name
+
+
+def run_here(call: Call) -> Outcome:
+    """Run `call` at once on this thread, the loop's, where nothing can interfere."""
+    return _serial_run()(call)
+
+
+@functools.cache
+def _serial_run() -> Callable[[Call], Outcome]:
+    # Imported late: every executor imports this module.
+    module = importlib.import_module("txloop.executors.serial")
+    return cast("Callable[[Call], Outcome]", module.run_here)  # as it is there
 
 
 def executor_named(name: str, workers: int | None = None) -> Executor:

@@ -9,14 +9,24 @@ import math
 from typing import TYPE_CHECKING
 
 from txloop.attempt import run_attempt
+from txloop.errors import TxInternalError
 from txloop.store import committed
+from txloop.types import Call, Outcome, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from txloop.executors.base import Deliver, Reactor, Work
 
-__all__ = ["SerialExecutor"]
+__all__ = ["SerialExecutor", "run_here"]
+
+
+def run_here(call: Call) -> Outcome:
+    """Run `call` at once on this thread, the loop's, where nothing can interfere."""
+    outcome = run_attempt(call, speculative=False)
+    if isinstance(outcome, Refusal):
+        raise TxInternalError(f"{call.label} was refused where everything is allowed")
+    return outcome
 
 
 class SerialExecutor:
@@ -39,8 +49,7 @@ class SerialExecutor:
             if self._deliver is None:
                 return  # the last one's effects closed it
             committed.open_snapshot()
-            answer = run_attempt(work.call, speculative=False)
-            self._deliver(work.number, answer)
+            self._deliver(work.number, run_here(work.call))
 
     def close(self) -> None:
         self._deliver = None

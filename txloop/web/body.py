@@ -13,7 +13,7 @@ from txloop.errors import TxInternalError
 from txloop.web.variables import Named, named
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 
     from txloop.web.frozen import FrozenRequest
     from txloop.web.recorder import Recorder
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Response", "run_request"]
 
+
+def _nothing() -> None:
+    pass
+
+
 # What `finish` calls after the response: it waits for the commit.
-_AFTER_RESPONSE = ("_log", "on_finish", "_break_cycles")
+_SHADOWS = dict.fromkeys(("_log", "on_finish", "_break_cycles"), _nothing)
 
 # Of a handler's attributes these stay behind: shared, large, or tied to the handler.
 _LEFT_BEHIND = frozenset(
@@ -131,10 +136,12 @@ def _run_handler(
     _reset_caches(application.settings)
     handler = target.handler_class(application, request, **target.handler_kwargs)  # type: ignore[arg-type] # a Tornado request
     attributes = vars(handler)
-    attributes.update(dict.fromkeys(_AFTER_RESPONSE, _nothing))
+    attributes.update(_SHADOWS)
     attributes["_handle_request_exception"] = functools.partial(
         _handle_exception, handler, attempt, recorder, commits_on
     )
+    verb = handler.request.method.lower()
+    attributes[verb] = functools.partial(_run_verb, getattr(handler, verb), recorder)
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]  # type: ignore[arg-type] # as above
     execution = handler._execute(transforms, *path_args, **path_kwargs)
@@ -149,7 +156,7 @@ def _run_handler(
             attempt.abandon("it waits for something")
         response.rest = _rest_of(execution, awaited)
     finally:
-        for name in (*_AFTER_RESPONSE, "_handle_request_exception"):
+        for name in (*_SHADOWS, "_handle_request_exception", verb):
             del attributes[name]
         if attempt.abandoned is not None:  # leave no cyclic garbage
             RequestHandler._break_cycles(handler)
@@ -157,8 +164,13 @@ def _run_handler(
     return response
 
 
-def _nothing() -> None:
-    pass
+def _run_verb(
+    function: Callable[..., object], recorder: Recorder, *args: str, **kwargs: str
+) -> object:
+    result = function(*args, **kwargs)
+    if result is None:
+        recorder.settle()
+    return result
 
 
 def _handle_exception(

@@ -48,6 +48,7 @@ class Recorder(httputil.HTTPConnection):
         self._close_callback: Callable[[], None] | None = None
         self._remaining: int | None = None
         self._closed = False
+        self._settled = False
 
     def __reduce__(self) -> tuple[object, ...]:
         return _arrived, (self.finished, self.status_code, self._operations)
@@ -59,18 +60,24 @@ class Recorder(httputil.HTTPConnection):
         chunk: bytes | None = None,
     ) -> Recorded:
         assert isinstance(start_line, httputil.ResponseStartLine)
-        lines = [f"{name}: {value}" for name, value in headers.get_all()]
-        if _LINE_BREAK.search("".join(lines)):
-            bad = next(line for line in lines if _LINE_BREAK.search(line))
-            raise ValueError(f"Illegal characters (CR or LF) in header: {bad!r}")
+        self.status_code = start_line.code
         if self._method == "HEAD" or start_line.code == 304:
             self._remaining = 0
         elif "Content-Length" in headers:
             self._remaining = int(headers["Content-Length"])
         else:
             self._remaining = None
-        self.status_code = start_line.code
         self._count(chunk)
+        if self._settled and not (self._operations or self._remaining):
+            assert self._real is not None
+            self._settled = False
+            self._real.write_headers(start_line, headers, chunk)  # refuses line breaks
+            self.released = True
+            return _recorded
+        lines = [f"{name}: {value}" for name, value in headers.get_all()]
+        if _LINE_BREAK.search("".join(lines)):
+            bad = next(line for line in lines if _LINE_BREAK.search(line))
+            raise ValueError(f"Illegal characters (CR or LF) in header: {bad!r}")
         return self._do("write_headers", start_line, _copied(headers), chunk)
 
     def write(self, chunk: bytes) -> Recorded:  # type: ignore[override] # as above
@@ -86,6 +93,13 @@ class Recorder(httputil.HTTPConnection):
             )
         self.finished = True
         self._do("finish")
+
+    def settle(self) -> None:
+        """Take note that the handler's verb has returned: nothing can fail any more.
+
+        On the loop thread the response then goes straight to the real connection.
+        """
+        self._settled = self._real is not None
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
         """Remember `callback` for the case that the real connection is released."""
