@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine import note, noted, on
-from txloop import TDict, TVar, TxClosedError, on_commit
+from txloop import TDict, TVar, TxClosedError, inevitable, on_commit
 from txloop.dispatch import MOST_CONFLICTS
 from txloop.events import Committed
 
@@ -125,6 +125,51 @@ def test_an_effect_may_close_it_while_others_wait_for_an_inevitable_one(engine):
 def change_and_close(variable):
     variable.value += 1
     note_after_close()
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_an_effect_may_close_it_in_a_round_that_runs_here(engine, ordered):
+    # GIVEN calls that are known to be short, in one round
+    variable = TVar(0)
+    profile = engine.profile()
+    profile.home = "the test says so"
+    noted.append(engine.dispatcher)
+    bodies = [add, add, change_and_close, add, add]
+
+    # WHEN
+    results = [
+        engine.submit(body, variable, profile=profile, ordered=ordered)
+        for body in bodies
+    ]
+    engine.wait(*results)
+
+    # THEN
+    kinds = [type(result.error) for result in results]
+    assert [type(None)] * 3 + [TxClosedError] * 2 == kinds
+    assert 3 == variable.value
+    assert [engine.dispatcher, "effect", "effect", "closed"] == noted
+
+
+def close_in_body(variable):
+    inevitable()
+    variable.value += 1
+    close_noted()
+    return "closed"
+
+
+def test_a_body_on_the_loop_thread_may_close_it(engine):
+    # GIVEN
+    variable = TVar(0)
+    noted.append(engine.dispatcher)
+    results = [engine.submit(body, variable) for body in (close_in_body, add)]
+
+    # WHEN
+    engine.wait(*results)
+    engine.turn()
+
+    # THEN each was answered once, and what the answer says is so
+    assert isinstance(results[0].error, TxClosedError)
+    assert variable.value == (results[1].error is None)
 
 
 def test_shared_state_is_a_plain_value_again(engine):
