@@ -175,6 +175,9 @@ class Dispatcher:
             if not self.started:
                 self._start()
             self.executor.run(away)
+        self._run_rest(batch)
+
+    def _run_rest(self, batch: Sequence[_Transaction]) -> None:
         for transaction in batch:
             if self._closed:  # by the effects of the last one
                 return
