@@ -181,6 +181,7 @@ def test_of_two_copies_only_one_answer_counts(engine, tmp_path, clock):
     # GIVEN calls that were taken back, whose first copies wait still
     engine.ask_all_workers(int, tmp_path)
     gate, shared = Gate(tmp_path / "gate"), TDict(n=0)
+    told = listen(engine)
     long = send_misjudged(engine, gate)
     short = [engine.submit(add, shared, profile=engine.short()) for _ in range(9)]
     engine.turn()
@@ -194,10 +195,55 @@ def test_of_two_copies_only_one_answer_counts(engine, tmp_path, clock):
     # THEN
     engine.wait(long)
     assert 9 == shared["n"]
+    assert len(told) == len(set(told)) >= 10
+
+
+def listen(engine):
+    """Return the list of the attempts whose answers the executor will deliver."""
+    told, deliver = [], engine.processes._deliver
+
+    def listening(number, answer):
+        told.append(number)
+        deliver(number, answer)
+
+    engine.processes._deliver = listening
+    return told
 
 
 def add(shared):
     shared["n"] += 1
+
+
+def test_what_runs_elsewhere_already_is_not_taken_back_once_more(tmp_path, clock):
+    # GIVEN a call that waits behind a long one, and runs at another worker by now
+    with running("processes", 4) as engine:
+        engine.ask_all_workers(int, tmp_path)
+        gates = [Gate(tmp_path / f"gate{number}") for number in range(4)]
+        tally, gate = Tally(tmp_path / "tally"), Gate(tmp_path / "gate")
+        long = [send_misjudged(engine, gate) for gate in gates]
+        copied = engine.submit(mark_and_wait, tally, gate, profile=engine.short())
+        engine.turn()
+        clock.seconds += 1
+        gates[3].open()
+        engine.until(lambda: tally.count == 1)
+
+        # WHEN one more worker becomes free
+        gates[2].open()
+        engine.wait(long[2])
+        for _ in range(5):
+            engine.processes._take_back()
+            engine.run(int)
+
+        # THEN
+        assert 1 == tally.count
+        for one in (gate, *gates):
+            one.open()
+        engine.wait(copied, *long)
+
+
+def mark_and_wait(tally, gate):
+    tally.mark()
+    gate.wait()
 
 
 # What a worker is
