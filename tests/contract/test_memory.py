@@ -223,6 +223,23 @@ def test_a_worker_that_lags_far_behind_is_told_in_between(
     assert [4, 4] == engine.ask_all_workers(lambda: shared["n"], tmp_path)
 
 
+@on("processes")
+def test_idle_workers_are_told_while_nothing_is_sent_away(engine, monkeypatch):
+    # GIVEN
+    for module in (connection, deltas):
+        monkeypatch.setattr(module, "LAG_COMMITS", 5)
+    shared = TDict(n=0)
+    engine.run(int)
+
+    # WHEN only unmarked code writes
+    for number in range(22):
+        shared["n"] = number
+
+    # THEN
+    workers = engine.processes._workers
+    engine.until(lambda: all(committed.version - one.version < 5 for one in workers))
+
+
 def wait_at(started, gate):
     started.open()
     gate.wait()

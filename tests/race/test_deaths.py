@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.engine import Gate, Tally, note, noted
+from tests.leaks import state
 from tests.logs import expect_log
 from txloop import TDict, TxWorkerError, on_commit, on_worker_start
 from txloop.executors import processes, worker
@@ -143,6 +144,33 @@ def test_an_answer_that_was_cut_off_does_not_count(engine, tmp_path):
     # THEN
     assert 20_000_000 == len(result.value)
     assert 2 == tally.count
+
+
+def test_an_answer_that_was_sent_before_the_death_counts(engine, tmp_path):
+    # GIVEN a worker that has answered and died before the loop reads the answer
+    tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
+    engine.ask_all_workers(int, tmp_path)
+    result = engine.submit(add_and_mark, shared, tally)
+    engine.turn()
+    (busy,) = [one for one in engine.processes._workers if one.assigned]
+    select.select([busy._connection], [], [])
+
+    # WHEN
+    with expect_log("txloop", REPLACED):
+        kill(busy.pid)
+        while state(busy.pid) not in ("", "Z"):
+            select.select([], [], [], 0.001)
+        engine.until(lambda: busy not in engine.processes._workers)
+
+    # THEN
+    assert result.done
+    assert (1, 1, ["effect"]) == (tally.count, shared["n"], noted)
+
+
+def add_and_mark(shared, tally):
+    tally.mark()
+    on_commit(note, "effect")
+    shared["n"] += 1
 
 
 # Replacements
