@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engine import Gate, note_on_commit, noted, on
-from txloop import TDict, TVar
+from txloop import TDict, TVar, TxForgottenError
 from txloop.events import Committed, Started
 
 
@@ -173,7 +173,7 @@ def test_containers_can_be_passed_as_arguments(engine):
 
 def make_and_fail(shared):
     shared["made"] = {}
-    raise Refused(TDict(a=1))
+    raise Refused(TDict(a=1), TVar(1))
 
 
 def test_containers_of_a_call_that_failed_are_empty(engine):
@@ -185,8 +185,13 @@ def test_containers_of_a_call_that_failed_are_empty(engine):
         engine.run(make_and_fail, shared)
 
     # THEN
-    assert [{}] == [plain(caught.value.args[0])]
-    assert {} == shared
+    made, variable = caught.value.args
+    assert {} == made == shared
+    for get in (variable.get, lambda: engine.run(variable.get)):
+        with pytest.raises(TxForgottenError, match="in a transaction that was undone"):
+            get()
+    variable.value = 2
+    assert 2 == engine.run(variable.get)
 
 
 # Real time

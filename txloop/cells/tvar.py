@@ -6,8 +6,9 @@ from typing import Generic, TypeVar, cast
 
 from txloop.attempt import current
 from txloop.cells.values import shareable
+from txloop.errors import TxForgottenError
 from txloop.store import Container, committed
-from txloop.types import Key
+from txloop.types import MISSING, Key
 
 __all__ = ["TVar"]
 
@@ -35,11 +36,23 @@ class TVar(Container, Generic[T]):
         self.set(value)
 
     def get(self) -> T:
-        """Return the value."""
+        """Return the value.
+
+        Raises:
+            TxForgottenError: if it was made in a transaction that was undone.
+        """
         attempt = current()
         if attempt is None:
-            return cast("T", self._entries[Key.VALUE].value)  # set() stored a T
-        return cast("T", attempt.read(self, Key.VALUE))
+            entry = self._entries.get(Key.VALUE)
+            value = MISSING if entry is None else entry.value
+        else:
+            value = attempt.read(self, Key.VALUE)
+        if value is MISSING:
+            raise TxForgottenError(
+                f"this {type(self).__name__} was made in a transaction that was "
+                "undone, its value too"
+            )
+        return cast("T", value)  # set() stored a T
 
     def set(self, value: T) -> None:
         """Replace the value.
