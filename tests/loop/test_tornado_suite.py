@@ -57,13 +57,14 @@ class Started:
         return Run(exit_code, output=output, **json.loads(self.results.read_text()))
 
 
-def start(mode: str, folder: Path) -> Started:
-    """Start the suite in one mode."""
-    results, output = folder / f"{mode}.json", folder / f"{mode}.txt"
+def start(mode: str, folder: Path, *tests: str) -> Started:
+    """Start the suite in one mode, or only some of its tests."""
+    name = f"{mode}-again" if tests else mode
+    results, output = folder / f"{name}.json", folder / f"{name}.txt"
     command = [sys.executable, "-bb", str(SUITE), "--mode", mode]
     with output.open("wb") as stream:
         process = subprocess.Popen(
-            [*command, "--results", str(results)],
+            [*command, "--results", str(results), *tests],
             cwd=folder,
             env={**os.environ, **ENVIRONMENT},
             stdin=subprocess.DEVNULL,
@@ -92,7 +93,7 @@ def test_the_stock_loop_sets_the_mark(suites: dict[str, Started]) -> None:
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "stock"])
 def test_nothing_more_fails_than_on_the_stock_loop(
-    mode: str, suites: dict[str, Started]
+    mode: str, suites: dict[str, Started], tmp_path: Path
 ) -> None:
     # GIVEN
     stock = suites["stock"].wait()
@@ -101,11 +102,21 @@ def test_nothing_more_fails_than_on_the_stock_loop(
     run = suites[mode].wait()
 
     # THEN
-    new = {name: text for name, text in run.failed.items() if name not in stock.failed}
-    assert {} == new
     assert (stock.ran, stock.skipped) == (run.ran, run.skipped)
-    # The exit code also tells of log records and of output on stderr.
-    assert stock.exit_code == run.exit_code, run.output
+    new = [name for name in run.failed if name not in stock.failed]
+    if new:
+        # Some have limits of their own, as short as 0.2 s around a whole collection,
+        # too short for three suites side by side on two cores. Alone they must pass.
+        for suite in suites.values():
+            suite.wait()
+        assert len(new) <= 3, run.output
+        run = start(mode, tmp_path, *new).wait()
+        assert {} == run.failed
+        assert len(new) == run.ran
+        assert run.exit_code == 0, run.output
+    else:
+        # The exit code also tells of log records and of output on stderr.
+        assert stock.exit_code == run.exit_code, run.output
 
 
 def test_most_handlers_are_rehearsed(suites: dict[str, Started]) -> None:
