@@ -25,8 +25,8 @@ STUBBORN = """
 import os, signal, socket, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 listener = socket.create_server(("127.0.0.1", 0))
-os.fork()
-print("http://127.0.0.1:%d" % listener.getsockname()[1], flush=True)
+if os.fork():  # two that print at once would mix their lines
+    print("http://127.0.0.1:%d" % listener.getsockname()[1], flush=True)
 connection, _ = listener.accept()
 connection.recv(9999)
 connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
