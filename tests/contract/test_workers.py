@@ -159,6 +159,32 @@ def test_what_was_taken_back_runs_once_elsewhere(engine, tmp_path, clock):
     engine.wait(long)
 
 
+def test_a_call_is_overdue_as_from_its_own_start(tmp_path, clock):
+    # GIVEN three calls at one worker
+    with running("processes", 1) as engine:
+        engine.ask_all_workers(int, tmp_path)
+        gates = [Gate(tmp_path / f"gate{number}") for number in range(3)]
+        calls = [send_misjudged(engine, gate) for gate in gates]
+        engine.turn()
+        (worker,) = engine.processes._workers
+        last = list(worker.assigned)[-1]
+
+        # WHEN
+        clock.seconds += 1
+        gates[0].open()
+        engine.wait(calls[0])
+        early = worker.overdue(0.5)
+        clock.seconds += 1
+        late = worker.overdue(0.5)
+
+        # THEN
+        assert [] == early
+        assert [last] == [work.number for work in late]
+        for gate in gates:
+            gate.open()
+        engine.wait(*calls)
+
+
 def test_no_call_is_sent_behind_one_that_is_overdue(engine, tmp_path, clock):
     # GIVEN
     engine.ask_all_workers(int, tmp_path)
