@@ -55,7 +55,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if checks:
         return check(program[0], is_module=options.module is not None)
     try:
-        txloop.install(options.executor, options.workers, order=options.order)
+        txloop.install(
+            options.executor,
+            options.workers,
+            order=options.order,
+            rounds=options.rounds,
+            max_queue=options.max_queue,
+            timeout=options.timeout,
+            max_calls=options.max_calls,
+            log=options.log,
+        )
     except txloop.TxConfigurationError as error:
         parser.error(str(error))
     if options.module is not None:
@@ -72,10 +81,23 @@ def _parser() -> argparse.ArgumentParser:
         description="Run a Tornado program with its IOLoop made transactional.",
     )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module")
-    parser.add_argument("--executor", help="auto, processes or serial")
+    parser.add_argument("--executor", help="auto, processes, threads or serial")
+    parser.add_argument("--log", metavar="FILE", help="log what conflicts cost")
     parser.add_argument("--workers", type=int, help="default: one per core")
     parser.add_argument(
         "--order", default="completion", help="completion, or arrival for all commits"
+    )
+    parser.add_argument(
+        "--rounds", default="overlapping", help="overlapping, or barrier between them"
+    )
+    parser.add_argument(
+        "--max-queue", type=int, help="calls that may wait for a worker; then 503"
+    )
+    parser.add_argument(
+        "--timeout", type=float, help="seconds that a transaction may run in a worker"
+    )
+    parser.add_argument(
+        "--max-calls", type=int, help="calls after which a worker is replaced"
     )
     parser.add_argument(
         "--transactional",

@@ -1,28 +1,38 @@
 """One run of a transaction: what it read, what it would write, what it would do.
 
-`run_attempt` runs a call against a snapshot of the store and returns an `Outcome`; it
-changes nothing that anybody else can see. An attempt belongs to the thread that runs
-it, which finds it with `current`.
+It changes nothing that anybody else can see. An attempt belongs to the thread that runs
+it (see `txloop.running`), which finds it with `current`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import sys
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, ClassVar, Never
 
-from txloop.errors import BecomeInevitable, TxForgottenError, TxInternalError
-from txloop.store import Container, Write, committed, forgotten_message
-from txloop.timing import BodyTimer
-from txloop.types import MISSING, Call, Cell, Effect, Key, Outcome, Refusal, Unsendable
+from txloop.container import Container, forgotten_message
+from txloop.errors import (
+    BecomeInevitable,
+    Retrying,
+    TxError,
+    TxForgottenError,
+)
+from txloop.store import committed
+from txloop.types import (
+    MISSING,
+    Cell,
+    Effect,
+    Key,
+    Outcome,
+    Trace,
+    Unsendable,
+)
+from txloop.writes import KeyedWrites
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Collection, Hashable
 
-__all__ = ["Attempt", "current", "inevitable", "on_commit", "run_attempt"]
+__all__ = ["Attempt", "current", "make_current"]
 
 
 class Attempt:
@@ -34,22 +44,41 @@ class Attempt:
             thread is not: nothing can interfere before its commit.
         values: Cells whose value it read.
         presences: Cells of which it learnt only whether the key was there.
+        item_reads: By list's number, how many single items of it were read.
+        views: By list's number, its contents, where it shows none to all who read.
+        spans: By list's number, the span of it that was read in slices.
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
         error_answered: Whether it raised and made the answer to that itself.
         effects: What to run at commit.
         records: Log records to emit at commit.
+        retrying: Whether it is given up until something that it read changes.
+        patience_seconds: The shortest timeout that it retried with, or None.
+        waited_seconds: How long its transaction has waited before.
+        alternatives: How many `or_else` have something else to try if it retries.
+        fixed: What happened that nobody could undo, so that it cannot retry, or None.
+        traced: Whether it notes where in the source things happen: `TracedAttempt`.
     """
+
+    traced: ClassVar[bool] = False
 
     __slots__ = (
         "abandoned",
+        "alternatives",
         "effects",
         "error_answered",
+        "fixed",
+        "item_reads",
+        "patience_seconds",
         "presences",
         "records",
+        "retrying",
         "snapshot",
+        "spans",
         "speculative",
         "values",
+        "views",
+        "waited_seconds",
         "writes",
     )
 
@@ -58,76 +87,120 @@ class Attempt:
         self.speculative = speculative
         self.values: set[Cell] = set()
         self.presences: set[Cell] = set()
-        self.writes: dict[int, _Writes] = {}
+        self.item_reads: dict[int, int] = {}
+        self.spans: dict[int, tuple[int, int]] = {}
+        self.views: dict[int, list[Any]] = {}
+        self.writes: dict[int, Any] = {}  # each container knows the class of its own
         self.abandoned: str | None = None
         self.error_answered = False
         self.effects: list[Effect] = []
         self.records: list[logging.LogRecord] = []
+        self.retrying = False
+        self.patience_seconds: float | None = None
+        self.waited_seconds = 0.0
+        self.alternatives = 0
+        self.fixed: str | None = None
 
     def read(self, container: Container, key: Hashable) -> object:
         """Return the value of a cell, or MISSING, and remember having read it."""
         number = container._number
         own = self.writes.get(number)
-        if own is not None and key in own.values:
-            return own.values[key]
-        self.values.add((number, key))
+        if own is not None and (own.cleared or key in own.values):
+            return own.values.get(key, MISSING)
         value = committed.read_at(container, key, self.snapshot)
+        self.values.add((number, key))  # after it: see `condemn`
         if value.__class__ is Unsendable or container._forgotten:
-            self._refuse(container, value)
+            self.refuse(container, value)
         return value
 
     def has(self, container: Container, key: Hashable) -> bool:
         """Tell whether a key is there, remembering no more than that."""
         number = container._number
         own = self.writes.get(number)
-        if own is not None and key in own.values:
-            return own.values[key] is not MISSING
+        if own is not None and (own.cleared or key in own.values):
+            return own.values.get(key, MISSING) is not MISSING
+        value = committed.read_at(container, key, self.snapshot)
         self.presences.add((number, key))
         if container._forgotten:
-            self._refuse(container, None)
-        return committed.read_at(container, key, self.snapshot) is not MISSING
+            self.refuse(container, None)
+        return value is not MISSING
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         """Set a cell for this attempt; MISSING deletes."""
         own = self.writes.get(container._number)
         if own is None:
             if container._forgotten:
-                self._refuse(container, None)
-            own = self.writes[container._number] = _Writes(container)
+                self.refuse(container, None)
+            own = self.writes[container._number] = KeyedWrites(container)
         if value is MISSING:
             own.deleted.add(key)
         elif own.values.get(key) is MISSING:
             del own.values[key]  # a key that comes back goes to the end
         own.values[key] = value
 
+    def clear(self, container: Container) -> None:
+        """Delete whatever is there at the commit; nothing is read."""
+        if container._forgotten:
+            self.refuse(container, None)
+        own = self.writes[container._number] = KeyedWrites(container)
+        own.cleared = True
+
+    def contents(self, container: Container) -> dict[Hashable, object]:
+        """Return all keys and values in insertion order, remembered as one read."""
+        own: KeyedWrites | None = self.writes.get(container._number)
+        if own is not None and own.cleared:
+            return own.present()
+        found = dict(committed.items_at(container, self.snapshot))
+        self.values.add((container._number, Key.ALL))
+        if container._forgotten:
+            self.refuse(container, None)
+        if own is not None:
+            for key in own.deleted:
+                found.pop(key, None)
+            found.update(own.present())
+        if Unsendable.exist:
+            self._refuse_unsendable(container, [*found, *found.values()])
+        return found
+
     def size(self, container: Container) -> int:
         """Return the number of keys, remembering that their coming and going counts."""
-        self.values.add((container._number, Key.KEYS))
-        if container._forgotten:
-            self._refuse(container, None)
-        size = committed.size_at(container, self.snapshot)
         own = self.writes.get(container._number)
+        if own is not None and own.cleared:
+            return len(own.present())
+        size = committed.size_at(container, self.snapshot)
         if own is not None:
             for key, value in own.values.items():
                 before = committed.read_at(container, key, self.snapshot)
                 size += (value is not MISSING) - (before is not MISSING)
+        self.values.add((container._number, Key.KEYS))
+        if container._forgotten:
+            self.refuse(container, None)
         return size
 
     def keys(self, container: Container) -> list[Hashable]:
         """Return the keys in insertion order, remembering that they count."""
+        own = self.writes.get(container._number)
+        if own is not None and own.cleared:
+            return list(own.present())
+        found = committed.items_at(container, self.snapshot)
         self.values.add((container._number, Key.KEYS))
         if container._forgotten:
-            self._refuse(container, None)
-        found = committed.items_at(container, self.snapshot)
-        own = self.writes.get(container._number)
+            self.refuse(container, None)
+        if Unsendable.exist:
+            self._refuse_unsendable(container, [key for key, _ in found])
         if own is None:
             return [key for key, _ in found]
         keys = dict.fromkeys(key for key, _ in found if key not in own.deleted)
-        added = (key for key, new in own.values.items() if new is not MISSING)
-        keys.update(dict.fromkeys(added))
+        keys.update(dict.fromkeys(own.present()))
         return list(keys)
 
-    def _refuse(self, container: Container, value: object) -> Never:
+    def _refuse_unsendable(self, container: Container, things: list[object]) -> None:
+        for thing in things:
+            if thing.__class__ is Unsendable:
+                self.refuse(container, thing)
+
+    def refuse(self, container: Container, value: object) -> Never:
+        """End this attempt at a value that did not travel, or a forgotten container."""
         if isinstance(value, Unsendable):
             self.abandon(f"it reads a value that does not pickle ({value.reason})")
         raise TxForgottenError(forgotten_message(container))
@@ -136,14 +209,62 @@ class Attempt:
         """Undo the writes and drop the effects; what was read and logged stays."""
         self.writes.clear()
         self.effects.clear()
+        self.forget_views()
+
+    def forget_views(self) -> None:
+        """Make containers ask again: what they show may be no longer so."""
+        committed.forget_views()
+        self.views.clear()
+
+    def condemn(self) -> None:
+        """End it at its next read; on any thread, where nobody waits for its answer.
+
+        What it reads from then on may be gone. It cannot tell: each read is noted when
+        it is done, and that fails.
+        """
+        self.values = self.presences = _Closed()
 
     def abandon(self, reason: str) -> Never:
         """Give this attempt up: its call has to start anew on the loop thread."""
         self.abandoned = reason
         raise BecomeInevitable(reason)
 
+    def retry(self, timeout_seconds: float | None) -> Never:
+        """Give this attempt up until something that it has read changes.
+
+        Raises:
+            TxError: if it must not run again, or if nothing could ever wake it.
+        """
+        given = (self.patience_seconds, timeout_seconds)
+        patience = min((one for one in given if one is not None), default=None)
+        if self.fixed is not None:
+            raise TxError(
+                f"retry() would run the transaction again, but {self.fixed}; call "
+                "retry() before that"
+            )
+        if patience is None and not (
+            self.alternatives or self.values or self.presences
+        ):
+            raise TxError(
+                "retry() would wait for ever: the transaction has read nothing that "
+                "could change; read a container first, or give a timeout"
+            )
+        self.patience_seconds = patience
+        self.retrying = True
+        raise Retrying
+
+    def note_write(self, container: Container, keys: Collection[Hashable]) -> None:
+        """Note the line that writes; called where `traced`. No keys: all of it."""
+
+    def trace(self, worker: int) -> Trace | None:
+        """Return when and where it ran, where `traced`."""
+
     def outcome(
-        self, value: object, error: BaseException | None, body_seconds: float
+        self,
+        value: object,
+        error: BaseException | None,
+        body_seconds: float,
+        trace: Trace | None = None,
     ) -> Outcome:
         """Freeze what is known now."""
         return Outcome(
@@ -157,24 +278,15 @@ class Attempt:
             tuple(self.records),
             body_seconds,
             self.error_answered,
+            trace,
         )
 
 
-class _Writes:
-    """What one attempt writes to one container."""
+class _Closed(set["Cell"]):
+    """The cells read by an attempt that must not read any more."""
 
-    __slots__ = ("container", "deleted", "values")
-
-    def __init__(self, container: Container) -> None:
-        self.container = container
-        self.values: dict[Hashable, object] = {}
-        self.deleted: set[Hashable] = set()  # at least for a while
-
-    def in_order(self) -> Iterator[Write]:
-        for key, value in self.values.items():
-            if key in self.deleted and value is not MISSING:
-                yield self.container, key, MISSING
-            yield self.container, key, value
+    def add(self, cell: Cell) -> Never:
+        raise BecomeInevitable("nobody waits for this attempt any more")
 
 
 class _Running(threading.local):
@@ -190,100 +302,6 @@ def current() -> Attempt | None:
     return _running.attempt
 
 
-def on_commit(function: Callable[..., object], *args: object, **kwargs: object) -> None:
-    """Run ``function(*args, **kwargs)`` on the loop thread when this commits.
-
-    Effects run in the order in which they were asked for, each exactly once, and not
-    at all when the attempt is aborted or ends with an exception. An effect that raises
-    is logged; the others run. Outside a transaction the function runs at once. May be
-    called by any thread that runs an attempt.
-    """
-    attempt = _running.attempt
-    if attempt is None:
-        function(*args, **kwargs)
-        return
-    attempt.effects.append(Effect(function, args, kwargs, _caller()))
-
-
-def inevitable() -> None:
-    """Make sure that this attempt is the last: from here on nothing is run again.
-
-    On the loop thread it returns at once. Elsewhere the attempt is abandoned and the
-    call starts anew on the loop thread; later calls of the same function go there
-    directly. Outside a transaction it does nothing.
-    """
-    attempt = _running.attempt
-    if attempt is not None and attempt.speculative:
-        attempt.abandon("it asks to be inevitable")
-
-
-def run_attempt(
-    call: Call, *, speculative: bool, keep_reads: bool = True
-) -> Outcome | Refusal:
-    """Run `call` once against the newest version, on this thread.
-
-    Args:
-        call: The transaction's function call.
-        speculative: Whether the result may be thrown away; then what cannot be undone
-            (the running loop, `inevitable`) ends it with a `Refusal`.
-        keep_reads: Whether to report the reads even where they cannot matter.
-    """
-    attempt = Attempt(committed.version, speculative)
-    value: object = None
-    error: BaseException | None = None
-    outer, _running.attempt = _running.attempt, attempt
-    timer = BodyTimer()
-    try:
-        if speculative:
-            with _no_running_loop():
-                value = call.function(*call.args, **call.kwargs)
-        else:
-            value = call.function(*call.args, **call.kwargs)
-    except BecomeInevitable:
-        pass  # the attempt knows
-    except BaseException as raised:  # whatever user code raises is its answer
-        # The traceback starts in user code; our frame in it would be a cycle.
-        trace = raised.__traceback__
-        error = raised.with_traceback(trace.tb_next if trace else None)
-        del trace
-        if not isinstance(raised, call.commits_on):
-            attempt.roll_back()
-    finally:
-        _running.attempt = outer
-    if attempt.abandoned is not None:  # even if user code caught BecomeInevitable
-        return Refusal(attempt.abandoned, warn=False)
-    failed = error is not None or attempt.error_answered
-    if not (keep_reads or attempt.writes or failed or call.ordered):
-        # Correct at its snapshot, whatever was committed since.
-        attempt.values.clear()
-        attempt.presences.clear()
-    return attempt.outcome(value, error, timer.seconds())
-
-
-class _ForbiddenLoop:
-    """Stands in for the running loop: touching it cannot be undone."""
-
-    def __getattr__(self, name: str) -> Never:
-        attempt = _running.attempt
-        if attempt is None:
-            raise TxInternalError(f"no attempt runs, yet the loop's {name} is hidden")
-        attempt.abandon("it uses the running event loop")
-
-
-_forbidden_loop = _ForbiddenLoop()
-
-
-@contextmanager
-def _no_running_loop() -> Iterator[None]:
-    # The running loop is per thread, so this hides it from nobody else.
-    before = asyncio._get_running_loop()
-    asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
-    try:
-        yield
-    finally:
-        asyncio._set_running_loop(before)
-
-
-def _caller() -> str:
-    frame = sys._getframe(2)
-    return f'File "{frame.f_code.co_filename}", line {frame.f_lineno}'
+def make_current(attempt: Attempt | None) -> None:
+    """Let this thread run `attempt` from now on, or none, whatever it ran before."""
+    _running.attempt = attempt

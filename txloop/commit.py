@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txloop.types import Commit, Conflict, Outcome
+from txloop.types import Commit, Conflict, Outcome, Retry
 
 if TYPE_CHECKING:
     from txloop.store import Store
 
-__all__ = ["decide"]
+__all__ = ["decide", "still_holds"]
 
 
 def decide(outcome: Outcome, store: Store, ordered: bool) -> Commit | Conflict:
@@ -33,9 +33,20 @@ def decide(outcome: Outcome, store: Store, ordered: bool) -> Commit | Conflict:
         return Commit(outcome)
     if not (outcome.writes or ordered or outcome.failed):
         return Commit(outcome)
-    for presence, cells in ((False, outcome.values), (True, outcome.presences)):
+    return _change(outcome, store) or Commit(outcome)
+
+
+def still_holds(retry: Retry, store: Store) -> bool:
+    """Return whether an attempt that retried would find now what it has found."""
+    return retry.snapshot == store.version or _change(retry, store) is None
+
+
+def _change(answer: Outcome | Retry, store: Store) -> Conflict | None:
+    """Return the first change found of what an attempt has read, or None."""
+    snapshot = answer.snapshot
+    for presence, cells in ((False, answer.values), (True, answer.presences)):
         for number, key in cells:
-            version = store.changed_at(number, key, presence)
-            if version > snapshot:
+            version = store.changed_since(number, key, presence, snapshot)
+            if version:
                 return Conflict((number, key), snapshot, version)
-    return Commit(outcome)
+    return None

@@ -8,90 +8,66 @@ It belongs to the loop thread and knows no Tornado. A transaction's way::
                  +------ here <---- on this thread   | MOST_CONFLICTS inevitable
                                                      +--> executor
 
+A function whose calls keep conflicting on one cell has them run one after another.
+A transaction that retries leaves this way for the waiting room, until it is woken.
 An **inevitable** transaction runs once more while all other commits wait. Only unmarked
 code on the loop thread can still interfere; then it runs here, where nothing can.
 """
 
 from __future__ import annotations
 
-import contextvars
+import dataclasses
 import logging
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from txloop.commit import decide
+from txloop.commit import decide, still_holds
+from txloop.contention import Contention
 from txloop.effects import EffectQueue
-from txloop.errors import TxClosedError
-from txloop.events import (
-    Aborted,
-    Committed,
-    Conflicted,
-    Event,
-    Listener,
-    RoundRun,
-    Started,
-    Waited,
-)
-from txloop.executors.base import Executor, Reactor, Work, run_here
+from txloop.errors import TxClosedError, TxThreadError
+from txloop.executors.base import Executor, Reactor, run_here
+from txloop.faults import faults_on_purpose
+from txloop.flights import Flights
+from txloop.journal import Journal
+from txloop.owner import claim, release
+from txloop.pending import Done, Transaction
 from txloop.profile import Profile, Profiles, Stats
+from txloop.rounds import Rounds
 from txloop.store import committed
-from txloop.types import Call, Conflict, Outcome, Refusal
+from txloop.turns import Turns
+from txloop.types import Answer, Call, Conflict, Outcome, Refusal, Retry
+from txloop.waiting import Timers, WaitingRoom
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from txloop.events import Listener
+    from txloop.executors.base import Running
 
 __all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
 
 MOST_CONFLICTS = 3
 """After so many conflicts a transaction becomes inevitable."""
 
-Done = Callable[[object, BaseException | None], None]
-"""Takes a committed transaction's value, or its error, on the loop thread."""
+_log = logging.getLogger("txloop")
 
 _HERE = Refusal("it is short", lasting=False, warn=False)
 
-_log = logging.getLogger("txloop")
 
-
-class DispatcherReactor(Reactor, Protocol):
+class DispatcherReactor(Timers, Reactor, Protocol):
     """What the dispatcher needs of the running event loop."""
 
-    def call_soon(
-        self,
-        callback: Callable[..., object],
-        /,
-        *args: object,
-        context: contextvars.Context | None = None,
-    ) -> object:
-        """Call `callback` in the next iteration."""
-
-
-class _Transaction:
-    """A call on its way to its commit; owned by the dispatcher."""
-
-    __slots__ = (
-        "attempt",
-        "call",
-        "conflicts",
-        "done",
-        "inline",
-        "number",
-        "outcome",
-        "profile",
-    )
-
-    def __init__(self, number: int, call: Call, profile: Profile, done: Done) -> None:
-        self.number = number
-        self.call = call
-        self.profile = profile
-        self.done = done
-        self.attempt = 0
-        self.inline = False
-        self.conflicts = 0
-        self.outcome: Outcome | Refusal | None = None  # None: it runs somewhere
+    def is_closed(self) -> bool:
+        """Tell whether it will never run again."""
 
 
 class Dispatcher:
-    """All transactions of one loop; used by that loop's thread only."""
+    """All transactions of one loop; used by that loop's thread only.
+
+    Attributes:
+        reactor: The running event loop.
+        traces: Whether calls are traced.
+    """
 
     def __init__(
         self,
@@ -99,6 +75,8 @@ class Dispatcher:
         reactor: DispatcherReactor,
         listeners: Sequence[Listener] = (),
         on_start: Callable[[], object] = lambda: None,
+        max_queue: int | None = None,
+        barrier: bool = False,
     ) -> None:
         """Take an executor, which is started by the first transaction.
 
@@ -107,77 +85,142 @@ class Dispatcher:
             reactor: The running event loop.
             listeners: Told what happens.
             on_start: Called just before the executor is started.
+            max_queue: How many calls may wait for a worker; beyond it they are turned
+                away, except those that commit in order. None for any number.
+            barrier: Whether all of a round must have ended when the next one begins.
         """
         self.executor = executor
         self.listeners = list(listeners)
-        self.profiles = Profiles(scanning=executor.forks)
-        self._reactor = reactor
+        self._journal = Journal(self.listeners, executor.parallel)
+        self.profiles = Profiles(scanning=executor.parallel)
+        self.reactor = reactor
         self._on_start = on_start
         self.started = False
         self._closed = False
+        self._thread = 0  # that runs the loop, from the first transaction on
         self._transactions = 0
-        self._attempts = 0
-        self._round: list[_Transaction] = []
-        self._running: dict[int, _Transaction] = {}  # by attempt number
-        self._open: dict[int, _Transaction] = {}  # by transaction number
-        self._in_order: deque[_Transaction] = deque()
-        self._held: deque[_Transaction] = deque()  # they wait for the inevitable one
-        self._inevitable: _Transaction | None = None
-        self._next_inevitable: deque[_Transaction] = deque()
-        self._effects = EffectQueue()
+        self._rounds = Rounds(reactor, self.flush, barrier)
+        self._open: dict[int, Transaction] = {}  # by transaction number
+        self._room = WaitingRoom(committed, reactor, self._drain, self._run_again)
+        self._turns = Turns()
+        self._contention = Contention()
+        self._flights = Flights(executor, self._journal, self._contention, max_queue)
+        faults = faults_on_purpose("dispatcher")
+        self._effects = EffectQueue(faults)
+        self._decide = decide if faults is None else faults.deciding(decide)
+        if faults is not None:
+            _log.warning("faults happen on purpose, TXLOOP_FAULTS says: %s", faults)
         self._draining = False
+        self.traces = False
+
+    def is_over(self) -> bool:
+        """Tell whether it runs no more transactions."""
+        return self._closed or self.reactor.is_closed()
 
     def stats(self) -> Stats:
         """Return what was done so far."""
-        return self.profiles.stats(self.executor, committed.version)
+        to_do = len(self._room), len(self._open), self._flights.queued
+        return self.profiles.stats(self.executor, committed.version, *to_do)
 
     @property
     def pending(self) -> int:
         """The number of transactions that have not ended yet."""
         return len(self._open)
 
+    @property
+    def busy(self) -> int:
+        """The number of those that do not wait for others."""
+        return len(self._open) - self._room.patient
+
+    @property
+    def stuck(self) -> bool:
+        """Whether all that is left waits, with no timeout, for what nobody may do."""
+        return bool(self._open) and not self.busy and not self._room.timed
+
+    # Being watched
+
+    def trace(self, listener: Listener) -> None:
+        """Tell `listener` of what happens, too, and trace all calls from now on."""
+        self.listeners.append(listener)
+        self.traces = True
+
+    def untrace(self, listener: Listener) -> None:
+        """Undo `trace`."""
+        if listener in self.listeners:
+            self.listeners.remove(listener)
+        self.traces = False
+
+    def running(self) -> list[tuple[int, Running]]:
+        """Return what runs away from this thread, by transaction's number."""
+        return self._flights.running()
+
     # In
 
-    def submit(self, call: Call, profile: Profile, done: Done) -> None:
-        """Have `call` run as a transaction and hand its result to `done`, later."""
+    def submit(self, call: Call, profile: Profile, done: Done) -> int:
+        """Have `call` run as a transaction and hand its result to `done`, later.
+
+        Returns:
+            The transaction's number.
+        """
         self.profiles.marked += 1
         self._transactions += 1
-        transaction = _Transaction(self._transactions, call, profile, done)
+        if self.traces:
+            call = dataclasses.replace(call, traced=True)
+        transaction = Transaction(self._transactions, call, profile, done)
         if self._closed:
             done(None, TxClosedError(f"the loop is closed; {call.label} did not run"))
-            return
+            return transaction.number
+        if self._thread != threading.get_ident():
+            try:
+                claim(self)
+            except TxThreadError as error:
+                done(None, error)
+                return transaction.number
+            self._thread = threading.get_ident()
         self._open[transaction.number] = transaction
-        if call.ordered:
-            self._in_order.append(transaction)
-        self._round.append(transaction)
-        if len(self._round) == 1:
-            # In an empty context: the first submitter's is not the others'.
-            self._reactor.call_soon(self.flush, context=contextvars.Context())
+        self._add_to_round(transaction)
+        return transaction.number
+
+    def _add_to_round(self, transaction: Transaction) -> None:
+        self._turns.enter(transaction)
+        self._rounds.add(transaction)
+        if self._rounds.waits:
+            self._journal.round_waits()
 
     def flush(self) -> None:
-        """Run the round; called once per loop iteration.
+        """Run the round, if there is one; called once per loop iteration.
 
         What is worth it goes to the executor in one batch, the rest runs here.
         """
-        if self._closed or not self._round:
+        batch = [] if self._closed else self._rounds.begin()
+        if not batch:
             return
-        batch, self._round = self._round, []
         self.profiles.rounds += 1
-        if self.listeners:
-            self._tell(RoundRun(len(batch)))
+        self._journal.round_run(len(batch))
         away = []
         for transaction in batch:
             if transaction.profile.stays(self.executor.transport_seconds):
                 transaction.outcome = _HERE
+            elif not self._flights.has_room(transaction):
+                self._turn_away(transaction)
+            elif self._contention.may_run(transaction):
+                away.append(self._flights.work(transaction))
             else:
-                away.append(self._work(transaction))
+                self._journal.lined_up(transaction)
         if away:
             if not self.started:
                 self._start()
             self.executor.run(away)
         self._run_rest(batch)
 
-    def _run_rest(self, batch: Sequence[_Transaction]) -> None:
+    def _turn_away(self, transaction: Transaction) -> None:
+        error = self._flights.no_room(transaction)
+        del self._open[transaction.number]
+        self._rounds.left(transaction)
+        outcome = Outcome(committed.version, error=error)
+        self._effects.add(outcome, transaction.done, transaction.profile.label)
+
+    def _run_rest(self, batch: Sequence[Transaction]) -> None:
         for transaction in batch:
             if self._closed:  # by the effects of the last one
                 return
@@ -188,124 +231,170 @@ class Dispatcher:
     def _start(self) -> None:
         self.started = True
         self._on_start()
-        committed.owner = threading.get_ident()
-        self.executor.start(self._reactor, self._deliver)
+        self.executor.start(self.reactor, self._deliver)
 
-    def _work(self, transaction: _Transaction) -> Work:
-        self._note_attempt(transaction, inline=False)
-        self._attempts += 1
-        self._running[self._attempts] = transaction
-        estimate = transaction.profile.estimate()
-        urgent = transaction is self._inevitable
-        return Work(self._attempts, transaction.call, estimate, urgent)
-
-    def _run_here(self, transaction: _Transaction) -> None:
+    def _run_here(self, transaction: Transaction) -> None:
         """Run it on this thread, where nothing can interfere, and commit it."""
-        self._note_attempt(transaction, inline=True)
-        outcome = run_here(transaction.call)
+        transaction.outcome = None
+        self._journal.started(transaction, inline=True)
+        answer = run_here(transaction.call)
         if self._closed:  # by the body: it has been answered
             return
-        profile = transaction.profile
-        profile.inline += 1
-        profile.note_body(outcome.body_seconds, inline=True)
-        self._commit(transaction, outcome)
-
-    def _note_attempt(self, transaction: _Transaction, inline: bool) -> None:
-        transaction.attempt += 1
-        transaction.outcome = None
-        transaction.inline = inline
-        profile = transaction.profile
-        profile.attempts += 1
-        if self.listeners:
-            number, label = transaction.number, profile.label
-            self._tell(Started(number, transaction.attempt, label, inline))
+        self._journal.answered(transaction, answer)
+        if isinstance(answer, Retry):
+            transaction.profile.note_retry()
+            self._wait(transaction, answer)
+        else:
+            transaction.profile.note_body(answer.body_seconds, inline=True)
+            self._commit(transaction, answer)
 
     # Out
 
-    def _deliver(self, number: int, answer: Outcome | Refusal) -> None:
+    def _deliver(self, number: int, answer: Answer) -> None:
         """Take the answer to an attempt; one that nobody waits for is ignored."""
-        transaction = self._running.pop(number, None)
+        transaction = self._flights.landed(number)
         if transaction is None:
-            if isinstance(answer, Outcome):
-                committed.close_snapshot(answer.snapshot)
+            _close_snapshot(answer)
             return
+        self._journal.answered(transaction, answer)
         if isinstance(answer, Refusal):
-            self._note_refusal(transaction, answer)
-        else:
+            self._journal.refused(transaction, answer)
+        elif isinstance(answer, Outcome):
             transaction.profile.note_body(answer.body_seconds, inline=False)
         transaction.outcome = answer
         self._settle(transaction)
+        self.executor.feed()  # effects may take their time
         self._drain()
 
-    def _note_refusal(self, transaction: _Transaction, refusal: Refusal) -> None:
-        profile = transaction.profile
-        self._tell(Aborted(transaction.number, profile.label, refusal.reason))
-        if refusal.warn and profile.home is None:
-            _log.warning(
-                "%s runs on the loop thread: %s", profile.label, refusal.reason
-            )
-        if refusal.lasting:
-            profile.home = refusal.reason
-
-    def _settle(self, transaction: _Transaction) -> None:
+    def _settle(self, transaction: Transaction) -> None:
         """Decide about an outcome if it is its turn."""
-        if self._inevitable is not None and self._inevitable is not transaction:
-            self._held.append(transaction)
-            number, label = transaction.number, transaction.profile.label
-            self._tell(Waited(number, label, self._inevitable.number))
+        if self._turns.holds_back(transaction):
+            assert self._turns.inevitable is not None
+            self._journal.held_back(transaction, self._turns.inevitable)
             return
-        if transaction.call.ordered and self._in_order[0] is not transaction:
+        if not self._turns.has_come(transaction):
             return  # `_drain` comes back to it
-        outcome = transaction.outcome
-        if not isinstance(outcome, Outcome):
-            self._run_here(transaction)
-            return
-        decision = decide(outcome, committed, transaction.call.ordered)
-        committed.close_snapshot(outcome.snapshot)
-        if isinstance(decision, Conflict):
-            self._conflict(transaction, outcome, decision)
+        answer = transaction.outcome
+        if isinstance(answer, Retry):
+            self._retry(transaction, answer)
+        elif isinstance(answer, Outcome):
+            decision = self._decide(answer, committed, transaction.call.ordered)
+            committed.close_snapshot(answer.snapshot)
+            if isinstance(decision, Conflict):
+                transaction.outcome = None  # it may stand in line from here on
+                self._conflict(transaction, answer, decision)
+            else:
+                self._commit(transaction, answer)
         else:
-            self._commit(transaction, outcome)
+            self._run_here(transaction)
 
     def _conflict(
-        self, transaction: _Transaction, outcome: Outcome, conflict: Conflict
+        self, transaction: Transaction, outcome: Outcome, conflict: Conflict
     ) -> None:
-        profile = transaction.profile
-        profile.conflicts += 1
-        transaction.conflicts += 1
-        seconds = outcome.body_seconds
-        self._tell(Conflicted(transaction.number, profile.label, conflict, seconds))
-        if transaction is self._inevitable or profile.home is not None:
+        heat = transaction.profile.heat
+        alone_before = heat.lined_up
+        self._journal.conflicted(transaction, outcome, conflict)
+        home = transaction.profile.home is not None
+        if transaction is self._turns.inevitable or home:
             self._run_here(transaction)
-        elif transaction.conflicts < MOST_CONFLICTS:
-            self.executor.run([self._work(transaction)])
-        else:
+        elif transaction.conflicts >= MOST_CONFLICTS:
+            self._journal.at_bound(transaction, conflict)
             transaction.outcome = None
-            self._next_inevitable.append(transaction)
+            self._turns.demand(transaction)
+        elif self._contention.may_run(transaction):
+            self._flights.send(transaction)
+        else:
+            self._journal.lined_up(transaction)
+        if heat.lined_up and not alone_before:
+            self._flights.line_up(transaction.profile)
 
-    def _commit(self, transaction: _Transaction, outcome: Outcome) -> None:
-        profile = transaction.profile
-        profile.commits += 1
-        profile.errors += outcome.failed
+    def _commit(self, transaction: Transaction, outcome: Outcome) -> None:
         if outcome.writes:
             committed.install(outcome.writes)  # type: ignore[arg-type] # containers
         del self._open[transaction.number]
-        if transaction.call.ordered:
-            self._in_order.popleft()
-        if transaction is self._inevitable:
-            self._inevitable = None
-        if self.listeners:
-            self._tell(
-                Committed(
-                    transaction.number,
-                    profile.label,
-                    committed.version,
-                    outcome.body_seconds,
-                    transaction.inline,
-                    outcome.failed,
-                )
-            )
-        self._effects.add(outcome, transaction.done, profile.label)
+        self._room.ended(transaction)
+        self._turns.leave(transaction)
+        self._contention.left(transaction)
+        self._rounds.left(transaction)
+        self._journal.committed(transaction, outcome, committed.version)
+        self._effects.add(outcome, transaction.done, transaction.profile.label)
+
+    # Waiting for a change
+
+    def _retry(self, transaction: Transaction, retry: Retry) -> None:
+        holds = still_holds(retry, committed)
+        committed.close_snapshot(retry.snapshot)
+        if holds:
+            self._wait(transaction, retry)
+            return
+        self._journal.retried(transaction, retry, waits=False)
+        if transaction.profile.home is not None:
+            self._run_here(transaction)
+        else:
+            urgent = transaction is self._turns.inevitable
+            self._flights.send(transaction, urgent)
+
+    def _wait(self, transaction: Transaction, retry: Retry) -> None:
+        """Put it aside until something changes that it has read."""
+        self._journal.retried(transaction, retry, waits=True)
+        transaction.outcome = None
+        transaction.conflicts = 0
+        self._room.ended(transaction)
+        self._turns.leave(transaction)
+        self._contention.left(transaction)
+        self._rounds.left(transaction)
+        self._room.enter(transaction, retry)
+        if transaction.unwanted:
+            self._drop(transaction)
+
+    def _wake(self) -> None:
+        for transaction in self._room.wake(self._most_awake):
+            self._run_again(transaction, timed_out=False)
+
+    def _most_awake(self, transaction: Transaction) -> int:
+        """Return how many like this one should run at once to take the same thing."""
+        short = transaction.profile.short(self.executor.transport_seconds)
+        return 1 if short else self.executor.workers
+
+    def _run_again(self, transaction: Transaction, timed_out: bool = True) -> None:
+        self._journal.woken(transaction, timed_out)
+        self._add_to_round(transaction)
+
+    def leave(self, number: int) -> None:
+        """Take note that nobody is left to take the result of a transaction.
+
+        If it waits, for a worker or for a change, or has waited for a change, or will,
+        it is dropped. Others commit all the same, as in stock Tornado: they began
+        before anybody left.
+        """
+        transaction = self._open.get(number)
+        if transaction is None:
+            return
+        transaction.unwanted = True
+        if (
+            transaction.waiting_since is not None
+            or transaction in self._rounds
+            or self._contention.in_line(transaction)
+            or self._flights.withdraw(transaction)
+        ):
+            self._drop(transaction)
+            self._drain()
+
+    def _drop(self, transaction: Transaction) -> None:
+        """Take it away, wherever it is on its way."""
+        del self._open[transaction.number]
+        if not self._room.leave(transaction):
+            self._turns.forget(transaction)
+        self._contention.forget(transaction)
+        self._rounds.forget(transaction)
+        self._flights.forget(transaction)
+        _close_snapshot(transaction.outcome)
+        transaction.outcome = None
+        self._journal.dropped(transaction)
+
+    def stop_waiting(self) -> None:
+        """Let every timeout pass at once, now and from now on: the loop will end."""
+        self._room.hurry()
 
     # What has become possible
 
@@ -321,29 +410,22 @@ class Dispatcher:
             self._draining = False
 
     def _step(self) -> bool:
-        first = self._in_order[0] if self._in_order else None
         if self._effects.run_next():
             return True
-        if self._closed or self._inevitable is not None:
+        if self._closed:
             return False
-        if self._held:
-            self._settle(self._held.popleft())
-        elif first is not None and first.outcome is not None:
-            self._settle(first)
-        elif self._next_inevitable:
-            self._inevitable = self._next_inevitable.popleft()
-            self.executor.run([self._work(self._inevitable)])
-        else:
+        if self._room.changed:
+            self._wake()
+        ready = self._turns.next()
+        if ready is not None:
+            self._settle(ready)
+            return True
+        inevitable = self._turns.next_inevitable()
+        following = inevitable or self._contention.next()
+        if following is None:
             return False
+        self._flights.send(following, urgent=inevitable is not None)
         return True
-
-    def _tell(self, event: Event) -> None:
-        for listener in list(self.listeners):
-            try:
-                listener(event)
-            except Exception:
-                self.listeners.remove(listener)
-                _log.exception("the listener %r failed and was removed", listener)
 
     # The end
 
@@ -354,18 +436,33 @@ class Dispatcher:
         self._closed = True
         self.executor.close()
         self.profiles.close()
-        if self.started:
-            committed.owner = None
+        release(self)
         pending = list(self._open.values())
         for transaction in pending:
-            if isinstance(transaction.outcome, Outcome):
-                committed.close_snapshot(transaction.outcome.snapshot)
+            _close_snapshot(transaction.outcome)
+        self._room.clear()
         self._open.clear()
-        self._running.clear()
+        self._flights.clear()
         for transaction in pending:
-            label = transaction.call.label
-            error = TxClosedError(f"the loop was closed before {label} could commit")
-            outcome = Outcome(committed.version, error=error)
-            self._effects.add(outcome, transaction.done, label)
+            self._answer_closed(transaction)
         while self._effects.run_next():
             pass
+        self._journal.closed()
+
+    def end_waits(self) -> None:
+        """Let nobody wait any more: each gets a `TxClosedError` instead."""
+        for transaction in self._room.empty():
+            del self._open[transaction.number]
+            self._answer_closed(transaction)
+        self._drain()
+
+    def _answer_closed(self, transaction: Transaction) -> None:
+        label = transaction.call.label
+        error = TxClosedError(f"the loop was closed before {label} could commit")
+        outcome = Outcome(committed.version, error=error)
+        self._effects.add(outcome, transaction.done, label)
+
+
+def _close_snapshot(answer: Answer | None) -> None:
+    if isinstance(answer, Outcome | Retry):
+        committed.close_snapshot(answer.snapshot)

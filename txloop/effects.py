@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections import deque
 from typing import TYPE_CHECKING
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 from txloop.types import Effect, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from txloop.faults import Faults
 
 __all__ = ["EffectQueue"]
 
@@ -22,7 +25,9 @@ class EffectQueue:
     One commit's effects run before the next one's, even if an effect causes a commit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, faults: Faults | None = None) -> None:
+        """Take what shall go wrong on purpose."""
+        self._faults = faults
         self._waiting: deque[Effect] = deque()
 
     def add(
@@ -34,7 +39,10 @@ class EffectQueue:
         """Take over what a committed outcome wants done, and `done` with its result."""
         for record in outcome.records:
             self._waiting.append(Effect(_emit, (record,), {}, record.name))
-        self._waiting.extend(outcome.effects)
+        effects: Iterable[Effect] = outcome.effects
+        if self._faults is not None:
+            effects = map(self._faults.spoil, effects)
+        self._waiting.extend(effects)
         self._waiting.append(Effect(done, (outcome.value, outcome.error), {}, label))
 
     def run_next(self) -> bool:
@@ -44,11 +52,23 @@ class EffectQueue:
         effect = self._waiting.popleft()
         try:
             effect.function(*effect.args, **effect.kwargs)
-        except Exception:  # the program's code; the other effects run
+        except KeyboardInterrupt:  # hardly the effect's own
+            raise
+        except BaseException:  # the program's code; the other effects run
             _log.exception(
-                "an effect failed: %r, asked for at %s", effect.function, effect.origin
+                "an effect failed: %s, asked for at %s",
+                _name_of(effect.function),
+                effect.origin,
             )
         return True
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    # Not its repr: that of a partial shows arguments, and they may be secret.
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(name)
 
 
 def _emit(record: logging.LogRecord) -> None:

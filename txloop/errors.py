@@ -8,7 +8,10 @@
      +-- TxThreadError (RuntimeError)         a write from a foreign thread
      +-- TxForgottenError (LookupError)       a container nobody kept alive
      +-- TxWorkerError (RuntimeError)         a call that kills its workers
+     +-- TxTimeoutError (TimeoutError)        a call that ran for too long
      +-- TxClosedError (RuntimeError)         the loop closed before the commit
+     +-- TxOverloadError (RuntimeError)       too many calls wait for a worker
+     +-- TransactionError                     what PyPy's module cannot do here
      +-- TxInternalError (AssertionError)     a bug in txloop: please report it
 
 Conflicts are values (`txloop.types.Conflict`), not errors. The errors of the
@@ -19,12 +22,16 @@ from __future__ import annotations
 
 __all__ = [
     "BecomeInevitable",
+    "Retrying",
+    "TransactionError",
     "TxClosedError",
     "TxConfigurationError",
     "TxError",
     "TxForgottenError",
     "TxInternalError",
+    "TxOverloadError",
     "TxThreadError",
+    "TxTimeoutError",
     "TxValueError",
     "TxWorkerError",
 ]
@@ -54,8 +61,26 @@ class TxWorkerError(TxError, RuntimeError):
     """Several workers died while they ran the same call, so it is not run again."""
 
 
+class TxTimeoutError(TxError, TimeoutError):
+    """A call ran for longer than its `timeout` allows, and was ended."""
+
+
 class TxClosedError(TxError, RuntimeError):
     """The loop was closed while the transaction still waited for its commit."""
+
+
+class TxOverloadError(TxError, RuntimeError):
+    """As many calls as `max_queue` allows wait for a worker; this one did not run.
+
+    Attributes:
+        retry_after_seconds: When there may be room again, by what is known.
+    """
+
+    retry_after_seconds = 1
+
+
+class TransactionError(TxError):
+    """A function of `txloop.transaction` was called where it cannot work."""
 
 
 class TxInternalError(TxError, AssertionError):
@@ -72,3 +97,10 @@ class BecomeInevitable(BaseException):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Retrying(BaseException):
+    """Give this attempt up until something that it has read changes.
+
+    Not an error, and a `BaseException` for the same reason as `BecomeInevitable`.
+    """

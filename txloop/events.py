@@ -11,17 +11,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from txloop.types import Conflict
+    from txloop.types import Conflict, Trace
 
 __all__ = [
     "Aborted",
+    "Answered",
+    "Closed",
     "Committed",
     "Conflicted",
+    "Dropped",
     "Event",
+    "LinedUp",
     "Listener",
+    "Retried",
     "RoundRun",
+    "RoundWaits",
     "Started",
     "Waited",
+    "Woken",
 ]
 
 
@@ -33,6 +40,14 @@ class RoundRun:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundWaits:
+    """There are transactions for the next round, which waits for the end of this one.
+
+    It is over with the next `RoundRun`.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Started:
     """Attempt `attempt` (1 is the first) of a transaction was handed over."""
 
@@ -40,6 +55,29 @@ class Started:
     attempt: int
     label: str
     inline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinedUp:
+    """A transaction stands in line: it would conflict with one that runs.
+
+    It is over when it is started, or dropped.
+    """
+
+    transaction: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to an attempt is there; it is not decided yet what becomes of it.
+
+    Told of traced attempts only (`Dispatcher.trace`), wherever they ran.
+    """
+
+    transaction: int
+    label: str
+    trace: Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +120,53 @@ class Waited:
     inevitable: int
 
 
-Event: TypeAlias = RoundRun | Started | Committed | Conflicted | Aborted | Waited
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """An attempt gave up until something changes; `waits`: nothing has changed yet."""
+
+    transaction: int
+    label: str
+    body_seconds: float
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """A waiting transaction runs again; `timed_out`: its time is up."""
+
+    transaction: int
+    label: str
+    timed_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A transaction that waited will not run: nobody is left to take its result."""
+
+    transaction: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The loop has ended: nothing more will happen."""
+
+
+Event: TypeAlias = (
+    RoundRun
+    | RoundWaits
+    | Started
+    | LinedUp
+    | Answered
+    | Committed
+    | Conflicted
+    | Aborted
+    | Waited
+    | Retried
+    | Woken
+    | Dropped
+    | Closed
+)
 
 Listener: TypeAlias = Callable[[Event], None]
 """Takes an event on the loop thread."""

@@ -33,6 +33,7 @@ class FunctionCalls:
         dispatcher: Runs them.
         commits_on: The exceptions that commit whatever the mark says.
         ordered: Whether all of them commit in the order in which they were made.
+        timeout: After how many seconds a run is ended, if its mark does not say.
     """
 
     def __init__(
@@ -40,10 +41,12 @@ class FunctionCalls:
         dispatcher: Dispatcher,
         commits_on: tuple[type[BaseException], ...],
         ordered: bool,
+        timeout: float | None = None,
     ) -> None:
         self._dispatcher = dispatcher
         self._commits_on = commits_on
         self._ordered = ordered
+        self._timeout = timeout
 
     def profile(self, function: Callable[..., object]) -> Profile:
         """Return the record of a function, which is scanned when first seen."""
@@ -63,8 +66,12 @@ class FunctionCalls:
         done: Done,
         *,
         ordered: bool,
-    ) -> None:
-        """Have a call run as a transaction and its result handed to `done`."""
+    ) -> int:
+        """Have a call run as a transaction and its result handed to `done`.
+
+        Returns:
+            The transaction's number.
+        """
         mark = mark_of(function) or _UNMARKED
         call = Call(
             function,
@@ -73,8 +80,9 @@ class FunctionCalls:
             name_of(function),
             ordered or self._ordered,
             self._commits_on + mark.commits_on,
+            timeout_seconds=mark.timeout_seconds(self._timeout),
         )
-        self._dispatcher.submit(call, self.profile(function), done)
+        return self._dispatcher.submit(call, self.profile(function), done)
 
     def future(
         self,
@@ -85,11 +93,20 @@ class FunctionCalls:
         *,
         ordered: bool = False,
     ) -> asyncio.Future[T]:
-        """Run a call as one transaction and return the future of its result."""
+        """Run a call as one transaction and return the future of its result.
+
+        If the future is cancelled while the transaction waits for a change, or before
+        it does, it is dropped then.
+        """
         future: asyncio.Future[T] = loop.create_future()
         done = functools.partial(_resolve, future)
-        self.submit(function, args, kwargs, done, ordered=ordered)
+        number = self.submit(function, args, kwargs, done, ordered=ordered)
+        future.add_done_callback(functools.partial(self._leave, number))
         return future
+
+    def _leave(self, number: int, future: asyncio.Future[T]) -> None:
+        if future.cancelled():
+            self._dispatcher.leave(number)
 
 
 def check_awaitable(function: Callable[..., object]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import socket
 import weakref
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -17,20 +16,23 @@ from tornado import gen
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.log import app_log
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop, BaseAsyncIOLoop
+from tornado.process import task_id
 from tornado.web import Finish
 
+from txloop import stmlog
 from txloop.attempt import current
 from txloop.dispatch import Dispatcher
 from txloop.functions import FunctionCalls, check_awaitable, is_coroutine
 from txloop.logs import capture_records
 from txloop.marks import mark_of
 from txloop.options import Options, take_executor
+from txloop.reloading import end_at_reload
 from txloop.shutdown import drain_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-__all__ = ["TransactionIOLoop", "TransactionMainLoop", "atomically"]
+__all__ = ["TransactionIOLoop", "TransactionMainLoop", "atomically", "before_start"]
 
 T = TypeVar("T")
 
@@ -59,13 +61,21 @@ class TransactionLoop(BaseAsyncIOLoop):
         super().initialize(**rest)  # type: ignore[arg-type] # Tornado checks them
         # A loop of asyncio or uvloop has all that a reactor needs.
         executor = take_executor(self.options)
+        end_at_reload(executor)
         # A weak method: a loop that is merely dropped must not become cyclic garbage.
         tie = weakref.WeakMethod(self._tie_to_asyncio_loop)
         self.dispatcher = Dispatcher(
-            executor, self.asyncio_loop, on_start=lambda: _call(tie())
+            executor,
+            self.asyncio_loop,
+            on_start=lambda: _on_start(tie(), executor.forks),
+            max_queue=self.options.max_queue,
+            barrier=self.options.rounds == "barrier",
         )
         in_order = self.options.order == "arrival"
-        self.calls = FunctionCalls(self.dispatcher, (Finish,), in_order)
+        self.calls = FunctionCalls(
+            self.dispatcher, (Finish,), in_order, self.options.timeout
+        )
+        stmlog.connect(self.dispatcher, self.options.log, self.options.log_bytes)
         capture_records()
         if self.options.signals:
             drain_on_signals(self, self.options.drain_seconds)
@@ -81,14 +91,9 @@ class TransactionLoop(BaseAsyncIOLoop):
         self.dispatcher.close()
         super().close(all_fds)
 
-    def stop_accepting(self) -> None:
-        """Close the listening sockets; connections that there are stay open."""
-        for fd, (fileobj, _) in list(self.handlers.items()):
-            if isinstance(fileobj, socket.socket) and fileobj.getsockopt(
-                socket.SOL_SOCKET, socket.SO_ACCEPTCONN
-            ):
-                self.remove_handler(fd)
-                fileobj.close()
+    def shares_sockets(self) -> bool:
+        """Tell whether other processes listen on the very same sockets."""
+        return task_id() is not None  # one of `fork_processes`
 
     def end(self) -> None:
         """Stop the loop from within, however it was started, with exit code 0."""
@@ -178,9 +183,19 @@ class TransactionLoop(BaseAsyncIOLoop):
         return fd in self.readers or fd in self.writers
 
 
-def _call(method: Callable[[], None] | None) -> None:
-    if method is not None:
-        method()
+_preparations: list[Callable[[], object]] = []  # a registry, filled at import
+
+
+def before_start(function: Callable[[], object]) -> None:
+    """Have a function called before workers are forked by the first transaction."""
+    _preparations.append(function)
+
+
+def _on_start(tie: Callable[[], None] | None, forks: bool) -> None:
+    for prepare in _preparations if forks else ():
+        prepare()
+    if tie is not None:
+        tie()
 
 
 def _is_marked(function: Callable[..., object]) -> bool:
@@ -211,6 +226,7 @@ def atomically(
 
     Raises:
         TxError: if called inside a transaction, or for a coroutine function.
+        TxTimeoutError: (on awaiting) if it ran for longer than its timeout.
         TxClosedError: (on awaiting) if the loop was closed before the commit.
     """
     check_awaitable(function)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar, overload
 
 from txloop.errors import TxConfigurationError
 
-__all__ = ["Mark", "mark_of", "transactional"]
+__all__ = ["Mark", "check_timeout", "mark_of", "transactional"]
 
 T = TypeVar("T", bound=Callable[..., object])
 
@@ -23,22 +24,32 @@ class Mark:
     Attributes:
         on_error: What an exception does to the writes made before it.
         trust: Whether the scan for unshared state is skipped.
+        timeout: After how many seconds a run of it is ended; None: as the loop says.
     """
 
     on_error: Literal["rollback", "commit"] = "rollback"
     trust: bool = False
+    timeout: float | None = None
 
     @property
     def commits_on(self) -> tuple[type[BaseException], ...]:
         """The exceptions that commit."""
         return (Exception,) if self.on_error == "commit" else ()
 
+    def timeout_seconds(self, of_loop: float | None) -> float | None:
+        """Return after how long a run is ended, given what holds for all; or None."""
+        seconds = of_loop if self.timeout is None else self.timeout
+        return None if seconds == math.inf else seconds
+
 
 @overload
 def transactional(target: T, /) -> T: ...
 @overload
 def transactional(
-    *, on_error: Literal["rollback", "commit"] = "rollback", trust: bool = False
+    *,
+    on_error: Literal["rollback", "commit"] = "rollback",
+    trust: bool = False,
+    timeout: float | None = None,
 ) -> Callable[[T], T]: ...
 def transactional(
     target: T | None = None,
@@ -46,6 +57,7 @@ def transactional(
     *,
     on_error: Literal["rollback", "commit"] = "rollback",
     trust: bool = False,
+    timeout: float | None = None,
 ) -> T | Callable[[T], T]:
     """Mark a handler class, a handler's method or a function as a transaction.
 
@@ -62,15 +74,21 @@ def transactional(
             stock Tornado would.
         trust: Run it in parallel although it uses plain module, class or application
             state: a write to such state stays in the worker that made it.
+        timeout: After how many seconds a run of it in a worker is ended and answered
+            with 503, or `TxTimeoutError` for whoever awaits it; None: what `install`
+            says, ``math.inf``: never. Waiting for a worker does not count, and each
+            attempt counts anew. What runs on the loop thread cannot be ended; a worker
+            that is a thread goes on in vain.
 
     Raises:
-        TxConfigurationError: if `on_error` is neither.
+        TxConfigurationError: if `on_error` is neither, or `timeout` no such number.
     """
     if on_error not in ("rollback", "commit"):
         raise TxConfigurationError(
             f"on_error must be 'rollback' or 'commit', not {on_error!r}"
         )
-    mark = Mark(on_error, trust)
+    check_timeout(timeout)
+    mark = Mark(on_error, trust, timeout)
 
     def set_mark(target: T) -> T:
         setattr(target, _ATTRIBUTE, mark)
@@ -88,3 +106,16 @@ def mark_of(target: object) -> Mark | None:
         target = target.func
     mark = getattr(target, _ATTRIBUTE, None)
     return mark if isinstance(mark, Mark) else None
+
+
+def check_timeout(seconds: object) -> None:
+    """Check what a program gives as `timeout`.
+
+    Raises:
+        TxConfigurationError: if it is neither None nor a number of seconds above 0.
+    """
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if seconds is not None and not (number and seconds > 0):  # type: ignore[operator] # a number
+        raise TxConfigurationError(
+            f"timeout must be a number of seconds above 0, or None, not {seconds!r}"
+        )

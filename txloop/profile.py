@@ -7,15 +7,22 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from txloop.heat import Heat
+from txloop.naming import cell_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from txloop.executors.base import Executor
     from txloop.scan import Finding
+    from txloop.types import Cell
 
-__all__ = ["LabelStats", "Profile", "Profiles", "Stats"]
+__all__ = ["SHORT_SECONDS", "LabelStats", "Profile", "Profiles", "Stats"]
 
 _log = logging.getLogger("txloop")
+
+SHORT_SECONDS = 0.0005
+"""What takes less here stays, whatever transport costs: it would wait for a worker."""
 
 _WEIGHT = 0.1  # of the newest measurement in the moving average
 _LARGEST_STEP = 4.0  # times the average: one stray value does not decide ...
@@ -45,6 +52,12 @@ class Average:
         self.seconds = average + _WEIGHT * (seconds - average)
 
 
+def _worth(transport_seconds: float) -> float:
+    """Return what a body must take here to be worth sending away."""
+    # Where sending costs nothing, as is assumed before it was measured, all is.
+    return max(transport_seconds, SHORT_SECONDS) if transport_seconds else 0.0
+
+
 class Profile:
     """The record of one function or handler verb; owned by the loop thread.
 
@@ -58,19 +71,28 @@ class Profile:
         attempts: Runs, whatever became of them.
         conflicts: Runs thrown away because what they had read changed.
         inline: Runs on the loop thread.
+        retries: Runs that gave up until something changes.
+        waits: Those among them after which nothing had changed yet.
+        refused: Calls turned away because too many waited.
+        heat: How often it conflicts on the same cell.
     """
 
     __slots__ = (
+        "_named",
         "attempts",
         "body",
         "commits",
         "conflicts",
         "errors",
+        "heat",
         "here",
         "home",
         "inline",
         "label",
         "next_trial",
+        "refused",
+        "retries",
+        "waits",
     )
 
     def __init__(self, label: str, home: str | None = None) -> None:
@@ -84,6 +106,11 @@ class Profile:
         self.attempts = 0
         self.conflicts = 0
         self.inline = 0
+        self.retries = 0
+        self.waits = 0
+        self.refused = 0
+        self.heat = Heat()
+        self._named: tuple[Cell, str] | None = None
 
     def note_body(self, seconds: float, inline: bool) -> None:
         """Take a measurement into the averages."""
@@ -91,23 +118,34 @@ class Profile:
         if inline:
             self.here.add(seconds)
 
+    def note_retry(self) -> None:
+        """Take note that a run here gave up: it did not tell how long one takes."""
+        self.next_trial = self.attempts
+
     def stays(self, transport_seconds: float) -> bool:
         """Tell whether sending it away costs more than the body takes here.
 
         A function that never ran is sent away: it may be long. One that looks short
         from afar is tried here now and then: only that tells how long it takes here.
         """
-        if self.home is not None:
+        if self.short(transport_seconds):
             return True
-        body_seconds, here_seconds = self.body.seconds, self.here.seconds
-        if here_seconds is not None and here_seconds < transport_seconds:
-            return True
+        body_seconds = self.body.seconds
         if body_seconds is None or self.attempts < self.next_trial:
             return False
-        if body_seconds > _TRIAL_FACTOR * transport_seconds:
+        if body_seconds > _TRIAL_FACTOR * _worth(transport_seconds):
             return False
         self.next_trial = self.attempts + _TRIAL_INTERVAL
         return True
+
+    def short(self, transport_seconds: float) -> bool:
+        """Tell whether it is known to cost less here, or has to run here."""
+        if self.home is not None:
+            return True
+        here_seconds = self.here.seconds
+        if here_seconds is None:
+            return False
+        return here_seconds < _worth(transport_seconds)
 
     def estimate(self) -> float | None:
         """Return how long it will take, if it may wait at a worker behind another call.
@@ -127,7 +165,19 @@ class Profile:
             self.inline,
             self.body.seconds or 0.0,
             self.home or "",
+            self.retries,
+            self.waits,
+            self.refused,
+            self._contended(),
         )
+
+    def _contended(self) -> str:
+        cell = self.heat.cell
+        if cell is None or not self.heat.matters:
+            return ""
+        if self._named is None or self._named[0] != cell:
+            self._named = cell, cell_name(cell)
+        return self._named[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +186,8 @@ class LabelStats:
 
     Attributes:
         on_loop_because: Why it always runs on the loop thread; empty if it does not.
+        contended: On what at least a tenth of its attempts conflict at present; empty
+            if there is no such thing.
     """
 
     label: str
@@ -146,6 +198,10 @@ class LabelStats:
     inline: int
     body_seconds: float
     on_loop_because: str
+    retries: int = 0
+    waits: int = 0
+    refused: int = 0
+    contended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +220,12 @@ class Stats:
         aborts: Attempts thrown away in a conflict.
         attempts: Runs, whatever became of them.
         inline: Runs on the loop thread.
+        retries: Runs that gave up until something changes.
+        waits: Those among them after which nothing had changed yet.
+        waiting: Transactions that wait just now.
+        pending: Transactions that have not ended, those that wait included.
+        queued: Calls for which there is no worker yet.
+        refused: Calls turned away because too many waited.
         transport_seconds: What sending one call away costs.
         version: The number of commits that wrote, direct writes included.
         labels: The same per function and handler verb.
@@ -183,6 +245,12 @@ class Stats:
     transport_seconds: float
     version: int
     labels: tuple[LabelStats, ...]
+    retries: int = 0
+    waits: int = 0
+    waiting: int = 0
+    refused: int = 0
+    pending: int = 0
+    queued: int = 0
 
     @property
     def inline_share(self) -> float:
@@ -224,8 +292,15 @@ class Profiles:
         """Let go of the functions and classes; their figures stay."""
         self._profiles = dict(enumerate(self._profiles.values()))
 
-    def stats(self, executor: Executor, version: int) -> Stats:
-        """Return what was done so far."""
+    def stats(
+        self,
+        executor: Executor,
+        version: int,
+        waiting: int = 0,
+        pending: int = 0,
+        queued: int = 0,
+    ) -> Stats:
+        """Return what was done so far, and what there is to do."""
         labels = tuple(profile.stats() for profile in self._profiles.values())
         return Stats(
             executor=executor.name,
@@ -242,4 +317,10 @@ class Profiles:
             transport_seconds=executor.transport_seconds,
             version=version,
             labels=labels,
+            retries=sum(one.retries for one in labels),
+            waits=sum(one.waits for one in labels),
+            waiting=waiting,
+            refused=sum(one.refused for one in labels),
+            pending=pending,
+            queued=queued,
         )

@@ -23,8 +23,14 @@ def install(
     workers: int | None = None,
     *,
     order: Literal["completion", "arrival"] = "completion",
+    rounds: Literal["overlapping", "barrier"] = "overlapping",
     signals: bool = True,
     drain_seconds: float = 10.0,
+    max_queue: int | None = None,
+    timeout: float | None = None,
+    max_calls: int | None = None,
+    log: str | None = None,
+    log_bytes: int | None = None,
 ) -> None:
     """Make every IOLoop that the program gets from now on a `TransactionIOLoop`.
 
@@ -33,16 +39,32 @@ def install(
     uvloop's.
 
     Args:
-        executor: ``"processes"``, ``"serial"`` or ``"auto"``, which is forked processes
-            where there are two cores and a fork. None: what ``TXLOOP_EXECUTOR`` says,
-            else ``"auto"``.
+        executor: ``"processes"``, ``"threads"``, ``"serial"`` or ``"auto"``, which is
+            threads where the GIL is off, else forked processes where there are two
+            cores and a fork. None: what ``TXLOOP_EXECUTOR`` says, else ``"auto"``.
         workers: How many transactions run at once. None: what ``TXLOOP_WORKERS`` says,
             else one per core.
         order: ``"completion"``: requests commit as they complete; ``"arrival"``: every
-            transaction commits in the order of arrival.
+            transaction commits in the order of arrival, so that the whole run is the
+            one that stock Tornado gives.
+        rounds: ``"overlapping"``: transactions begin as they come; ``"barrier"``: those
+            that came in one loop iteration must all have ended, or wait for a change,
+            before the next ones begin, as in the loop of 2014.
         signals: Whether SIGTERM and Ctrl-C stop accepting, finish what runs and end the
             program with exit code 0. Signals that the program handles are left alone.
         drain_seconds: How long that may take.
+        max_queue: How many calls may wait for a worker. Beyond it requests are answered
+            with 503 and a Retry-After, and ``await atomically(...)`` raises
+            `TxOverloadError`; callbacks are never turned away. None: any number.
+        timeout: After how many seconds a transaction's run in a worker is ended, as in
+            `transactional`, which overrides it. None: never.
+        max_calls: After about how many calls a worker is replaced, against memory that
+            leaks; the new one is ready before the old one leaves. None: never.
+        log: The file to which conflicts, and what workers do, are logged in PyPy's
+            format; with a ``+`` after its name, forked processes write their own. Read
+            it with ``conflict-log``. None: what ``PYPYSTM`` says; ``""``: no log.
+        log_bytes: How long that file may become: then it is renamed to ``NAME.1`` and
+            begun anew. None: 256 MiB.
 
     Raises:
         TxConfigurationError: if an option has an unknown value.
@@ -52,8 +74,14 @@ def install(
         "executor": executor,
         "workers": workers,
         "order": order,
+        "rounds": rounds,
         "signals": signals,
         "drain_seconds": drain_seconds,
+        "max_queue": max_queue,
+        "timeout": timeout,
+        "max_calls": max_calls,
+        "log": log,
+        "log_bytes": log_bytes,
     }
     Options.split(dict(options))
     for asyncio_loop, loop in IOLoop._ioloop_for_asyncio.items():

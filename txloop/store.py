@@ -1,6 +1,6 @@
 """Committed state: the containers' cells, one integer version, and what changed when.
 
-A `Container` holds its own cells, so that the garbage collector decides what is still
+A container holds its own cells, so that the garbage collector decides what is still
 in use; the `Store` knows the containers by number, gives out versions and keeps older
 values only as long as an open snapshot may read them. It belongs to the loop thread
 (in a worker: to the worker's only thread). Containers exist before any loop does, so
@@ -9,72 +9,53 @@ there is one store in a process: `committed`.
 The chain of versions in a cell is multiversion concurrency control as in Bernstein and
 Goodman (1983); readers follow it without a lock because entries never change, except
 that `Store.trim` cuts off a tail which no snapshot can reach.
+
+Threads may read at an open snapshot while the owner installs and trims. They rely on
+single reads and writes of a dict, and its `copy`, being atomic, on their order being
+kept from one thread to the other, and on the owner to keep every key that an open
+snapshot has in its dict at every moment.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
+import sys
 import threading
 import weakref
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from txloop.errors import TxForgottenError, TxThreadError
-from txloop.types import MISSING, Key
+from txloop.container import (
+    NEWEST,
+    PLACE_BITS,
+    Container,
+    Entry,
+    Operation,
+    Write,
+)
+from txloop.errors import TxThreadError
+from txloop.types import MISSING
 
-__all__ = ["Container", "Entry", "Follower", "Store", "Write", "committed", "refer"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-# An insertion's place: the version that inserted, then the position in that commit.
-_PLACE_BITS = 32
-
-
-class Entry:
-    """One committed value of one cell, and the one before it."""
-
-    __slots__ = ("older", "place", "value", "version")
-
-    def __init__(
-        self, version: int, value: object, place: int, older: Entry | None
-    ) -> None:
-        self.version = version
-        self.value = value
-        self.place = place
-        self.older = older
+__all__ = ["Clear", "Follower", "Store", "committed"]
 
 
-class Container:
-    """What every piece of shared state is: a numbered set of versioned cells.
+class Clear(Operation):
+    """Delete all keys that are there."""
 
-    Pickled, it is only its class and number; whoever unpickles it gets the container
-    of that number in the own process.
-    """
+    __slots__ = ()
 
-    __slots__ = (
-        "__weakref__",
-        "_changed",
-        "_entries",
-        "_forgotten",
-        "_number",
-        "_resized",
-        "_size",
-    )
+    def cells(self, container: Container) -> list[tuple[Hashable, object]]:
+        """Return the keys that are there, each to be deleted."""
+        present = committed.items_at(container, NEWEST)
+        return [(key, MISSING) for key, _ in present]
 
-    _entries: dict[Hashable, Entry]
-    _number: int
-    _changed: int  # the newest version that wrote to it
-    _resized: int  # the newest version that inserted or deleted a key
-    _size: int  # the number of keys at the newest version
-    _forgotten: bool
-
-    def __reduce__(self) -> tuple[object, ...]:
-        if self._forgotten:
-            raise TxForgottenError(forgotten_message(self))
-        return refer, (type(self), self._number)
-
-
-Write: TypeAlias = tuple[Container, Hashable, object]
+    def mapped(self, convert: Callable[[object], object]) -> Clear:
+        """Return itself: it stores nothing."""
+        return self
 
 
 class Follower(Protocol):
@@ -85,6 +66,28 @@ class Follower(Protocol):
 
     def dropped(self, number: int) -> None:
         """Take note of a container's death; called on any thread, at any moment."""
+
+
+class _LockedCount:
+    """Counts for any thread, where `itertools.count` is not atomic."""
+
+    def __init__(self, first: int) -> None:
+        self._numbers = itertools.count(first)
+        # Reentrant: the garbage collector may run finalizers that count, anywhere.
+        self._lock = threading.RLock()
+
+    def __next__(self) -> int:
+        with self._lock:
+            return next(self._numbers)
+
+
+_Count: TypeAlias = "itertools.count[int] | _LockedCount"
+
+
+def _counting_from(first: int) -> _Count:
+    # The GIL may be turned on while the program runs, but not off.
+    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return itertools.count(first) if gil else _LockedCount(first)
 
 
 class _NumberedReference(weakref.ref[Container]):
@@ -101,6 +104,10 @@ class Store:
         followers: Told of every commit and of every container that died.
         kept: Containers that live although nothing here refers to them (a replica
             keeps what the loop's process keeps), by number; None where that is not so.
+        owner: The thread that alone may write, or None before the first transaction.
+        recheck_owner: Called before a write by another one is refused.
+        readers: Who runs attempts in other threads than the owner's; containers show
+            no views as long as there is anybody.
     """
 
     def __init__(self) -> None:
@@ -108,7 +115,12 @@ class Store:
         self.followers: list[Follower] = []
         self.kept: dict[int, Container] | None = None
         self.owner: int | None = None
-        self._numbers = itertools.count(1)
+        self.recheck_owner: Callable[[], object] = lambda: None
+        self.readers: set[object] = set()
+        self._reader = threading.get_ident()
+        self._views: set[int] = set()  # numbers: views keep nobody alive
+        self._numbers = _counting_from(1)
+        self._replicas = itertools.count(1)
         self._references: dict[int, _NumberedReference] = {}
         self._snapshots: dict[int, int] = {}
         self._superseded: deque[tuple[int, Container, Hashable]] = deque()
@@ -117,17 +129,23 @@ class Store:
 
     def adopt(self, container: Container, number: int | None = None) -> None:
         """Give an empty `container` its cells and a number."""
-        container._number = next(self._numbers) if number is None else number
+        container._number = self.new_number() if number is None else number
         container._entries = {}
         container._changed = 0
         container._resized = 0
         container._size = 0
+        container._shuffled = False
         container._forgotten = False
+        container._view = None
         reference = _NumberedReference(container, self._drop)
         reference.number = container._number
         self._references[container._number] = reference
         if self.kept is not None and number is not None:
             self.kept[number] = container
+
+    def new_number(self) -> int:
+        """Return a number that this store, its replicas too, never gave out before."""
+        return next(self._numbers)
 
     def find(self, number: int) -> Container | None:
         """Return the living container of that number, or None."""
@@ -144,15 +162,26 @@ class Store:
         # A container of the same number may have taken the place of the dead one.
         if self._references.get(reference.number) is reference:
             del self._references[reference.number]
+            self._views.discard(reference.number)
             for follower in self.followers:
                 follower.dropped(reference.number)
+
+    def number_replica(self) -> int:
+        """Return a number for a new replica, which no other one ever had.
+
+        What replicas create is numbered by it, and may outlive the loop and the worker
+        of its time.
+        """
+        return next(self._replicas)
 
     def become_replica(self, first_number: int) -> None:
         """Turn this process's copy into a worker's: keep everything, number apart."""
         self.followers.clear()
         self.owner = None
+        self._reader = threading.get_ident()
+        self.forget_views()
         self.kept = {container._number: container for container in self.containers()}
-        self._numbers = itertools.count(first_number)
+        self._numbers = _counting_from(first_number)
         self._snapshots.clear()
         self.trim()
 
@@ -178,42 +207,69 @@ class Store:
     ) -> list[tuple[Hashable, object]]:
         """Return the keys and values at `version`, in insertion order."""
         found = []
-        for key, newest in list(container._entries.items()):
+        for key, newest in container._entries.copy().items():
             entry: Entry | None = newest
             while entry is not None and entry.version > version:
                 entry = entry.older
             if entry is not None and entry.value is not MISSING:
                 found.append((entry.place, key, entry.value))
-        if container._resized > version:
-            # A key that was deleted and came back stands at its newest place.
+        if container._resized > version or container._shuffled:
+            # A key that was deleted and came back stands at its newest or oldest place.
             found.sort(key=operator.itemgetter(0))
         return [(key, value) for _, key, value in found]
 
     def size_at(self, container: Container, version: int) -> int:
         """Return the number of keys at `version`."""
+        size = container._size  # before the next line: the owner sets it after that
         if container._resized <= version:
-            return container._size
+            return size
         return len(self.items_at(container, version))
 
-    def changed_at(self, number: int, key: Hashable, presence: bool) -> int:
-        """Return the version of the newest change to a cell (0: never, or long ago).
+    def changed_since(
+        self, number: int, key: Hashable, presence: bool, snapshot: int
+    ) -> int:
+        """Return the newest change to a cell after `snapshot`, or 0 for none.
 
         Args:
-            number: The container's number.
+            number: The container's number; one that is dead has not changed.
             key: The cell's key.
             presence: Whether only the coming and going of the key counts.
+            snapshot: A version that is open.
         """
         container = self.find(number)
         if container is None:
             return 0
-        if key is Key.KEYS:
-            return container._resized
-        entry = container._entries.get(key)
-        if entry is None:
-            return 0
-        if presence and entry.value is not MISSING:
-            return entry.place >> _PLACE_BITS
-        return entry.version
+        return container._changed_since(key, presence, snapshot)
+
+    def stamp(self, number: int, key: Hashable, presence: bool) -> object:
+        """Return what to compare a cell by, later; see `same_stamp`."""
+        container = self.find(number)
+        return None if container is None else container._stamp(key, presence)
+
+    # Views
+
+    def show(self, container: Container, contents: list[Any]) -> bool:
+        """Let `contents` answer the reads of this thread until `forget_views`.
+
+        Only the thread that runs attempts may do that: the others would read what
+        they have not asked for, and an attempt of theirs would not know what it read.
+
+        Returns:
+            Whether they will.
+        """
+        owner = self._reader if self.owner is None else self.owner
+        if self.readers or owner != threading.get_ident():
+            return False
+        container._view = contents
+        self._views.add(container._number)
+        return True
+
+    def forget_views(self) -> None:
+        """End all views: another attempt begins, or its reads count no more."""
+        while self._views:
+            container = self.find(self._views.pop())
+            if container is not None:
+                container._view = None
 
     # Writing
 
@@ -229,6 +285,8 @@ class Store:
             TxThreadError: if another thread owns the store.
         """
         if self.owner is not None and self.owner != threading.get_ident():
+            self.recheck_owner()  # its loop may have gone without a word
+        if self.owner is not None and self.owner != threading.get_ident():
             raise TxThreadError(
                 "shared state was changed by a thread that is not the loop's; change "
                 "it in a transaction, or on the loop by IOLoop.add_callback"
@@ -236,7 +294,11 @@ class Store:
         if version is None:
             version = self.version + 1
         for index, (container, key, value) in enumerate(writes):
-            self._put(container, key, value, version, index)
+            if isinstance(value, Operation):
+                for cell, new in value.cells(container):
+                    self._put(container, cell, new, version, index)
+            else:
+                self._put(container, key, value, version, index)
         self.version = version
         for follower in self.followers:
             follower.installed(version, writes)
@@ -262,24 +324,27 @@ class Store:
         version: int,
         index: int,
     ) -> None:
-        container._changed = version
         entries = container._entries
         current = entries.get(key)
         present = current is not None and current.value is not MISSING
-        place = (version << _PLACE_BITS) + index
+        if value is MISSING and not present:
+            return
+        place = (version << PLACE_BITS) + index
+        container._changed = version
+        container._view = None
         if value is MISSING:
-            if not present:
-                return
-            container._size -= 1
             container._resized = version
+            container._size -= 1
         elif present:
             assert current is not None
             place = current.place
         else:
-            container._size += 1
             container._resized = version
+            container._size += 1
             if current is not None:
-                del entries[key]  # so that a key which comes back goes to the end
+                # It belongs at the end. But while it moved there, the readers of an
+                # older version would miss it.
+                container._shuffled = True
         if self._snapshots:
             entries[key] = Entry(version, value, place, current)
             if current is not None or value is MISSING:
@@ -291,10 +356,17 @@ class Store:
 
     # Old versions
 
-    def open_snapshot(self) -> int:
-        """Keep the newest version readable until it is closed, and return it."""
-        self._snapshots[self.version] = self._snapshots.get(self.version, 0) + 1
-        return self.version
+    def open_snapshot(self, version: int | None = None) -> int:
+        """Keep a version readable until it is closed, and return it.
+
+        Args:
+            version: The newest one if None; or one that cannot be trimmed, because an
+                older one or itself is open.
+        """
+        if version is None:
+            version = self.version
+        self._snapshots[version] = self._snapshots.get(version, 0) + 1
+        return version
 
     def close_snapshot(self, version: int) -> None:
         """Give one `open_snapshot` back."""
@@ -305,9 +377,8 @@ class Store:
 
     def trim(self) -> None:
         """Let go of the values that no open snapshot can read."""
-        # Snapshots open at the newest version, so the first one is the oldest.
-        oldest = next(iter(self._snapshots), self.version)
         superseded = self._superseded
+        oldest = min(self._snapshots) if self._snapshots else self.version
         while superseded and superseded[0][0] <= oldest:
             _, container, key = superseded.popleft()
             entry = container._entries.get(key)
@@ -325,8 +396,7 @@ class Store:
 committed = Store()
 
 
-def refer(kind: type[Container], number: int) -> Container:
-    """Return the container of that number; an empty one where it is unknown yet."""
+def _found_or_made(kind: type[Container], number: int) -> Container:
     container = committed.find(number)
     if container is None:
         container = kind.__new__(kind)
@@ -334,10 +404,4 @@ def refer(kind: type[Container], number: int) -> Container:
     return container
 
 
-def forgotten_message(container: Container) -> str:
-    """Say what became of a forgotten container and what to do."""
-    return (
-        f"this {type(container).__name__} was dropped: nothing in the loop's process "
-        "refers to it any more, only something that a worker kept between calls; keep "
-        "it in a module global or in another container"
-    )
+Container._find = staticmethod(_found_or_made)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import logging
 
 __all__ = [
     "MISSING",
+    "Answer",
     "Call",
     "Cell",
     "Commit",
@@ -25,6 +26,9 @@ __all__ = [
     "Missing",
     "Outcome",
     "Refusal",
+    "Retry",
+    "Site",
+    "Trace",
     "Unsendable",
 ]
 
@@ -46,6 +50,9 @@ class Key(enum.Enum):
 
     VALUE = enum.auto()  # the one cell of a TVar
     KEYS = enum.auto()  # which keys there are, and their order: `len`, iteration
+    ALL = enum.auto()  # everything in the container
+
+    __hash__ = object.__hash__  # that of Enum is slow, and these are in every read set
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,9 @@ class Call:
         label: Names the call in statistics, warnings and logs.
         ordered: Whether it commits in the order in which calls were added.
         commits_on: The exceptions that commit the writes instead of undoing them.
+        waited_seconds: How long it has waited since it first retried.
+        timeout_seconds: After how long a run of it in a worker is ended, or None.
+        traced: Whether to record where in the source it does what, for a log.
     """
 
     function: Callable[..., object]
@@ -67,6 +77,35 @@ class Call:
     label: str = ""
     ordered: bool = False
     commits_on: tuple[type[BaseException], ...] = ()
+    waited_seconds: float = 0.0
+    timeout_seconds: float | None = None
+    traced: bool = False
+
+
+Site: TypeAlias = tuple[str, int, str]
+"""A place in the program: file, line and function."""
+
+
+class Trace(NamedTuple):
+    """When and where an attempt ran, and where in the source it did what.
+
+    Attributes:
+        worker: The number of the worker, from 1; 0 for the loop thread.
+        began_ns: When its function was called, by `time.monotonic_ns`.
+        ended_ns: When that returned.
+        sites: The places named below, each once.
+        reads: By cell that it read, the index of the place that did so first.
+        writes: Likewise, of those that it wrote; for all of a container, `Key.ALL`.
+        stop: Where it gave up, if it did.
+    """
+
+    worker: int
+    began_ns: int
+    ended_ns: int
+    sites: tuple[Site, ...] = ()
+    reads: Mapping[Cell, int] = {}
+    writes: Mapping[Cell, int] = {}
+    stop: Site | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +134,7 @@ class Outcome:
         body_seconds: How long the function kept its thread busy or blocked.
         error_answered: Whether it raised and made the answer to that itself, as a
             request does.
+        trace: When and where it ran, if its call is traced.
     """
 
     snapshot: int
@@ -107,11 +147,49 @@ class Outcome:
     records: tuple[logging.LogRecord, ...] = ()
     body_seconds: float = 0.0
     error_answered: bool = False
+    trace: Trace | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What a dataclass with slots does by itself takes several times as long.
+        return Outcome, (
+            self.snapshot,
+            self.value,
+            self.error,
+            self.values,
+            self.presences,
+            self.writes,
+            self.effects,
+            self.records,
+            self.body_seconds,
+            self.error_answered,
+            self.trace,
+        )
 
     @property
     def failed(self) -> bool:
         """Whether it ended with an exception."""
         return self.error is not None or self.error_answered
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """An attempt that gave up until something changes: its call has to wait.
+
+    Attributes:
+        snapshot: The version that it ran against.
+        values: Cells whose value it read.
+        presences: Cells of which it learnt only whether the key was there.
+        timeout_seconds: After how long it runs again anyway, or None.
+        body_seconds: How long the function kept its thread busy or blocked.
+        trace: When and where it ran, if its call is traced.
+    """
+
+    snapshot: int
+    values: frozenset[Cell] = frozenset()
+    presences: frozenset[Cell] = frozenset()
+    timeout_seconds: float | None = None
+    body_seconds: float = 0.0
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +200,46 @@ class Refusal:
         reason: Why, as the end of the sentence "it runs on the loop thread because".
         lasting: Whether every later call of the same label goes there too.
         warn: Whether the program did not ask for it and should be told.
+        trace: When and where it ran, if it began and its call is traced.
     """
 
     reason: str
     lasting: bool = True
     warn: bool = True
+    trace: Trace | None = None
 
 
-@dataclass(frozen=True, slots=True)
+Answer: TypeAlias = Outcome | Retry | Refusal
+"""What an attempt ends with. The first two hold their snapshot open until settled."""
+
+
 class Unsendable:
-    """Stands in a worker for a shared value that does not pickle."""
+    """Stands in a worker for a shared value that does not pickle.
 
-    reason: str
+    Attributes:
+        reason: Why it does not.
+        exist: Whether there has been one in this process; else nobody need look.
+    """
+
+    __slots__ = ("reason",)
+
+    exist: ClassVar[bool] = False
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        Unsendable.exist = True
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Unsendable, (self.reason,)  # so that `exist` is set there, too
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unsendable) and self.reason == other.reason
+
+    def __hash__(self) -> int:
+        return hash(self.reason)
+
+    def __repr__(self) -> str:
+        return f"Unsendable({self.reason!r})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import Any, TypeVar, cast, overload
+import copy
+import reprlib
+from collections.abc import (
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    ValuesView,
+)
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from txloop.attempt import current
-from txloop.cells.values import shareable
-from txloop.store import Container, committed
-from txloop.types import MISSING
+from txloop.cells.keyed import KeyedCells
+from txloop.cells.values import Convert, register, shareable
+from txloop.store import Clear, committed
+from txloop.types import MISSING, Key
 
 __all__ = ["TDict"]
 
 K = TypeVar("K")
 V = TypeVar("V")
 
+_Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
 
-class TDict(Container, MutableMapping[K, V]):
+
+class _Items(ItemsView[K, V]):
+    _mapping: TDict[K, V]
+
+    def __iter__(self) -> Iterator[tuple[K, V]]:
+        return iter(self._mapping.copy().items())
+
+
+class _Values(ValuesView[V]):
+    _mapping: TDict[Any, V]
+
+    def __iter__(self) -> Iterator[V]:
+        return iter(self._mapping.copy().values())
+
+
+class TDict(KeyedCells, MutableMapping[K, V]):
     """A dict of shared values, in insertion order.
 
     Two transactions conflict only where one's answer depends on the other: reading a
@@ -39,8 +65,12 @@ class TDict(Container, MutableMapping[K, V]):
     def __init__(self: TDict[str, V], /, **values: V) -> None: ...
     @overload
     def __init__(
-        self, items: Mapping[K, V] | Iterable[tuple[K, V]], /, **values: V
+        self: TDict[str, V], items: _Source[str, V], /, **values: V
     ) -> None: ...
+    @overload
+    def __init__(self, items: Mapping[K, V], /) -> None: ...
+    @overload
+    def __init__(self, items: Iterable[tuple[K, V]], /) -> None: ...
     def __init__(self, items: Any = (), /, **values: Any) -> None:
         committed.adopt(self)
         contents = cast("dict[K, V]", dict(items, **values))  # as `dict` takes them
@@ -65,32 +95,20 @@ class TDict(Container, MutableMapping[K, V]):
             raise KeyError(key)
         self._write(key, MISSING)
 
-    def __contains__(self, key: object) -> bool:
-        attempt = current()
-        if attempt is None:
-            entry = self._entries.get(key)
-            return entry is not None and entry.value is not MISSING
-        return attempt.has(self, key)
-
-    def __len__(self) -> int:
-        attempt = current()
-        return self._size if attempt is None else attempt.size(self)
-
     def __iter__(self) -> Iterator[K]:
-        """Iterate over the keys as they are now; later changes do not disturb it."""
-        attempt = current()
-        if attempt is None:
-            keys = [key for key, _ in committed.items_at(self, committed.version)]
-        else:
-            keys = attempt.keys(self)
-        return iter(cast("list[K]", keys))
+        """Iterate over what is there now; later changes do not disturb it."""
+        return iter(cast("list[K]", self._keys()))  # they were stored as such
 
     def __reversed__(self) -> Iterator[K]:
         return reversed(list(self))
 
     def clear(self) -> None:
-        """Delete every key, in one commit."""
-        self._write_all(dict.fromkeys(self, MISSING))
+        """Delete every key that there is at the commit."""
+        attempt = current()
+        if attempt is None:
+            committed.install([(self, Key.ALL, Clear())])
+        else:
+            attempt.clear(self)
 
     def popitem(self) -> tuple[K, V]:
         """Delete the key that was inserted last; return it and its value."""
@@ -106,13 +124,41 @@ class TDict(Container, MutableMapping[K, V]):
             self[key] = cast("V", default)
             return self[key]  # a container, where the default is a plain dict
 
-    def copy(self) -> dict[K, V]:
-        """Return a plain dict with the same keys and values."""
-        return dict(self.items())
+    def items(self) -> ItemsView[K, V]:
+        """Return a view of the items; going through it reads everything."""
+        return _Items(self)
 
-    def update(  # type: ignore[override] # the same cases in one signature
-        self, items: Mapping[K, V] | Iterable[tuple[K, V]] = (), /, **values: V
-    ) -> None:
+    def values(self) -> ValuesView[V]:
+        """Return a view of the values; going through it reads everything."""
+        return _Values(self)
+
+    def copy(self) -> dict[K, V]:
+        """Return a plain dict with the same keys and values.
+
+        It reads everything: a transaction that calls it conflicts with every change.
+        """
+        attempt = current()
+        if attempt is None:
+            contents = dict(committed.items_at(self, committed.version))
+        else:
+            contents = attempt.contents(self)
+        return cast("dict[K, V]", contents)  # __setitem__ stored them
+
+    def __copy__(self) -> TDict[K, V]:
+        return self._like(self.copy())
+
+    def __deepcopy__(self, memo: dict[int, object]) -> TDict[K, V]:
+        made = memo[id(self)] = self._like({})
+        made.update(copy.deepcopy(self.copy(), memo))
+        return made
+
+    @overload  # type: ignore[override] # what has keys() only is not promised
+    def update(self, items: Mapping[K, V], /, **values: V) -> None: ...
+    @overload
+    def update(self, items: Iterable[tuple[K, V]], /, **values: V) -> None: ...
+    @overload
+    def update(self, /, **values: V) -> None: ...
+    def update(self, items: Any = (), /, **values: Any) -> None:
         """Set several keys, in one commit."""
         self._write_all(cast("dict[K, V]", dict(items, **values)))
 
@@ -135,8 +181,17 @@ class TDict(Container, MutableMapping[K, V]):
             return NotImplemented
         return self is other or self.copy() == dict(other.items())
 
+    def _as_json(self) -> dict[K, V]:
+        return self.copy()
+
+    @reprlib.recursive_repr("TDict({...})")
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.copy()!r})"
+
+    def _like(self, contents: dict[K, V]) -> TDict[K, V]:
+        made: TDict[K, V] = type(self).__new__(type(self))
+        TDict.__init__(made, contents)
+        return made
 
     def _write(self, key: object, value: object) -> None:
         attempt = current()
@@ -146,13 +201,17 @@ class TDict(Container, MutableMapping[K, V]):
             attempt.write(self, key, value)
 
     def _write_all(self, contents: Mapping[K, object]) -> None:
-        checked = {
-            key: value if value is MISSING else shareable(value)
-            for key, value in contents.items()
-        }
+        checked = {key: shareable(value) for key, value in contents.items()}
         attempt = current()
         if attempt is not None:
             for key, value in checked.items():
                 attempt.write(self, key, value)
         elif checked:
             committed.install([(self, key, value) for key, value in checked.items()])
+
+
+def _fill(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:
+    made.update({key: convert(value) for key, value in plain.items()})
+
+
+register(dict, TDict, _fill)

@@ -6,8 +6,9 @@ from typing import Generic, TypeVar, cast
 
 from txloop.attempt import current
 from txloop.cells.values import shareable
+from txloop.container import Container
 from txloop.errors import TxForgottenError
-from txloop.store import Container, committed
+from txloop.store import committed
 from txloop.types import MISSING, Key
 
 __all__ = ["TVar"]
@@ -75,6 +76,9 @@ class TVar(Container, Generic[T]):
     @value.setter
     def value(self, value: T) -> None:
         self.set(value)
+
+    def _as_json(self) -> T:
+        return self.get()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.get()!r})"

@@ -1,8 +1,8 @@
 """What may be stored in a container: immutable values and containers.
 
 A plain mutable object would be shared behind the transactions' back: a change to it
-would be lost in a worker and would race in a thread. Plain dicts become containers, the
-rest is refused with advice.
+would be lost in a worker and would race in a thread. Plain lists, dicts and sets become
+containers, dataclasses do where `share` is asked to; the rest is refused with advice.
 """
 
 from __future__ import annotations
@@ -18,11 +18,25 @@ import re
 import types
 import uuid
 import zoneinfo
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
+from txloop.container import Container
 from txloop.errors import TxValueError
-from txloop.store import Container
+from txloop.store import committed
 
-__all__ = ["shareable"]
+__all__ = [
+    "Conversion",
+    "Convert",
+    "Fill",
+    "container_for",
+    "is_frozen_dataclass",
+    "is_plain_tuple",
+    "rebuilt_dataclass",
+    "rebuilt_tuple",
+    "register",
+    "shareable",
+]
 
 _SCALARS: frozenset[type] = frozenset(
     {
@@ -60,11 +74,29 @@ _FAMILIES = (
     pathlib.PurePath,
     type,
 )
-_ADVICE = {
-    list: "store a tuple",
-    set: "store a frozenset",
-    bytearray: "store bytes",
-}
+Convert: TypeAlias = Callable[[Any], Any]
+"""Turns a part of a plain object into what a container may hold."""
+
+Fill: TypeAlias = Callable[[Any, Any, Convert], None]
+"""Fills an empty container from a plain object."""
+
+_containers: dict[type, tuple[type[Container], Fill]] = {}  # filled at import
+
+
+def register(plain: type, kind: type[Container], fill: Fill) -> None:
+    """Let objects of the class `plain` become containers of that kind.
+
+    Args:
+        plain: The class; its subclasses are not meant.
+        kind: The container; made empty, so that the object may contain itself.
+        fill: Called with the container, the object and the conversion of its parts.
+    """
+    _containers[plain] = kind, fill
+
+
+def container_for(plain: type) -> tuple[type[Container], Fill] | None:
+    """Return the kind of container that objects of a class become, and its filler."""
+    return _containers.get(plain)
 
 
 def shareable(value: object) -> object:
@@ -75,46 +107,127 @@ def shareable(value: object) -> object:
     """
     if type(value) in _SCALARS or isinstance(value, _FAMILIES):
         return value
-    if type(value) is dict:
-        # Imported late: a TDict's own values pass through here.
-        from txloop.cells.tdict import TDict
+    return Conversion(container_for).convert(value)
 
-        return TDict(value)
-    if isinstance(value, tuple | frozenset):
-        return _converted(value)
-    if _is_frozen_dataclass(value):
-        for field in dataclasses.fields(value):  # type: ignore[arg-type] # is one
-            part = getattr(value, field.name)
-            if shareable(part) is not part:
-                raise TxValueError(
-                    f"field {field.name!r} of {_named(value)} holds a plain "
-                    f"{type(part).__name__}; give it a txloop container"
-                )
+
+class Conversion:
+    """Converts one object with all its parts; what is one object there stays one."""
+
+    def __init__(
+        self,
+        find: Callable[[type], tuple[type[Container], Fill] | None],
+        rebuild: bool = False,
+    ) -> None:
+        """Prepare a conversion.
+
+        Args:
+            find: Finds the container for a class, and what fills it.
+            rebuild: Whether frozen dataclasses with plain parts are replaced.
+        """
+        self._find = find
+        self._rebuild = rebuild
+        # By the plain object's id, with that object: as long as it lives, it is its.
+        self._made: dict[int, tuple[object, object]] = {}
+
+    def convert(self, value: Any) -> Any:
+        """Return what a container may hold instead of `value`, or itself.
+
+        Raises:
+            TxValueError: if there is no such thing.
+        """
+        if type(value) in _SCALARS or isinstance(value, _FAMILIES):
+            return value
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        if isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
+            made = self._rebuilt(value)
+            # Parts of it may have led back to it.
+            return self._made.setdefault(id(value), (value, made))[1]
+        found = self._find(type(value))
+        if found is None:
+            raise _refusal(value)
+        kind, fill = found
+        made = kind.__new__(kind)
+        self._made[id(value)] = value, made
+        committed.adopt(made)
+        fill(made, value, self.convert)
+        return made
+
+    def _rebuilt(self, value: Any) -> object:
+        """Return an immutable object with its parts converted."""
+        if is_frozen_dataclass(value):
+            return rebuilt_dataclass(value, self._part)
+        parts = [self.convert(part) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        if isinstance(value, tuple) and is_plain_tuple(value):
+            return rebuilt_tuple(value, parts)
+        raise TxValueError(
+            f"{_named(value)} holds a plain list, dict or set; make it a container"
+        )
+
+    def _part(self, name: str, part: object, whole: object) -> object:
+        converted = self.convert(part)
+        if converted is not part and not self._rebuild:
+            raise TxValueError(
+                f"field {name!r} of {_named(whole)} holds a plain "
+                f"{type(part).__name__}; give it a txloop container"
+            )
+        return converted
+
+
+def is_frozen_dataclass(value: object) -> bool:
+    """Tell whether it is an instance of a frozen dataclass."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
+
+
+def rebuilt_dataclass(
+    value: Any, convert: Callable[[str, object, object], object]
+) -> object:
+    """Return a frozen dataclass with its parts converted; itself if all stay.
+
+    Its constructor is not called: that need not take what it makes of its arguments.
+
+    Args:
+        value: An instance of a frozen dataclass.
+        convert: Called with the name of each part, the part and `value`.
+    """
+    fields = [field.name for field in dataclasses.fields(value)]
+    parts = {name: getattr(value, name) for name in fields if hasattr(value, name)}
+    converted = {name: convert(name, part, value) for name, part in parts.items()}
+    if all(converted[name] is part for name, part in parts.items()):
         return value
-    advice = next(
-        (text for kind, text in _ADVICE.items() if isinstance(value, kind)),
-        "store its parts, a tuple, a frozen dataclass or a txloop container",
-    )
-    raise TxValueError(
+    kind: Any = type(value)
+    made: object = kind.__new__(kind)
+    for name, part in (getattr(value, "__dict__", {}) | converted).items():
+        object.__setattr__(made, name, part)
+    return made
+
+
+def is_plain_tuple(value: tuple[object, ...]) -> bool:
+    """Tell whether it can be made again from its parts: a tuple or a named one."""
+    return type(value) is tuple or hasattr(value, "_make")
+
+
+def rebuilt_tuple(value: Any, parts: list[Any]) -> object:
+    """Return the same kind of plain tuple with other parts."""
+    return tuple(parts) if type(value) is tuple else value._make(parts)
+
+
+def _refusal(value: object) -> TxValueError:
+    if dataclasses.is_dataclass(value):
+        advice = "derive its class from txloop.TObject, freeze it, or txloop.share() it"
+    elif isinstance(value, bytearray):
+        advice = "store bytes"
+    elif isinstance(value, list | dict | set):
+        advice = "convert it to a plain list, dict or set"
+    else:
+        advice = "store its parts, a tuple, a frozen dataclass or a txloop container"
+    return TxValueError(
         f"{_named(value)} is mutable and may not be shared: a change to it would be "
         f"seen by some workers only; {advice}"
     )
-
-
-def _converted(value: tuple[object, ...] | frozenset[object]) -> object:
-    parts = [shareable(part) for part in value]
-    if all(new is old for new, old in zip(parts, value, strict=True)):
-        return value
-    if type(value) is tuple:
-        return tuple(parts)
-    if hasattr(value, "_make"):  # a named tuple
-        return value._make(parts)
-    raise TxValueError(f"{_named(value)} holds a plain dict; make it a txloop.TDict")
-
-
-def _is_frozen_dataclass(value: object) -> bool:
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    return parameters is not None and bool(parameters.frozen)
 
 
 def _named(value: object) -> str:

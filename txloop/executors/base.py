@@ -8,18 +8,22 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, cast
 
 from txloop.errors import TxConfigurationError
-from txloop.types import Call, Outcome, Refusal
+from txloop.types import Answer, Call, Outcome, Retry
 
 __all__ = [
     "Deliver",
     "Executor",
     "Reactor",
+    "Running",
     "Work",
+    "available_cores",
     "executor_named",
+    "gil_enabled",
     "register_executor",
     "resolve_name",
     "run_here",
@@ -36,8 +40,23 @@ class Work:
     urgent: bool = False  # others wait for it
 
 
-Deliver = Callable[[int, Outcome | Refusal], None]
-"""Takes an answer on the loop thread. An outcome's snapshot is still open then."""
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An attempt that runs, or is about to, away from the loop thread.
+
+    Attributes:
+        number: That of its `Work`.
+        worker: Who runs it, from 1.
+        since_ns: Since when, by `time.monotonic_ns`.
+    """
+
+    number: int
+    worker: int
+    since_ns: int
+
+
+Deliver = Callable[[int, Answer], None]
+"""Takes an answer on the loop thread. Its snapshot, if any, is still open then."""
 
 
 _log = logging.getLogger("txloop")
@@ -67,18 +86,29 @@ class Reactor(Protocol):
     ) -> object:
         """Call `callback` after `delay` seconds."""
 
+    def call_soon_threadsafe(
+        self, callback: Callable[..., object], /, *args: object
+    ) -> object:
+        """Call `callback` in the next iteration; the one method for any thread.
+
+        Raises:
+            RuntimeError: if the loop is closed.
+        """
+
 
 class Executor(Protocol):
     """Runs attempts somewhere and delivers their outcomes on the loop thread.
 
     An executor belongs to the loop thread, which alone calls it. For each attempt it
-    opens a snapshot of the store; whoever takes the outcome closes it.
+    opens a snapshot of the store; whoever takes the answer closes it.
 
     Attributes:
         name: As in `executor_named`.
         workers: How many attempts can run at once.
         forks: Whether attempts run in copies of this process, which know only what
             there was when they were forked and have no open files.
+        parallel: Whether attempts run beside the loop thread: then they may share
+            nothing but shared state.
         transport_seconds: What sending a call away costs, both ends, as measured.
     """
 
@@ -86,6 +116,7 @@ class Executor(Protocol):
     workers: int
     transport_seconds: float
     forks: bool
+    parallel: bool
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         """Get ready to run attempts. Starting again does nothing."""
@@ -97,6 +128,18 @@ class Executor(Protocol):
         executor is closed first. Answers may arrive before this returns.
         """
 
+    def feed(self) -> None:
+        """Give what waits to workers that are free: a commit is done, effects wait."""
+
+    def withdraw(self, number: int) -> bool:
+        """Forget work that has not been sent anywhere yet; tell whether it was so.
+
+        It is not answered then.
+        """
+
+    def running(self) -> Sequence[Running]:
+        """Return what runs just now, away from the loop thread."""
+
     def close(self) -> None:
         """End all workers, waiting for them. Closing again does nothing."""
 
@@ -104,6 +147,7 @@ class Executor(Protocol):
 _EXECUTORS = {
     "serial": "txloop.executors.serial:SerialExecutor",
     "processes": "txloop.executors.processes:ProcessesExecutor",
+    "threads": "txloop.executors.threads:ThreadsExecutor",
 }
 
 
@@ -126,12 +170,15 @@ def resolve_name(name: str) -> str:
     """
     forks = sys.platform.startswith("linux") and hasattr(os, "fork")
     if name == "auto":
+        if not gil_enabled():
+            return "threads"
         if not forks:
             _log.warning("transactions run serially: there is no safe fork here")
         return "processes" if forks and (os.cpu_count() or 1) > 1 else "serial"
     if name == "processes" and not forks:
         raise TxConfigurationError(
-            "the executor 'processes' needs Linux and its fork; use 'serial'"
+            "the executor 'processes' needs Linux and its fork; use 'threads' without "
+            "the GIL, or 'serial'"
         )
     if name not in _EXECUTORS:
         known = ", ".join(["auto", *sorted(_EXECUTORS)])
@@ -139,24 +186,44 @@ def resolve_name(name: str) -> str:
     return name
 
 
-def run_here(call: Call) -> Outcome:
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    with suppress(OSError), open("/proc/self/status") as file:  # as for PyPy
+        for line in file:
+            name, _, mask = line.partition(":")
+            if name == "Cpus_allowed":
+                return int(mask.replace(",", ""), 16).bit_count()
+    return os.cpu_count() or 1
+
+
+def gil_enabled() -> bool:
+    """Tell whether threads of this interpreter exclude one another."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+
+
+def run_here(call: Call) -> Outcome | Retry:
     """Run `call` at once on this thread, the loop's, where nothing can interfere."""
     return _serial_run()(call)
 
 
 @functools.cache
-def _serial_run() -> Callable[[Call], Outcome]:
+def _serial_run() -> Callable[[Call], Outcome | Retry]:
     # Imported late: every executor imports this module.
     module = importlib.import_module("txloop.executors.serial")
-    return cast("Callable[[Call], Outcome]", module.run_here)  # as it is there
+    return cast("Callable[[Call], Outcome | Retry]", module.run_here)  # as it is there
 
 
-def executor_named(name: str, workers: int | None = None) -> Executor:
+def executor_named(
+    name: str, workers: int | None = None, max_calls: int | None = None
+) -> Executor:
     """Return a new executor of that name, not yet started.
 
     Args:
-        name: ``"serial"``, ``"processes"`` or ``"auto"``.
+        name: ``"serial"``, ``"processes"``, ``"threads"`` or ``"auto"``.
         workers: How many attempts at once; None for one per core.
+        max_calls: After how many calls a worker is replaced, where there are workers.
 
     Raises:
         TxConfigurationError: if there is none of that name, or `workers` is below 1.
@@ -165,4 +232,7 @@ def executor_named(name: str, workers: int | None = None) -> Executor:
         raise TxConfigurationError(f"workers must be 1 or more, not {workers}")
     module, _, attribute = _EXECUTORS[resolve_name(name)].partition(":")
     make = getattr(importlib.import_module(module), attribute)
-    return cast("Executor", make(workers))  # the table lists executors only
+    executor = make(workers)
+    if max_calls is not None and executor.forks:
+        executor.relieve_after(max_calls)
+    return cast("Executor", executor)  # the table lists executors only

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import logging
+import os
+import pickle
+import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from txloop.executors.deaths import Death
 from txloop.executors.deltas import LAG_COMMITS
-from txloop.executors.wire import Frames, dumps, frame, loads, split_number
+from txloop.executors.wire import (
+    Frames,
+    GarbledError,
+    dumps,
+    frame,
+    loads,
+    split_number,
+)
 from txloop.store import committed
-from txloop.types import Refusal
+from txloop.types import Outcome, Refusal, Retry
 
 if TYPE_CHECKING:
     import socket
@@ -18,11 +30,16 @@ if TYPE_CHECKING:
 
     from txloop.executors.base import Reactor, Work
     from txloop.executors.deltas import DeltaLog
-    from txloop.types import Outcome
+    from txloop.types import Answer
 
-__all__ = ["Assignment", "WorkerConnection"]
+__all__ = ["GREETING", "Assignment", "WorkerConnection"]
 
 _CHUNK_BYTES = 1 << 20
+
+_MOST_WORDS = 1 << 16  # bytes that are kept of what a worker wrote last
+
+GREETING = -1
+"""The number of a worker's first message."""
 
 _log = logging.getLogger("txloop")
 
@@ -49,11 +66,39 @@ class WorkerConnection:
             first one is running.
         version: The version that its replica has or will have reached by what was sent.
         dropped: Numbers of dead containers that it has not been told of.
-        pid: Its process number, 0 until it has said so.
+        number: Tells it from all others of the program's run.
+        place: Its number among those that there are, from 1; a later one may get it.
+        pid: Its process number, 0 until it was forked.
+        ready: Whether it has said that it can run calls.
+        calls: How many it has been given.
+        most_calls: After how many it is replaced, or None.
+        retiring: Whether another one has taken its place: it gets no more calls.
+        condemned: Whether it has to end, and no answer of it counts any more.
+        cause: Why, if we know.
+        status: How it ended, as far as reported.
     """
 
-    def __init__(self, connection: socket.socket, log: DeltaLog, version: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        connection: socket.socket,
+        log: DeltaLog,
+        version: int,
+        place: int = 1,
+    ) -> None:
         connection.setblocking(False)
+        self.number = number
+        self.place = place
+        self.ready = False
+        self.calls = 0
+        self.most_calls: int | None = None
+        self.retiring = False
+        self.condemned = False
+        self.cause: str | None = None
+        self.status: int | None = None
+        self.received_bytes = 0
+        self._words = bytearray()
+        self._ready_at = 0.0
         self.assigned: dict[int, Assignment] = {}
         self.dropped: list[int] = []
         self.version = version
@@ -72,6 +117,11 @@ class WorkerConnection:
         if self._reactor is None:
             self._reactor = reactor
             reactor.add_reader(self._connection.fileno(), on_readable, self)
+
+    @property
+    def open(self) -> bool:
+        """Whether it may be given calls."""
+        return self.ready and not (self.retiring or self.condemned)
 
     def load(self) -> float:
         """Return the seconds of work that it has to do, as far as measured.
@@ -99,6 +149,7 @@ class WorkerConnection:
         assignment = Assignment(work, payload, sent_at=now, transport_seconds=seconds)
         self.assigned[work.number] = assignment
         self._unsent.append(assignment)
+        self.calls += 1
 
     def send(self) -> None:
         """Send one frame with the assigned calls and all that the replica misses.
@@ -150,12 +201,13 @@ class WorkerConnection:
         if self._reactor is not None:
             self._reactor.remove_writer(self._connection.fileno())
 
-    def receive(self) -> list[tuple[int, Outcome | Refusal]]:
+    def receive(self) -> list[tuple[int, object]]:
         """Return the answers that have arrived.
 
         Raises:
             OSError: if the worker has died.
             EOFError: the same, seen otherwise.
+            GarbledError: if something else has arrived.
         """
         try:
             data = self._connection.recv(_CHUNK_BYTES)
@@ -163,18 +215,75 @@ class WorkerConnection:
             return []
         if not data:
             raise EOFError
-        return [_loaded(body) for body in self._frames.feed(data)]
+        self.received_bytes += len(data)
+        if self.condemned:
+            self._words += data[: _MOST_WORDS - len(self._words)]
+            return []
+        try:
+            return [_loaded(body) for body in self._frames.feed(data)]
+        except GarbledError:
+            self._words += self._frames.rest[:_MOST_WORDS]
+            raise
+
+    def check(self, number: int, answer: object) -> Answer:
+        """Return `answer` if it is that to the call that runs.
+
+        Raises:
+            GarbledError: if it is not.
+        """
+        first = next(iter(self.assigned.values()), None)
+        if first is None or first.work.number != number:
+            raise GarbledError(f"nobody waits for the answer {number}")
+        if isinstance(answer, Refusal):
+            return answer
+        if not isinstance(answer, Outcome | Retry):
+            raise GarbledError(f"{answer!r} is no answer")
+        if answer.snapshot != first.snapshot:
+            raise GarbledError(f"it ran at {answer.snapshot}, not {first.snapshot}")
+        return answer
+
+    @property
+    def crashing(self) -> bool:
+        """Whether what it writes is the stack that a fatal signal has found."""
+        return self._words.startswith(b"Fatal Python error")
+
+    @property
+    def answering(self) -> bool:
+        """Whether an answer has arrived in part."""
+        return bool(self._frames.rest)
 
     def greet(self, greeting: object) -> None:
         """Take the worker's first message."""
-        assert isinstance(greeting, tuple)
-        self.pid, troubles = greeting
+        match greeting:
+            case (int(pid), list(troubles)) if not self.ready:
+                self.pid, self.ready, self._ready_at = pid, True, time.monotonic()
+            case _:
+                raise GarbledError(f"{greeting!r} is no greeting")
         for trouble in troubles:
             _log.error(
-                "an on_worker_start function failed in worker %d:\n%s",
-                self.pid,
-                trouble,
+                "an on_worker_start function failed in worker %d:\n%s", pid, trouble
             )
+
+    def running(self) -> tuple[Work, float] | None:
+        """Return the call that it runs, and since how many seconds; None if none."""
+        if not (self.assigned and self.ready):
+            return None
+        first = next(iter(self.assigned.values()))
+        since = max(first.sent_at, self._ready_at)
+        return first.work, time.monotonic() - since
+
+    def condemn(self, cause: str | None, number: int = signal.SIGKILL) -> None:
+        """End it by a signal; from now on what it writes is no answer."""
+        self.condemned = True
+        self.cause = cause
+        if self.pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def death(self) -> Death:
+        """Return how it ended, once it has."""
+        words = bytes(self._words or self._frames.rest[:_MOST_WORDS])
+        return Death(self.pid, self.status, self.cause, words)
 
     def finish(self, number: int) -> Assignment | None:
         """Take a call off its list; whoever gets it has to close its snapshot."""
@@ -184,6 +293,11 @@ class WorkerConnection:
             following.sent_at = now  # it starts only now
             break
         return assignment
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection was closed here."""
+        return self._connection.fileno() < 0
 
     def close(self) -> list[Work]:
         """Close the connection and return what it had left to do."""
@@ -206,9 +320,11 @@ def _estimated(assignment: Assignment) -> float:
     return UNMEASURED_SECONDS if seconds is None else seconds
 
 
-def _loaded(body: bytes) -> tuple[int, Outcome | Refusal]:
+def _loaded(body: bytes) -> tuple[int, object]:
     number, body = split_number(body)
     try:
         return number, loads(body)
+    except (pickle.UnpicklingError, EOFError) as error:
+        raise GarbledError(f"it does not unpickle ({error!r})") from None
     except Exception as error:  # whatever the classes of the program raise
         return number, Refusal(f"its outcome does not unpickle ({error!r})")

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from txloop.container import Container, Operation, Write
 from txloop.executors.wire import UNPICKLABLE, dumps
-from txloop.store import Container, Store, Write
 from txloop.types import MISSING, Unsendable
+
+if TYPE_CHECKING:
+    from txloop.store import Store
 
 __all__ = ["LAG_COMMITS", "DeltaLog", "Dump"]
 
@@ -93,8 +97,14 @@ class DeltaLog:
             return dumps((changed, numbers))
         except UNPICKLABLE:
             sendable = [
-                (container, {key: _sendable(value) for key, value in items.items()})
-                for container, items in changed
+                (
+                    one,
+                    {
+                        _sendable_key(key): one._converted(new, _sendable)
+                        for key, new in items.items()
+                    },
+                )
+                for one, items in changed
             ]
             return dumps((sendable, numbers))
 
@@ -104,13 +114,23 @@ def _pickled(writes: tuple[Write, ...]) -> bytes:
         return dumps(writes)
     except UNPICKLABLE:
         return dumps(
-            [(container, key, _sendable(new)) for container, key, new in writes]
+            [(one, _sendable_key(key), _sendable(new)) for one, key, new in writes]
         )
+
+
+def _sendable_key(key: Hashable) -> Hashable:
+    sendable = _sendable(key)
+    if isinstance(sendable, Unsendable):
+        # One for each, so that there are as many keys, and the same for its deletion.
+        return Unsendable(f"key {id(key):x}: {sendable.reason}")
+    return key
 
 
 def _sendable(value: object) -> object:
     if value is MISSING:
         return value
+    if isinstance(value, Operation):
+        return value.mapped(_sendable)
     try:
         dumps(value)
     except UNPICKLABLE as error:

@@ -1,4 +1,4 @@
-"""Outcomes that can leave the process: errors and tracebacks, records, effects."""
+"""Answers that can leave the process: errors and tracebacks, records, effects."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import traceback
 import types
 from typing import TYPE_CHECKING
 
+from txloop.container import Container
 from txloop.executors.wire import UNPICKLABLE, dumps
-from txloop.store import Container
-from txloop.types import Outcome, Refusal
+from txloop.types import Answer, Effect, Outcome, Refusal, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RemoteTraceback", "pack"]
+__all__ = ["RemoteTraceback", "found_by_name", "pack"]
 
 _formatter = logging.Formatter()
 
@@ -33,16 +33,28 @@ class RemoteTraceback(Exception):
         return f"\n{self.text}"
 
 
-def pack(outcome: Outcome) -> bytes:
-    """Pickle an outcome; a `Refusal` where it does not pickle.
+def pack(answer: Answer) -> bytes:
+    """Pickle an answer; a `Refusal` where it does not pickle.
 
     The attempt changed nothing, so its call can simply run again on the loop thread.
     """
+    if isinstance(answer, Outcome):
+        return _pack_outcome(answer)
+    try:
+        return dumps(answer)
+    except UNPICKLABLE as error:
+        reason = f"a key that it waits for does not pickle ({error})"
+        return dumps(Refusal(reason, trace=_bare(answer.trace)))
+
+
+def _pack_outcome(outcome: Outcome) -> bytes:
     for effect in outcome.effects:
-        if not _found_by_name(effect.function):
-            name = getattr(effect.function, "__qualname__", repr(effect.function))
+        if not found_by_name(effect.function):
+            kind = type(effect.function).__qualname__
+            name = getattr(effect.function, "__qualname__", kind)
             reason = f"its effect {name} is not a function that can be found by name"
-            return dumps(Refusal(f"{reason} ({effect.origin})"))
+            trace = _bare(outcome.trace, effect)
+            return dumps(Refusal(f"{reason} ({effect.origin})", trace=trace))
     for record in outcome.records:
         _make_portable(record)
     if outcome.error is not None:
@@ -50,8 +62,35 @@ def pack(outcome: Outcome) -> bytes:
         outcome = dataclasses.replace(outcome, error=failure)  # type: ignore[arg-type] # unpickles as the error
     try:
         return dumps(outcome)
+    except MemoryError as error:
+        return dumps(_without_memory(outcome, error))
     except UNPICKLABLE as error:
-        return dumps(Refusal(f"its {_culprit(outcome)} does not pickle ({error})"))
+        reason = f"its {_culprit(outcome)} does not pickle ({error})"
+        return dumps(Refusal(reason, trace=_bare(outcome.trace)))
+
+
+def _bare(trace: Trace | None, effect: Effect | None = None) -> Trace | None:
+    """Return a trace without cells, whose keys may not pickle, and where it stopped."""
+    if trace is None:
+        return None
+    stop = None
+    if effect is not None:
+        file, _, line = effect.origin.removeprefix('File "').rpartition('", line ')
+        stop = file, int(line), "?"
+    return Trace(*trace[:3], stop=stop)
+
+
+def _without_memory(outcome: Outcome, error: MemoryError) -> Outcome:
+    """Return what is left of an outcome that is too large for this process."""
+    # Nor would there be room for it where the loop runs.
+    return dataclasses.replace(
+        outcome,
+        value=None,
+        error=_Failure(error),  # type: ignore[arg-type] # unpickles as the error
+        writes=(),
+        effects=(),
+        records=(),
+    )
 
 
 def _culprit(outcome: Outcome) -> str:
@@ -63,10 +102,11 @@ def _culprit(outcome: Outcome) -> str:
     return next((what for what in parts if not _pickles(parts[what])), "shared value")
 
 
-def _found_by_name(function: Callable[..., object]) -> bool:
+def found_by_name(function: Callable[..., object]) -> bool:
+    """Tell whether a function is the same one wherever it is unpickled."""
     # By value it would run on a copy of what it refers to, in silence.
     if isinstance(function, functools.partial):
-        return _found_by_name(function.func)
+        return found_by_name(function.func)
     if not hasattr(function, "__qualname__"):
         return False  # an object that can be called
     owner = getattr(function, "__self__", None)

@@ -9,19 +9,22 @@ wrong: an attempt changes nothing, so running one twice is harmless.
 from __future__ import annotations
 
 import logging
-import os
 import time
-from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.errors import TxWorkerError
-from txloop.executors.connection import WorkerConnection
+from txloop.errors import TxTimeoutError
+from txloop.executors.base import Running, available_cores
+from txloop.executors.connection import GREETING, WorkerConnection
+from txloop.executors.crew import Crew
+from txloop.executors.deaths import Death, given_up
 from txloop.executors.deltas import DeltaLog
-from txloop.executors.spawner import Spawner
-from txloop.executors.wire import UNPICKLABLE, dumps
-from txloop.executors.worker import run_worker
+from txloop.executors.fair_queue import FairQueue
+from txloop.executors.transport import adjusted
+from txloop.executors.watch import Trouble, Watch
+from txloop.executors.wire import UNPICKLABLE, GarbledError, dumps
+from txloop.executors.worker import LAST_WORDS, run_worker
 from txloop.store import committed
-from txloop.types import Outcome, Refusal
+from txloop.types import Answer, Outcome, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +42,6 @@ OVERDUE_SECONDS = 0.005
 MOST_DEATHS = 3
 """How many workers may die of one call before it is given up."""
 
-_NOTHING = -1  # the version of a worker that gets the whole store
-
-_STILLBORN_LIMIT = 5  # workers that die before they are ready, in a row
-
 _log = logging.getLogger("txloop")
 
 
@@ -51,69 +50,58 @@ class ProcessesExecutor:
 
     name = "processes"
     forks = True
+    parallel = True
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or available_cores()
         self.transport_seconds = 0.0
-        self._queue: deque[Work] = deque()
-        self._workers: list[WorkerConnection] = []
-        self._deaths: dict[int, int] = {}
-        self._stillborn = 0
-        self._spawned = 0
+        self._queue = FairQueue()
+        self._crew = Crew(self.workers, run_worker, self._receive, self.feed)
+        self._workers = self._crew.workers
+        self._watch = Watch(self._workers, self._on_trouble, self._crew.look)
+        self._deaths: dict[int, list[Death]] = {}
         self._reactor: Reactor | None = None
         self._deliver: Deliver | None = None
-        self._spawner: Spawner | None = None
         self._log: DeltaLog | None = None
         self._unanswered: set[int] = set()
         self._watching = False
 
     # Starting and ending
 
+    def relieve_after(self, most_calls: int) -> None:
+        """Have workers replaced after so many calls; before they are forked."""
+        self._crew.most_calls = most_calls
+
     def fork(self) -> None:
         """Fork the spawner and ask it for the workers, before there is a loop."""
-        if self._spawner is None:
+        if self._log is None:
             self._log = DeltaLog(committed, self._send_soon)
-            self._spawner = Spawner(run_worker)
-            for _ in range(self.workers):
-                self._add_worker(self._log.forked_at)
+            self._crew.start(self._log)
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         self._deliver = deliver
         self._reactor = reactor
         self.fork()
-        for worker in self._workers:
-            worker.attach(reactor, self._receive)
+        self._crew.attach(reactor)
 
     def close(self) -> None:
-        for worker in self._workers:
-            worker.close()
-        self._workers.clear()
+        self._crew.close()
         self._queue.clear()
         self._unanswered.clear()
-        if self._spawner is not None:
-            self._spawner.close()
-            self._spawner = None
+        self._deaths.clear()
         if self._log is not None:
             self._log.close()
             self._log = None
         self._reactor = self._deliver = None
 
-    def _add_worker(self, version: int) -> None:
-        assert self._spawner is not None
-        assert self._log is not None
-        self._spawned += 1
-        try:
-            connection = self._spawner.spawn(self._spawned)
-        except OSError:
-            # It was killed. Only the loop's process can fork another one.
-            _log.error("the process that forks workers has died; starting another")
-            self._spawner.close()
-            self._spawner = Spawner(run_worker)
-            connection = self._spawner.spawn(self._spawned)
-        worker = WorkerConnection(connection, self._log, version)
-        self._workers.append(worker)
-        if self._reactor is not None:
-            worker.attach(self._reactor, self._receive)
+    def running(self) -> list[Running]:
+        now, found = time.monotonic(), []
+        for worker in self._workers:
+            running = worker.running()
+            if running is not None:
+                since = round((now - running[1]) * 1e9)
+                found.append(Running(running[0].number, worker.place, since))
+        return found
 
     # Sending
 
@@ -121,30 +109,37 @@ class ProcessesExecutor:
         for work in batch:
             self._unanswered.add(work.number)
             if work.urgent:
-                self._queue.appendleft(work)
+                self._queue.push_first([work])
             else:
                 self._queue.append(work)
-        self._feed()
+        self.feed()
 
-    def _feed(self) -> None:
-        """Send what waits to whoever has room for it, one frame to each worker."""
+    def withdraw(self, number: int) -> bool:
+        withdrawn = self._queue.remove(number)
+        if withdrawn:
+            self._unanswered.discard(number)
+        return withdrawn
+
+    def feed(self) -> None:
+        # One frame to each worker.
         queue = self._queue
         while queue and not self._workers:
             refusal = Refusal("there are no workers", lasting=False, warn=False)
-            self._tell(queue.popleft().number, refusal)
+            self._tell(queue.pop().number, refusal)
         while queue:
-            if queue[0].number not in self._unanswered:
-                queue.popleft()  # it was taken back from a worker that answered
+            if queue.peek().number not in self._unanswered:
+                queue.pop()  # it was taken back from a worker that answered
                 continue
-            worker = self._worker_for(queue[0])
+            worker = self._worker_for(queue.peek())
             if worker is None:
                 break
-            work = queue.popleft()
+            work = queue.pop()
             call = work.call
             started = time.thread_time()
-            parts = (call.function, call.args, call.kwargs)
+            parts = (call.function, call.args, call.kwargs, call.ordered)
+            place = worker.place if call.traced else 0
             try:
-                payload = dumps((*parts, call.ordered, call.commits_on))
+                payload = dumps((*parts, call.commits_on, call.waited_seconds, place))
             except UNPICKLABLE as error:
                 self._tell(work.number, Refusal(f"it does not pickle ({error})"))
                 continue
@@ -153,12 +148,13 @@ class ProcessesExecutor:
 
     def _worker_for(self, work: Work) -> WorkerConnection | None:
         """Return the worker with the least to do, if it has room for `work`."""
-        for worker in self._workers:
+        open_ = [worker for worker in self._workers if worker.open]
+        for worker in open_:
             if not worker.assigned:
                 return worker
-        if work.estimate_seconds is None:
+        if work.estimate_seconds is None or not open_:
             return None
-        worker = min(self._workers, key=WorkerConnection.load)
+        worker = min(open_, key=WorkerConnection.load)
         if work.number in worker.assigned:
             return None
         seconds = worker.load() + work.estimate_seconds
@@ -170,10 +166,12 @@ class ProcessesExecutor:
         dropped = self._log.take_dropped()
         for worker in self._workers:
             worker.dropped.extend(dropped)
-            worker.send()
+            if worker.ready and not worker.condemned:
+                worker.send()
         self._log.trim(min((one.version for one in self._workers), default=0))
         if any(len(worker.assigned) > 1 for worker in self._workers):
             self._watch_overdue()
+        self._watch.wake(self._reactor)
 
     def _send_soon(self) -> None:
         """Bring idle replicas up to date although no call goes to them."""
@@ -188,7 +186,7 @@ class ProcessesExecutor:
     def _take_back(self) -> None:
         """Give to free workers what waits elsewhere, only behind long calls."""
         self._watching = False
-        if any(not worker.assigned for worker in self._workers):
+        if any(one.open and not one.assigned for one in self._workers):
             stuck: dict[int, Work] = {}
             coming = {work.number for work in self._queue}
             for worker in self._workers:
@@ -200,61 +198,93 @@ class ProcessesExecutor:
                 for number, work in stuck.items()
                 if number in self._unanswered and number not in coming
             )
-        self._feed()
+        self.feed()
 
     # Receiving
 
     def _receive(self, worker: WorkerConnection) -> None:
         started = time.thread_time()
         try:
-            answers = worker.receive()
+            arrived = worker.receive()
+            spent = (time.thread_time() - started) / max(len(arrived), 1)
+            for number, answer in arrived:
+                if number == GREETING:
+                    worker.greet(answer)
+                    self._crew.welcome(worker)
+                else:
+                    self._take(worker, number, worker.check(number, answer), spent)
+                if worker.closed:
+                    return
+        except GarbledError as error:
+            if worker.crashing:  # let it finish
+                worker.condemn(None, 0)
+            else:
+                worker.condemn(f"it did not answer as a worker does: {error}")
         except (OSError, EOFError):
             self._bury(worker)
             return
-        spent = time.thread_time() - started
-        for number, answer in answers:
-            if number == -1:
-                self._stillborn = 0
-                worker.greet(answer)
-                continue
-            assignment = worker.finish(number)
-            if assignment is None:
-                continue
-            self._deaths.pop(number, None)
-            # The worker unpacks and packs as much at its end as we do at ours.
-            here = assignment.transport_seconds + spent / len(answers)
-            self._note_transport(2 * here)
-            if isinstance(answer, Refusal):
-                committed.close_snapshot(assignment.snapshot)
-            self._tell(number, answer)
-        self._feed()
+        self._crew.relieve(worker)
+        self._crew.dismiss_retired()
+        self.feed()
 
-    def _tell(self, number: int, answer: Outcome | Refusal) -> None:
+    def _take(
+        self, worker: WorkerConnection, number: int, answer: Answer, spent: float
+    ) -> None:
+        assignment = worker.finish(number)
+        assert assignment is not None  # it was checked
+        self._deaths.pop(number, None)
+        # The worker unpacks and packs as much at its end as we do at ours.
+        self._note_transport(2 * (assignment.transport_seconds + spent))
+        if isinstance(answer, Refusal):
+            committed.close_snapshot(assignment.snapshot)
+        self._tell(number, answer)
+
+    def _tell(self, number: int, answer: Answer) -> None:
         if number in self._unanswered:
             self._unanswered.remove(number)
             assert self._deliver is not None
             self._deliver(number, answer)
-        elif isinstance(answer, Outcome):  # of a copy, or of a closed executor
+        elif not isinstance(answer, Refusal):  # of a copy, or of a closed executor
             committed.close_snapshot(answer.snapshot)
 
     def _note_transport(self, seconds: float) -> None:
-        # The first calls are dear, and a preemption looks like a cost: an average that
-        # falls faster than it rises finds what it takes in the long run.
-        average = self.transport_seconds or seconds
-        weight = 0.3 if seconds < average else 0.03
-        step = min(seconds, 4 * average) - average
-        self.transport_seconds = average + weight * step
+        self.transport_seconds = adjusted(self.transport_seconds, seconds)
 
-    # Deaths
+    # Troubles
+
+    def _on_trouble(self, worker: WorkerConnection, trouble: Trouble) -> None:
+        match trouble:
+            case Trouble.GONE:
+                self._bury(worker)
+            case Trouble.STOPPED:
+                worker.condemn("it was stopped by a signal")
+            case Trouble.STALLED:
+                worker.condemn("it stopped in the middle of its answer")
+            case Trouble.LATE:
+                self._time_out(worker)
+            case Trouble.LINGERING:
+                worker.condemn(worker.cause)
+
+    def _time_out(self, worker: WorkerConnection) -> None:
+        """End a worker whose call takes too long, and answer that call."""
+        running = worker.running()
+        assert running is not None
+        call = running[0].call
+        message = f"{call.label} ran for more than {call.timeout_seconds:g} s"
+        worker.condemn(message, LAST_WORDS)
+        error = TxTimeoutError(f"{message}; it was ended")
+        snapshot, seconds = committed.open_snapshot(), running[1]
+        outcome = Outcome(snapshot, error=error, body_seconds=seconds)
+        self._tell(running[0].number, outcome)
 
     def _bury(self, worker: WorkerConnection) -> None:
-        """Replace a worker that died and run its calls elsewhere."""
-        self._workers.remove(worker)
+        """Replace a worker that has ended and run its calls elsewhere."""
+        self._crew.read_reports()
+        running = worker.running()
         left = worker.close()
-        if not worker.pid:
-            self._stillborn += 1
-        if self._stillborn < _STILLBORN_LIMIT:
-            self._add_worker(_NOTHING)
+        death = worker.death()
+        known = worker.pid == 0 or (self._crew.complained and not worker.ready)
+        self._crew.remove(worker)
         elsewhere = {work.number for work in self._queue}
         elsewhere.update(*(one.assigned for one in self._workers))
         again = [
@@ -262,31 +292,28 @@ class ProcessesExecutor:
             for work in left
             if work.number in self._unanswered and work.number not in elsewhere
         ]
-        _log.warning(
-            "worker %d died; %s",
-            worker.pid,
-            _calls_run_again(again, bool(self._workers)),
-        )
-        self._queue.extendleft(reversed(again))
-        if worker.pid and left and left[0].number in self._unanswered:
-            number = left[0].number  # the first one was running
-            self._deaths[number] = self._deaths.get(number, 0) + 1
-            if self._deaths[number] >= MOST_DEATHS:
-                del self._deaths[number]
-                self._tell(number, _given_up(left[0]))
-        if not self._workers:
-            _log.error("workers keep dying at their start; all runs on the loop thread")
-        self._feed()
+        self._queue.push_first(again)
+        if not known:  # that it cannot even start is no news
+            _log.warning(
+                "worker %d died; %s; %s",
+                worker.pid,
+                self._what_follows(again),
+                death.describe(),
+            )
+        if running is not None and running[0].number in self._unanswered:
+            self._blame(*running, death)
+        self.feed()
 
+    def _blame(self, work: Work, seconds: float, death: Death) -> None:
+        deaths = self._deaths.setdefault(work.number, [])
+        deaths.append(death)
+        if len(deaths) >= MOST_DEATHS:
+            del self._deaths[work.number]
+            self._tell(work.number, given_up(work, deaths, seconds))
 
-def _calls_run_again(left: Sequence[Work], possible: bool) -> str:
-    if not left:
-        return "it was replaced"
-    where = "on another worker" if possible else "on the loop thread"
-    return f"its call runs again {where} ({left[0].call.label})"
-
-
-def _given_up(work: Work) -> Outcome:
-    message = f"{MOST_DEATHS} workers died while they ran {work.call.label}"
-    error = TxWorkerError(f"{message}; it is not run again")
-    return Outcome(committed.open_snapshot(), error=error)
+    def _what_follows(self, again: Sequence[Work]) -> str:
+        if not again:
+            complete = self._crew.is_complete
+            return "it was replaced" if complete else "it was not replaced"
+        where = "another worker" if self._workers else "the loop thread"
+        return f"its call runs again on {where} ({again[0].call.label})"

@@ -8,25 +8,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from txloop.attempt import run_attempt
 from txloop.errors import TxInternalError
+from txloop.running import run_attempt
 from txloop.store import committed
-from txloop.types import Call, Outcome, Refusal
+from txloop.types import Call, Outcome, Refusal, Retry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from txloop.executors.base import Deliver, Reactor, Work
+    from txloop.executors.base import Deliver, Reactor, Running, Work
 
 __all__ = ["SerialExecutor", "run_here"]
 
 
-def run_here(call: Call) -> Outcome:
+def run_here(call: Call) -> Outcome | Retry:
     """Run `call` at once on this thread, the loop's, where nothing can interfere."""
-    outcome = run_attempt(call, speculative=False)
-    if isinstance(outcome, Refusal):
+    answer = run_attempt(call, speculative=False)
+    if isinstance(answer, Refusal):
         raise TxInternalError(f"{call.label} was refused where everything is allowed")
-    return outcome
+    return answer
 
 
 class SerialExecutor:
@@ -35,6 +35,7 @@ class SerialExecutor:
     name = "serial"
     workers = 1
     forks = False
+    parallel = False
     transport_seconds = math.inf  # there is nowhere to send to
 
     def __init__(self, workers: int | None = None) -> None:
@@ -50,6 +51,15 @@ class SerialExecutor:
                 return  # the last one's effects closed it
             committed.open_snapshot()
             self._deliver(work.number, run_here(work.call))
+
+    def feed(self) -> None:
+        pass  # nothing waits
+
+    def withdraw(self, number: int) -> bool:
+        return False  # it has run
+
+    def running(self) -> Sequence[Running]:
+        return ()
 
     def close(self) -> None:
         self._deliver = None

@@ -10,21 +10,20 @@ outlives the loop's process, even if that was killed.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import socket
-import sys
-import time
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Never
 
-__all__ = ["Spawner", "flush_output"]
+from txloop.executors.brood import Report, flush_output, run_child, spawn_workers
 
-_GRACE_SECONDS = 0.5  # for workers to leave by themselves when their sockets close
+__all__ = ["RunWorker", "Spawner", "threads_besides"]
 
 RunWorker = Callable[[socket.socket, int], None]
+
+_MESSAGE_BYTES = 64
 
 
 class Spawner:
@@ -32,23 +31,35 @@ class Spawner:
 
     Attributes:
         pid: The spawner's process number.
-        control: Readable (at its end) once the spawner has died.
+        control: Readable when there are reports, and at its end.
     """
 
     def __init__(self, run_worker: RunWorker) -> None:
-        """Fork the spawner, which will call `run_worker` in each new worker."""
-        self.control, theirs = socket.socketpair()
-        flush_output()  # or parent and child would both write what is buffered
-        self.pid = os.fork()
-        if self.pid == 0:
-            _run_child(_spawn_workers, theirs, run_worker)
-        theirs.close()
+        """Fork the spawner, which will call `run_worker` in each new worker.
+
+        Raises:
+            OSError: if that is impossible just now.
+        """
+        # Messages stay apart in a socket of this type.
+        self.control, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        try:
+            flush_output()  # or parent and child would both write what is buffered
+            self.pid = os.fork()
+            if self.pid == 0:
+                run_child(spawn_workers, theirs, run_worker)
+        except OSError:
+            self.control.close()
+            raise
+        finally:
+            theirs.close()
+        self.control.setblocking(False)
 
     def spawn(self, number: int) -> socket.socket:
         """Ask for a worker and return the loop's end of its connection.
 
         Raises:
-            OSError: if the spawner is dead.
+            ConnectionError: if the spawner is dead.
+            OSError: if there can be no worker just now.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -62,108 +73,52 @@ class Spawner:
             theirs.close()
         return ours
 
+    def reports(self) -> list[Report]:
+        """Return what has become of workers since the last time.
+
+        Raises:
+            EOFError: if the spawner is dead.
+        """
+        reports: list[Report] = []
+        while True:
+            try:
+                message = self.control.recv(_MESSAGE_BYTES)
+            except BlockingIOError:
+                return reports
+            except OSError:
+                message = b""
+            if message:
+                reports.append(Report.unpacked(message))
+            elif reports:
+                return reports  # the next call says that it is dead
+            else:
+                raise EOFError
+
     def close(self) -> None:
         """End the spawner and its workers, and wait until they are gone."""
         self.control.close()
-        try:
+        with suppress(ChildProcessError, ProcessLookupError):
+            os.kill(self.pid, signal.SIGCONT)  # or it would not see that
+            # Where the program reaps all its children itself, there may be none.
             os.waitpid(self.pid, 0)
-        except ChildProcessError:
-            return  # the program reaps all its children itself
+
+    def kill(self) -> None:
+        """End the spawner alone, at once."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
 
 
-def _run_child(body: Callable[..., None], *args: object) -> Never:
-    # Never return into the parent's frames, and never run its exit handlers.
-    status = 1
+def threads_besides() -> list[str] | None:
+    """Return the names of the threads besides this one; None if nobody can tell.
+
+    What they hold when this process is forked (locks of libraries, of the allocator)
+    stays held in the child for ever.
+    """
     try:
-        body(*args)
-        status = 0
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        flush_output()
-        os._exit(status)
-
-
-def _spawn_workers(control: socket.socket, run_worker: RunWorker) -> None:
-    _leave_parent(control.fileno())
-    gc.freeze() if hasattr(gc, "freeze") else None
-    workers: set[int] = set()
-    signal.signal(signal.SIGCHLD, lambda *_: _reap(workers))
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 8, 1)
-        if not message:
-            break
-        connection = socket.socket(fileno=descriptors[0])
-        pid = os.fork()
-        if pid == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            control.close()
-            _run_child(run_worker, connection, int.from_bytes(message, "big"))
-        workers.add(pid)
-        connection.close()
-        _reap(workers)  # it may have died before it was noted down
-    _end(workers)
-
-
-def _leave_parent(keep: int) -> None:
-    """Give up what belongs to the parent alone: signals, sockets and files."""
-    signal.set_wakeup_fd(-1)  # or our signals would wake the parent's loop
-    for number in signal.valid_signals():
-        if callable(signal.getsignal(number)):
-            signal.signal(number, signal.SIG_IGN)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the loop's process decides, not a group
-    # The numbers stay taken, by a descriptor on which every use fails with EBADF: were
-    # they free, the next file opened here could be mistaken for an inherited one.
-    dead = os.open("/", os.O_PATH)
-    for descriptor in _open_descriptors():
-        if descriptor > 2 and descriptor not in (keep, dead):
-            os.dup2(dead, descriptor, inheritable=False)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.close(dead)
-
-
-def _open_descriptors() -> list[int]:
-    names = os.listdir("/proc/self/fd")
-    descriptors = []
-    for name in names:
-        try:
-            os.fstat(int(name))
-        except OSError:
-            continue  # the one that listed them
-        descriptors.append(int(name))
-    return descriptors
-
-
-def _reap(workers: set[int]) -> None:
-    for pid in list(workers):
-        try:
-            ended, _ = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            ended = pid
-        if ended:
-            workers.discard(pid)
-
-
-def _end(workers: set[int]) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # from here on only this reaps
-    deadline = time.monotonic() + _GRACE_SECONDS
-    while workers and time.monotonic() < deadline:
-        time.sleep(0.005)
-        _reap(workers)
-    for pid in workers:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-        os.waitpid(pid, 0)
-
-
-def flush_output() -> None:
-    """Write out what is buffered, as far as there is anybody to write it to."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and not stream.closed:
-            with suppress(OSError):
-                stream.flush()
+        count = len(os.listdir("/proc/self/task")) - 1
+    except OSError:
+        return None
+    here = threading.current_thread()
+    names = [one.name for one in threading.enumerate() if one is not here]
+    names += [f"{count - len(names)} of a library"] * (count > len(names))
+    return names if count else []

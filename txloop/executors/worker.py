@@ -9,27 +9,41 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import faulthandler
 import os
 import random
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from txloop.attempt import run_attempt
+from txloop.executors.brood import flush_output
 from txloop.executors.portable import pack
-from txloop.executors.spawner import flush_output
-from txloop.executors.wire import dumps, frame, loads, numbered, receive_frame
+from txloop.executors.wire import (
+    FRAMING_BYTES,
+    LARGEST_BYTES,
+    dumps,
+    frame,
+    loads,
+    numbered,
+    receive_frame,
+)
+from txloop.faults import faults_on_purpose
+from txloop.running import run_attempt
 from txloop.store import committed
-from txloop.types import Call, Refusal
+from txloop.types import Answer, Call, Outcome, Refusal
 
 if TYPE_CHECKING:
     import socket
 
-__all__ = ["on_worker_start", "run_worker"]
+__all__ = ["LAST_WORDS", "on_worker_start", "run_worker"]
 
 NICENESS = 5
 """How far behind the loop's process workers stand, so that I/O stays prompt."""
+
+LAST_WORDS = signal.SIGRTMAX - 7
+"""Makes a worker write its stack to the connection, and end."""
 
 _NUMBER_BITS = 40  # a worker numbers its new containers apart from all others
 
@@ -64,11 +78,31 @@ def run_worker(connection: socket.socket, number: int) -> None:
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
     committed.become_replica(number << _NUMBER_BITS)
+    _promise_last_words(connection.fileno())
+    reply: Callable[[bytes], None] = connection.sendall
+    packing: Callable[[Answer], bytes] = pack
+    faults = faults_on_purpose(f"worker {number}")
+    if faults is not None:
+        reply, packing = faults.replying(reply), faults.packing(packing)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        _serve(connection)  # until the loop's process closes it, or leaves
+        # Until the loop's process closes it, or leaves.
+        _serve(connection, reply, packing)
 
 
-def _serve(connection: socket.socket) -> None:
+def _promise_last_words(descriptor: int) -> None:
+    """Have the stack written to `descriptor` when a signal ends this process."""
+    if not faulthandler.is_enabled():  # or the program wants it elsewhere
+        faulthandler.enable(descriptor, all_threads=False)
+    if hasattr(faulthandler, "register"):
+        signal.signal(LAST_WORDS, signal.SIG_DFL)
+        faulthandler.register(LAST_WORDS, descriptor, all_threads=False, chain=True)
+
+
+def _serve(
+    connection: socket.socket,
+    reply: Callable[[bytes], None],
+    pack: Callable[[Answer], bytes],
+) -> None:
     troubles = [trouble for hook in _start_hooks if (trouble := _trouble(hook))]
     connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
     broken: str | None = None
@@ -78,8 +112,10 @@ def _serve(connection: socket.socket) -> None:
         if broken is None:
             broken = _catch_up(version, dump, deltas, dropped)
         for attempt, payload in calls:
-            answer = dumps(Refusal(broken)) if broken else _answer(payload)
-            connection.sendall(frame(numbered(attempt, answer)))
+            answer = dumps(Refusal(broken)) if broken else _answer(payload, pack)
+            if len(answer) > LARGEST_BYTES - FRAMING_BYTES:
+                answer = dumps(Refusal(f"its answer has {len(answer)} bytes"))
+            reply(frame(numbered(attempt, answer)))
         del calls
         flush_output()
 
@@ -87,7 +123,7 @@ def _serve(connection: socket.socket) -> None:
 def _trouble(hook: Callable[[], object]) -> str | None:
     try:
         hook()
-    except Exception:  # the program's own code; reported, not swallowed
+    except BaseException:  # the program's own code; reported, not swallowed
         return traceback.format_exc()
     return None
 
@@ -110,6 +146,8 @@ def _catch_up(
             writes = loads(delta)
             committed.install(writes)
             committed.kept.update({one._number: one for one, _, _ in writes})
+    except MemoryError:
+        raise  # another worker may have more
     except Exception as error:  # whatever the classes of the program raise
         return f"a worker cannot load shared state ({error!r})"
     committed.forget(list(dropped))
@@ -117,16 +155,18 @@ def _catch_up(
     return None
 
 
-def _answer(payload: bytes) -> bytes:
+def _answer(payload: bytes, pack: Callable[[Answer], bytes]) -> bytes:
     try:
-        function, args, kwargs, ordered, commits_on = loads(payload)
+        function, args, kwargs, ordered, commits_on, waited, worker = loads(payload)
+    except MemoryError as error:
+        return pack(Outcome(committed.version, error=error))
     except Exception as error:  # whatever the classes of the program raise
         reason = f"a worker cannot load it ({error!r}); define it before the first call"
         return dumps(Refusal(reason))
-    call = Call(function, args, kwargs, "", ordered, commits_on)
-    outcome = contextvars.Context().run(
-        run_attempt, call, speculative=True, keep_reads=False
+    call = Call(
+        function, args, kwargs, "", ordered, commits_on, waited, traced=bool(worker)
     )
-    if isinstance(outcome, Refusal):
-        return dumps(outcome)
-    return pack(outcome)
+    answer = contextvars.Context().run(
+        run_attempt, call, speculative=True, keep_reads=False, worker=worker
+    )
+    return pack(answer)

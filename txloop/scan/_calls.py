@@ -70,7 +70,7 @@ class Calls(Expressions):
     def visit_Call(self, node: ast.Call) -> Value:
         callee = self.value(node.func)
         given = node.args
-        if given and not self.everything and _is_on_commit(callee):
+        if given and not self.everything and _is_ours(callee, "on_commit"):
             given = _without_effect(given)
         values = [(each, self.value(each)) for each in given]
         # What comes after `*args` may be any parameter.
@@ -79,7 +79,7 @@ class Calls(Expressions):
         keywords = {each.arg or "": self.value(each.value) for each in node.keywords}
         arguments = Arguments(positional, keywords)
         if isinstance(callee, Live):
-            found, done = self._builtin(callee.thing, arguments, node)
+            found, done = self._builtin(callee, arguments, node)
             if done:
                 return found
         return self.call(callee, arguments, node)
@@ -132,9 +132,10 @@ class Calls(Expressions):
             self.run(found.functions, found.receiver, arguments)
 
     def _builtin(
-        self, thing: object, arguments: Arguments, node: ast.Call
+        self, callee: Live, arguments: Arguments, node: ast.Call
     ) -> tuple[Value, bool]:
         """Return what a call of a builtin stands for, and whether it is known here."""
+        thing = callee.thing
         given = arguments.positional
         first = given[0] if given else None
         name = constant(node.args[1]) if len(node.args) > 1 else None
@@ -150,7 +151,7 @@ class Calls(Expressions):
             attribute = name if isinstance(name, str) else "?"
             self.store_attribute(first, attribute, None, node)
             return None, True
-        if any(thing is each for each in _CALLERS):
+        if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
             for value in (*given, *arguments.keywords.values()):
                 self._call_passed(value, node)
         if thing is next:
@@ -213,7 +214,8 @@ def _is_single(given: tuple[ast.expr, Value]) -> bool:
     return not isinstance(given[0], ast.Starred)
 
 
-def _is_on_commit(callee: Value) -> bool:
+def _is_ours(callee: Value, function: str) -> bool:
+    """Tell whether it is txloop's function of that name."""
     if not isinstance(callee, Live):
         return False
     module = str(getattr(type(callee.thing), "__module__", ""))
@@ -221,7 +223,7 @@ def _is_on_commit(callee: Value) -> bool:
         return False
     home = str(getattr(callee.thing, "__module__", ""))
     name = getattr(callee.thing, "__name__", "")
-    return home.partition(".")[0] == "txloop" and name == "on_commit"
+    return home.partition(".")[0] == "txloop" and name == function
 
 
 def _without_effect(given: list[ast.expr]) -> list[ast.expr]:

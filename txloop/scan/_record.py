@@ -24,6 +24,7 @@ _CHANGES = {
     Family.CLASS: FindingKind.WRITES_CLASS,
     Family.CLOSURE: FindingKind.WRITES_CLOSURE,
     Family.APPLICATION: FindingKind.WRITES_APPLICATION,
+    Family.ARGUMENT: FindingKind.WRITES_ARGUMENT,
 }
 
 

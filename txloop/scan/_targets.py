@@ -9,7 +9,13 @@ from types import ModuleType
 
 from txloop.scan._record import Record
 from txloop.scan.element import element, setting
-from txloop.scan.member import class_attribute_label, class_slots, member, setter
+from txloop.scan.member import (
+    class_attribute_label,
+    class_slots,
+    is_per_thread,
+    member,
+    setter,
+)
 from txloop.scan.things import UNKNOWN, has_type, is_container, is_plain, module_label
 from txloop.scan.value import (
     Arguments,
@@ -104,7 +110,11 @@ class Targets(Record):
         elif has_type(thing, type):
             label, slots = class_attribute_label(thing, name), class_slots(thing, name)
             self.assign_part(Live(old, label, Family.CLASS, slots), node)
-        elif not has_type(thing, threading.local) and not is_container(type(thing)):
+        elif not (
+            has_type(thing, threading.local)
+            or is_container(type(thing))
+            or is_per_thread(type(thing), name)
+        ):
             self.assign_part(Live(old, label, owner.family, slots), node)
 
     def _store_item(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from types import FunctionType, MappingProxyType
+from functools import partial
+from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
 from txloop.scan._walk import Walk
@@ -12,10 +13,10 @@ from txloop.scan.finding import Finding, read_remedy, write_remedy
 from txloop.scan.index import Program, argument
 from txloop.scan.member import class_at
 from txloop.scan.things import UNKNOWN, functions_of, has_type, module_label
-from txloop.scan.value import Arguments, Bound, Family, Instance, Live
+from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from txloop.scan.access import Access
     from txloop.scan.writes import Writes
@@ -46,7 +47,11 @@ _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
 _PROGRAM = Program()
 
 
-def scan_function(function: Callable[..., object]) -> tuple[Finding, ...]:
+def scan_function(
+    function: Callable[..., object],
+    args: Sequence[object] = (),
+    kwargs: Mapping[str, object] = _NO_ARGUMENTS,
+) -> tuple[Finding, ...]:
     """Return what keeps a function from running as a transaction in a worker.
 
     Any callable will do: a function, a bound method, a partial, an object. Looks at
@@ -54,6 +59,9 @@ def scan_function(function: Callable[..., object]) -> tuple[Finding, ...]:
 
     Args:
         function: What a transaction would call.
+        args: Arguments like those of its calls. What the function changes of them is
+            found, too, where they are given.
+        kwargs: The same by keyword.
 
     Returns:
         The findings by file and line; none for a function without source.
@@ -61,7 +69,7 @@ def scan_function(function: Callable[..., object]) -> tuple[Finding, ...]:
     writes = _PROGRAM.writes()
     walk = Walk(_PROGRAM.sources, writes.evidence)
     callee = _as_method(function) or Live(function, _label(function), Family.GLOBAL)
-    walk.call(callee, Arguments(), ast.Pass())
+    walk.call(callee, _arguments(function, args, kwargs), ast.Pass())
     return _findings(walk, writes)
 
 
@@ -100,6 +108,30 @@ def scan_handler(
         given = Arguments((), keywords if name == "initialize" else {})
         walk.call_method(instance, name, given)
     return _findings(walk, writes)
+
+
+def _arguments(
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+) -> Arguments:
+    """Return the values of a call's arguments, called as the parameters are."""
+    preset, bare = 0, function
+    while has_type(bare, partial):
+        preset, bare = preset + len(bare.args), bare.func
+    names: tuple[str, ...] = ()
+    for each in functions_of(bare):
+        names = each.__code__.co_varnames[: each.__code__.co_argcount]
+    preset += has_type(bare, MethodType)
+    labels = [*names[preset:], *("args" for _ in args)]
+    positional = (
+        shared(one, label, Family.ARGUMENT)
+        for one, label in zip(args, labels, strict=False)
+    )
+    keywords = {
+        name: shared(one, name, Family.ARGUMENT) for name, one in kwargs.items()
+    }
+    return Arguments(tuple(positional), keywords)
 
 
 def _label(function: Callable[..., object]) -> str:

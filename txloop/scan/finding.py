@@ -27,6 +27,7 @@ class FindingKind(enum.Enum):
     WRITES_CLASS = "changes the class attribute"
     WRITES_CLOSURE = "changes the closure variable"
     WRITES_APPLICATION = "changes the application's"
+    WRITES_ARGUMENT = "changes its argument"
     READS_WRITTEN = "reads what other code writes,"
 
 

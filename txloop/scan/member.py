@@ -110,6 +110,12 @@ def class_attribute_label(cls: type, name: str) -> str:
     return f"{class_label(cls if found is None else found[0])}.{name}"
 
 
+def is_per_thread(cls: type, name: str) -> bool:
+    """Return whether each thread has its own: a `threadlocalproperty` of txloop."""
+    found = _look_up(cls, name)
+    return found is not None and is_container(type(found[1]))
+
+
 def _class_value(cls: type) -> Live:
     return Live(cls, class_label(cls), Family.CLASS)
 

@@ -143,7 +143,8 @@ def functions_of(thing: object) -> tuple[FunctionType, ...]:
     for _ in range(32):  # a chain that long goes round in a circle
         if thing is None:
             break
-        if has_type(thing, FunctionType):
+        # PyPy's own functions are of this type too, but have no module.
+        if has_type(thing, FunctionType) and thing.__globals__ is not None:
             found.append(thing)
         name = next(
             (name for kind, name in _INNER.items() if has_type(thing, kind)), None

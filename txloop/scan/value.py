@@ -30,6 +30,7 @@ class Family(enum.Enum):
     CLASS = enum.auto()
     CLOSURE = enum.auto()
     APPLICATION = enum.auto()
+    ARGUMENT = enum.auto()
 
 
 class Role(enum.Enum):

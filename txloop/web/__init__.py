@@ -12,6 +12,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     body       one attempt: the handler's run against a recorder
     recorder   the connection that records, and replays
     variables  context variables that travel
+    writing    `RequestHandler.write` of containers
 """
 
 from __future__ import annotations
@@ -19,5 +20,6 @@ from __future__ import annotations
 from txloop.web.delegate import take_requests_over
 from txloop.web.eligible import mark_matching
 from txloop.web.targets import register_all
+from txloop.web.writing import write_containers
 
-__all__ = ["mark_matching", "register_all", "take_requests_over"]
+__all__ = ["mark_matching", "register_all", "take_requests_over", "write_containers"]

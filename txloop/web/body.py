@@ -13,6 +13,7 @@ from txloop.errors import TxInternalError
 from txloop.web.variables import Named, named
 
 if TYPE_CHECKING:
+    import contextvars
     from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 
     from txloop.web.frozen import FrozenRequest
@@ -50,6 +51,9 @@ class Response:
     Attributes:
         recorder: Holds the response.
         handler: The handler object, where this is the process that ran it.
+        context: The context in which it ran, where this is the process.
+        before: A copy of the context as it was then, if the program looks at the
+            handler after the response.
         state: The attributes that it left behind, where it ran elsewhere.
         variables: Context variables that it set, where it ran elsewhere.
         rest: What is still to run, where the handler waits for something.
@@ -58,12 +62,22 @@ class Response:
     def __init__(self, recorder: Recorder, handler: RequestHandler | None) -> None:
         self.recorder = recorder
         self.handler = handler
+        self.context: contextvars.Context | None = None
+        self.before: contextvars.Context | None = None
         self.state: Mapping[str, object] = {}
         self.variables: Named = {}
         self.rest: Coroutine[object, object, None] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _arrived, (self.recorder, self.state, self.variables)
+        state, variables = {}, self.variables
+        if self.before is not None and self.context is not None:
+            state = {
+                name: value
+                for name, value in vars(self.handler).items()
+                if name not in _LEFT_BEHIND
+            }
+            variables = named(self.context, self.before)
+        return _arrived, (self.recorder, state, variables)
 
 
 def _arrived(
@@ -78,8 +92,8 @@ def _arrived(
 def run_request(
     target: Target,
     frozen: FrozenRequest,
-    path_args: Sequence[bytes],
-    path_kwargs: Mapping[str, bytes],
+    path_args: tuple[bytes, ...],
+    path_kwargs: tuple[tuple[str, bytes], ...],
     commits_on: tuple[type[BaseException], ...],
     watched: bool,
 ) -> Response:
@@ -89,37 +103,39 @@ def run_request(
         target: Its application, class and constructor's arguments.
         frozen: The request.
         path_args: Matched by the route, as Tornado passes them.
-        path_kwargs: Likewise.
+        path_kwargs: Likewise, as items.
         commits_on: The exceptions that do not undo the handler's writes.
         watched: Whether the program looks at the handler after the response.
     """
     attempt = current()
     if attempt is None:
         raise TxInternalError("a request's body outside an attempt")
-    frozen = frozen.for_attempt(attempt.speculative)
+    try:
+        frozen = frozen.for_attempt(attempt.speculative)
+    except Exception as error:  # whatever the objects in it raise
+        attempt.abandon(f"its request cannot be copied ({error})")
     request, recorder = frozen.open()
     context = frozen.context
     before = context.copy() if watched else None
-    response = context.run(
-        _run_handler,
-        attempt,
-        target,
-        request,
-        recorder,
-        path_args,
-        path_kwargs,
-        (Finish, *commits_on),
-    )
+    try:
+        response = context.run(
+            _run_handler,
+            attempt,
+            target,
+            request,
+            recorder,
+            path_args,
+            dict(path_kwargs),
+            (Finish, *commits_on),
+        )
+    finally:
+        if attempt.retrying:
+            frozen.restore()
     if attempt.speculative:
         assert response.handler is not None
         RequestHandler._break_cycles(response.handler)
-        if watched:
-            response.state = {
-                name: value
-                for name, value in vars(response.handler).items()
-                if name not in _LEFT_BEHIND
-            }
-            response.variables = named(context, before)
+        response.context = context
+        response.before = before
     return response
 
 
@@ -151,14 +167,16 @@ def _run_handler(
         if attempt.speculative and not recorder.finished:
             attempt.abandon("it leaves its response to be finished later")
     else:
-        if attempt.speculative:
+        if attempt.speculative or attempt.retrying:
             execution.close()
+        if attempt.speculative:
             attempt.abandon("it waits for something")
-        response.rest = _rest_of(execution, awaited)
+        response.rest = _go_on(execution, awaited)
     finally:
         for name in (*_SHADOWS, "_handle_request_exception", verb):
             del attributes[name]
-        if attempt.abandoned is not None:  # leave no cyclic garbage
+        # Leave no cyclic garbage.
+        if attempt.abandoned is not None or attempt.retrying:
             RequestHandler._break_cycles(handler)
             recorder.set_close_callback(None)
     return response
@@ -206,11 +224,15 @@ def _reset_caches(settings: Mapping[str, object]) -> None:
         handler_class.reset()  # type: ignore[attr-defined] # a StaticFileHandler
 
 
+async def _go_on(execution: Coroutine[object, object, None], awaited: object) -> None:
+    """Go on with a coroutine that has run up to its first await, in a task."""
+    await _rest_of(execution, awaited)
+
+
 @types.coroutine
 def _rest_of(
     execution: Coroutine[object, object, None], awaited: object
 ) -> Generator[object, object, None]:
-    """Go on with a coroutine that has run up to its first await, in a task."""
     while True:
         try:
             sent = yield awaited

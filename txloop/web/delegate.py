@@ -12,8 +12,8 @@ from tornado.ioloop import IOLoop
 from tornado.log import app_log
 from tornado.web import Application, RequestHandler, _HandlerDelegate
 
-from txloop.errors import TxInternalError
-from txloop.loop import TransactionLoop
+from txloop.errors import TxInternalError, TxOverloadError, TxTimeoutError
+from txloop.loop import TransactionLoop, before_start
 from txloop.scan import scan_handler
 from txloop.types import Call
 from txloop.web.body import Response, run_request
@@ -37,28 +37,30 @@ class TransactionDelegate(_HandlerDelegate):
     def execute(self) -> Awaitable[None] | None:
         """Submit the request, whose body has arrived."""
         dispatcher = self.loop.dispatcher
-        if dispatcher.executor.forks and not dispatcher.started:
-            register_all()
         plan = self.plan
         target = target_of(self.application, self.handler_class, self.handler_kwargs)
         commits_on = plan.mark.commits_on
         watched = plan.watched or logs_by_itself(self.application)
         context = contextvars.copy_context()
         frozen = FrozenRequest(self.request, context)
-        arguments = (target, frozen, self.path_args, self.path_kwargs)
+        # Nothing that can be changed, so that threads need not copy it.
+        path = tuple(self.path_args), tuple(self.path_kwargs.items())
         call = Call(
             run_request,
-            (*arguments, commits_on, watched),
+            (target, frozen, *path, commits_on, watched),
             {},
             plan.label,
             self.loop.options.order == "arrival",
+            timeout_seconds=plan.mark.timeout_seconds(self.loop.options.timeout),
         )
         profile = dispatcher.profiles.find(
             (self.handler_class, self.request.method), plan.label, self._findings
         )
         assert self.connection is not None
-        done = functools.partial(self._answer, target, context, self.connection)
-        dispatcher.submit(call, profile, done)
+        done = functools.partial(self._answer, target, frozen, self.connection)
+        number = dispatcher.submit(call, profile, done)
+        leave = functools.partial(dispatcher.leave, number)
+        self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
         return None
 
     def _findings(self) -> Any:
@@ -73,13 +75,14 @@ class TransactionDelegate(_HandlerDelegate):
     def _answer(
         self,
         target: Target,
-        context: contextvars.Context,
+        frozen: FrozenRequest,
         connection: httputil.HTTPConnection,
         response: object,
         error: BaseException | None,
     ) -> None:
         """Send what a committed attempt answered."""
         self.request.connection = connection
+        context = frozen.context
         if error is not None:
             context.run(self._fail, error)
             return
@@ -89,7 +92,13 @@ class TransactionDelegate(_HandlerDelegate):
         if handler is None:
             handler = _revived(target, self.request, response)
             context.run(set_all, response.variables)
-        response.recorder.release(connection)
+        elif response.context is not None:
+            context = response.context
+        try:
+            response.recorder.release(connection)
+        except Exception:  # it was checked, so whatever this is, the client must know
+            connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
+            raise
         if response.rest is not None:
             task = IOLoop.current().asyncio_loop.create_task(  # type: ignore[attr-defined] # a TransactionLoop
                 response.rest, context=context
@@ -99,18 +108,46 @@ class TransactionDelegate(_HandlerDelegate):
             context.run(_after_response, handler)
 
     def _fail(self, error: BaseException) -> None:
-        """Answer with 500: the handler could not be made, or its workers died."""
+        """Answer with 500: the handler could not be made, or its workers died.
+
+        With 503 if there was no room for it, or not enough time.
+        """
         trace = (type(error), error, error.__traceback__)
-        app_log.error("Uncaught exception", exc_info=trace)
+        busy = isinstance(error, TxOverloadError | TxTimeoutError)
+        try:
+            if not busy:  # or the log knows it already
+                app_log.error("Uncaught exception", exc_info=trace)
+        finally:
+            self._send_error(error, 503 if busy else 500)
+
+    def _send_error(self, error: BaseException, status: int) -> None:
+        trace = (type(error), error, error.__traceback__)
         try:
             handler = self.handler_class(
                 self.application, self.request, **self.handler_kwargs
             )
             handler._transforms = []
-            handler.send_error(500, exc_info=trace)
-        except Exception:  # its constructor is what failed: Tornado closes, too
+            if isinstance(error, TxOverloadError):
+                _set_retry_after(handler, error.retry_after_seconds)
+            handler.send_error(status, exc_info=trace)
+            vars(handler).pop("set_default_headers", None)  # leave no cycle
+        except BaseException as failure:
+            # Its constructor is what failed: Tornado closes, too.
             assert self.request.connection is not None
             self.connection.close()  # type: ignore[union-attr] # an HTTP1Connection
+            if not isinstance(failure, Exception):
+                raise
+
+
+def _set_retry_after(handler: RequestHandler, seconds: int) -> None:
+    # `send_error` clears the headers, and then sets these.
+    set_default_headers = handler.set_default_headers
+
+    def set_headers() -> None:
+        set_default_headers()
+        handler.set_header("Retry-After", str(seconds))
+
+    handler.set_default_headers = set_headers  # type: ignore[method-assign] # of this one
 
 
 def _after_response(handler: RequestHandler) -> None:
@@ -166,4 +203,5 @@ def _get_handler_delegate(
 
 def take_requests_over() -> None:
     """Let marked handlers' requests become transactions; inert on a stock loop."""
+    before_start(register_all)
     Application.get_handler_delegate = _get_handler_delegate  # type: ignore[method-assign]

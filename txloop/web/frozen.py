@@ -26,6 +26,8 @@ class FrozenRequest:
         context: The context in which the handler runs.
     """
 
+    __txloop_private__ = True  # each attempt makes a copy of it: see `for_attempt`
+
     def __init__(
         self,
         request: HTTPServerRequest,
@@ -35,6 +37,7 @@ class FrozenRequest:
         self.context = context
         self._request = request
         self._arrived = arrived
+        self._before: tuple[dict[str, object], contextvars.Context] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _thaw, (*self._plain(), named(self.context, None))
@@ -59,11 +62,28 @@ class FrozenRequest:
     def open(self) -> tuple[HTTPServerRequest, Recorder]:
         """Return the request, and the recorder that takes its connection's place."""
         request = self._request
+        if not self._arrived:  # nor may an attempt on the loop change it for the next
+            self._before = _copied(request), self.context.copy()
         real = request.connection
         client = getattr(real, "context", None)
         recorder = Recorder(request.method, client, None if self._arrived else real)
         request.connection = recorder
         return request, recorder
+
+    def restore(self) -> None:
+        """Undo what an attempt that retried has done to the request on the loop."""
+        if self._before is not None:
+            state, self.context = self._before
+            vars(self._request).clear()
+            vars(self._request).update(state)
+
+
+def _copied(request: HTTPServerRequest) -> dict[str, object]:
+    """Return the attributes, and copies of those that Tornado itself changes."""
+    state = dict(vars(request))
+    for name in ("arguments", "query_arguments", "body_arguments", "files"):
+        state[name] = {key: [*values] for key, values in state[name].items()}
+    return state
 
 
 class _Client:

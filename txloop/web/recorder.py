@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import re
 from typing import TYPE_CHECKING
 
 from tornado import httputil
+from tornado.escape import native_str, utf8
+from tornado.http1connection import parse_int
 
 from txloop.attempt import current
 from txloop.errors import TxInternalError
@@ -15,7 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder"]
 
-_LINE_BREAK = re.compile(r"[\r\n]")
+_LINE_BREAK = re.compile(rb"[\r\n]")
+
+
+class _Instead(enum.Enum):
+    """What is recorded in place of a chunk."""
+
+    REFUSED = "the headers were refused"
+
+
+_REFUSED = _Instead.REFUSED
 
 
 class Recorder(httputil.HTTPConnection):
@@ -61,24 +74,64 @@ class Recorder(httputil.HTTPConnection):
     ) -> Recorded:
         assert isinstance(start_line, httputil.ResponseStartLine)
         self.status_code = start_line.code
-        if self._method == "HEAD" or start_line.code == 304:
-            self._remaining = 0
-        elif "Content-Length" in headers:
-            self._remaining = int(headers["Content-Length"])
-        else:
-            self._remaining = None
-        self._count(chunk)
-        if self._settled and not (self._operations or self._remaining):
-            assert self._real is not None
+        try:
+            if self._fits(start_line, headers, chunk):
+                assert self._real is not None
+                self._real.write_headers(start_line, headers, chunk)
+                self._settled = False
+                self.released = True
+                self._count(chunk)
+                _fix_attempt()
+                return _recorded
+            self._check(start_line, headers)
+        except Exception:  # the handler sees it, and may go on
             self._settled = False
-            self._real.write_headers(start_line, headers, chunk)  # refuses line breaks
-            self.released = True
-            return _recorded
-        lines = [f"{name}: {value}" for name, value in headers.get_all()]
-        if _LINE_BREAK.search("".join(lines)):
-            bad = next(line for line in lines if _LINE_BREAK.search(line))
-            raise ValueError(f"Illegal characters (CR or LF) in header: {bad!r}")
+            self._do("write_headers", start_line, _copied(headers), _REFUSED)
+            raise
+        self._settled = False
+        self._count(chunk)
         return self._do("write_headers", start_line, _copied(headers), chunk)
+
+    def _fits(
+        self,
+        start_line: httputil.ResponseStartLine,
+        headers: httputil.HTTPHeaders,
+        chunk: bytes | None,
+    ) -> bool:
+        """Tell whether this is a whole response that may go straight out."""
+        if not self._settled or self._operations:
+            return False
+        self._remaining = self._announced(start_line, headers)
+        return self._remaining is None or self._remaining == len(chunk or b"")
+
+    def _announced(
+        self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
+    ) -> int | None:
+        """Return how much of a body the headers promise; None: as much as comes."""
+        if self._method == "HEAD" or start_line.code == 304:
+            return 0
+        if "Content-Length" in headers:
+            return parse_int(headers["Content-Length"])
+        return None
+
+    def _check(
+        self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
+    ) -> None:
+        """Raise what the real connection would raise, in the order in which it does.
+
+        Raises:
+            ValueError: for a length that is no number, or what would be a line more.
+            TypeError: for values that are no strings.
+        """
+        lines = [utf8("HTTP/1.1 %d %s" % (start_line.code, start_line.reason))]  # noqa: UP031 # as Tornado does
+        self._remaining = self._announced(start_line, headers)
+        lines += [
+            f"{native_str(name)}: {native_str(value)}".encode("latin1")
+            for name, value in headers.get_all()
+        ]
+        for line in lines:
+            if _LINE_BREAK.search(line):
+                raise ValueError(f"Illegal characters (CR or LF) in header: {line!r}")
 
     def write(self, chunk: bytes) -> Recorded:  # type: ignore[override] # as above
         self._count(chunk)
@@ -123,11 +176,17 @@ class Recorder(httputil.HTTPConnection):
         if real is None:
             raise TxInternalError("a recorded response without a connection")
         self.released = True
+        _fix_attempt()
         if not self.finished and self._close_callback is not None:
             self._do("set_close_callback", self._close_callback)
-        for name, arguments in self._operations:
-            getattr(real, name)(*arguments)
-        self._operations.clear()
+        operations, self._operations = self._operations, []
+        for name, arguments in operations:
+            if arguments and arguments[-1] is _REFUSED:
+                # It writes nothing, but `finish` depends on what it found.
+                with contextlib.suppress(Exception):
+                    real.write_headers(*arguments[:-1])  # type: ignore[arg-type] # recorded by `write_headers`
+            else:
+                getattr(real, name)(*arguments)
 
     def _count(self, chunk: bytes | None) -> None:
         if chunk and self._remaining is not None and not self._closed:
@@ -159,6 +218,12 @@ class Recorder(httputil.HTTPConnection):
             attempt.abandon(f"it uses the connection's {name}")
         self.release()
         return getattr(self._real, name)
+
+
+def _fix_attempt() -> None:
+    attempt = current()
+    if attempt is not None:
+        attempt.fixed = "its response is on its way to the client"
 
 
 class Recorded:
@@ -193,7 +258,11 @@ def _copied(headers: httputil.HTTPHeaders) -> httputil.HTTPHeaders:
     for name, value in vars(headers).items():
         # Values by header: strings, or lists of strings.
         kept = isinstance(value, dict)
-        vars(copied)[name] = {k: v[:] for k, v in value.items()} if kept else value
+        vars(copied)[name] = (
+            {k: v[:] if isinstance(v, list) else v for k, v in value.items()}
+            if kept
+            else value
+        )
     return copied
 
 

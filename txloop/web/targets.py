@@ -6,14 +6,17 @@ inherited by them, so a number is enough.
 
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from tornado.routing import RuleRouter
 from tornado.web import Application, RequestHandler
+
+from txloop.naming import add_roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +31,8 @@ _targets: WeakValueDictionary[int, Target] = WeakValueDictionary()  # a registry
 
 class Target:
     """Where a request goes; lives as long as its application."""
+
+    __txloop_private__ = True  # nobody changes it
 
     def __init__(
         self,
@@ -88,11 +93,48 @@ def targets_of(handler_class: type[RequestHandler]) -> list[Target]:
 
 def register_all() -> None:
     """Make all targets of all applications, so that workers forked now know them."""
-    for thing in gc.get_objects():
-        # `type`, not `isinstance`: proxies would be asked for their class.
-        if issubclass(type(thing), Application):
-            for handler_class, handler_kwargs in _handlers(thing):
-                target_of(thing, handler_class, handler_kwargs, registering=True)
+    for application in list(_applications.values()):
+        for handler_class, handler_kwargs in _handlers(application):
+            target_of(application, handler_class, handler_kwargs, registering=True)
+
+
+def _named_arguments() -> Iterator[tuple[str, object]]:
+    """Yield what handlers and settings are given, with the names that it has there."""
+    for target in list(_targets.values()):
+        yield from target.handler_kwargs.items()
+        for name, value in target.application.settings.items():
+            yield f"settings[{name!r}]", value
+
+
+add_roots(_named_arguments)
+
+
+def _with_subclasses(kind: type[Application]) -> set[type]:
+    return {kind}.union(*map(_with_subclasses, kind.__subclasses__()))
+
+
+def _applications_so_far() -> list[Application]:
+    kinds = _with_subclasses(Application)
+    # `type`, not `isinstance`: proxies would be asked for their class.
+    return [one for one in gc.get_objects() if type(one) in kinds]
+
+
+def _notice_applications() -> None:
+    """Take note of each application that is made from now on."""
+    initialize = Application.__init__
+
+    @functools.wraps(initialize)
+    def initialize_and_note(self: Application, *args: Any, **kwargs: Any) -> None:
+        initialize(self, *args, **kwargs)
+        _applications[id(self)] = self
+
+    Application.__init__ = initialize_and_note  # type: ignore[method-assign]
+
+
+_applications: WeakValueDictionary[int, Application] = WeakValueDictionary(
+    {id(one): one for one in _applications_so_far()}
+)
+_notice_applications()
 
 
 def _handlers(

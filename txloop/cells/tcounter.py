@@ -1,0 +1,181 @@
+"""TCounter: a shared number to which many add at once."""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from txloop.attempt import current
+from txloop.container import NEWEST, Container, Operation
+from txloop.errors import TxForgottenError, TxValueError
+from txloop.store import committed
+from txloop.types import MISSING, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+__all__ = ["TCounter"]
+
+N = TypeVar("N", int, float)
+
+
+class _Add(Operation):
+    """Add to what the counter has when this commits."""
+
+    __slots__ = ("amount",)
+
+    def __init__(self, amount: Any) -> None:
+        self.amount = amount
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _Add, (self.amount,)
+
+    def cells(self, container: Container) -> Iterator[tuple[Hashable, object]]:
+        entry = container._entries.get(Key.VALUE)
+        value: Any = 0 if entry is None else entry.value
+        yield Key.VALUE, _sum(value, self.amount)
+
+    def mapped(self, convert: Callable[[object], object]) -> _Add:
+        return self  # numbers travel
+
+
+@functools.total_ordering
+class TCounter(Container, Generic[N]):
+    """A number that is added to: two `add` never conflict, whatever their order.
+
+    Reading the value conflicts with every change of it, so a transaction that only
+    counts should not look. It compares and prints like its value; the rest is as in
+    `TVar`.
+
+    >>> hits = TCounter()
+    >>> hits.add()
+    >>> hits.add(2)
+    >>> hits.value
+    3
+    """
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment] # mutable, compares by value
+
+    @overload
+    def __init__(self: TCounter[int]) -> None: ...
+    @overload
+    def __init__(self, value: N) -> None: ...
+    def __init__(self, value: Any = 0) -> None:
+        committed.adopt(self)
+        self._write(_number(value))
+
+    def add(self, amount: N = 1) -> None:
+        """Add `amount`, which may be negative; nothing is read.
+
+        Raises:
+            TxValueError: if it is not a real number.
+        """
+        new: object = _Add(_number(amount))
+        attempt = current()
+        own = None if attempt is None else attempt.writes.get(self._number)
+        if own is not None:
+            before = own.values[Key.VALUE]
+            if isinstance(before, _Add):
+                new = _Add(before.amount + amount)
+            else:
+                new = before + amount
+        self._write(new)
+
+    @property
+    def value(self) -> N:
+        """The number, to read and to assign.
+
+        Raises:
+            TxForgottenError: if it was made in a transaction that was undone.
+        """
+        attempt = current()
+        if attempt is None:
+            value: Any = committed.read_at(self, Key.VALUE, NEWEST)
+        else:
+            own = attempt.writes.get(self._number)
+            mine = None if own is None else own.values[Key.VALUE]
+            if own is not None and not isinstance(mine, _Add):
+                value = mine
+            else:
+                attempt.values.add((self._number, Key.VALUE))
+                value = committed.read_at(self, Key.VALUE, attempt.snapshot)
+                if self._forgotten:
+                    attempt.refuse(self, None)
+                if isinstance(mine, _Add):
+                    value += mine.amount
+        if value is MISSING:
+            raise TxForgottenError(
+                f"this {type(self).__name__} was made in a transaction that was "
+                "undone, its value too"
+            )
+        number: N = value
+        return number
+
+    @value.setter
+    def value(self, value: N) -> None:
+        self._write(_number(value))
+
+    def __iadd__(self, amount: N) -> TCounter[N]:
+        self.add(amount)
+        return self
+
+    def __isub__(self, amount: N) -> TCounter[N]:
+        self.add(-amount)
+        return self
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        mine: object = self.value
+        return mine == (other.value if isinstance(other, TCounter) else other)
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(
+            self.value < (other.value if isinstance(other, TCounter) else other)
+        )
+
+    def __copy__(self) -> TCounter[N]:
+        made: TCounter[N] = type(self).__new__(type(self))
+        TCounter.__init__(made, self.value)
+        return made
+
+    def __deepcopy__(self, _: object) -> TCounter[N]:
+        return self.__copy__()
+
+    def _as_json(self) -> N:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r})"
+
+    def _write(self, new: object) -> None:
+        attempt = current()
+        if attempt is None:
+            committed.install([(self, Key.VALUE, new)])
+        else:
+            attempt.write(self, Key.VALUE, new)
+
+
+def _sum(value: Any, amount: Any) -> Any:
+    """Add as ``+`` does, which must not fail at a commit: beyond floats is infinity."""
+    try:
+        return value + amount
+    except OverflowError:
+        return math.inf if max(value, amount, key=abs) > 0 else -math.inf
+
+
+def _number(value: object) -> Any:
+    # Only these can all be added to each other, whatever was committed meanwhile.
+    if type(value) is not int and not isinstance(value, numbers.Real):
+        raise TxValueError(f"a TCounter counts in real numbers, not {value!r}")
+    return value

@@ -1,0 +1,242 @@
+"""TSet: a shared set with conflicts per element."""
+
+from __future__ import annotations
+
+import copy
+import reprlib
+from collections.abc import Iterable, Iterator, MutableSet, Set
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from txloop.attempt import current
+from txloop.cells.keyed import KeyedCells
+from txloop.cells.values import Convert, register, shareable
+from txloop.store import Clear, committed
+from txloop.types import MISSING, Key
+
+if TYPE_CHECKING:
+    from txloop.container import Write
+
+__all__ = ["TSet"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+_FEW = 16  # elements; more are not looked up one by one
+
+
+class TSet(KeyedCells, MutableSet[T]):
+    """A set of shared values, in insertion order.
+
+    Two transactions conflict only where one's answer depends on the other: ``in`` and
+    `remove` with the coming or going of that element; `len`, iteration and comparison
+    with that of any. `add`, `discard` and `update` read nothing: two of them never
+    conflict. The operators return plain sets. The rest is as in `TVar`.
+
+    >>> seen = TSet("ab")
+    >>> seen.add("c")
+    >>> "c" in seen, len(seen)
+    (True, 3)
+    """
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
+
+    def __init__(self, elements: Iterable[T] = (), /) -> None:
+        committed.adopt(self)
+        self.update(elements)
+
+    def __iter__(self) -> Iterator[T]:
+        """Iterate over what is there now; later changes do not disturb it."""
+        return iter(cast("list[T]", self._keys()))  # they were stored as such
+
+    def add(self, element: T) -> None:
+        """Put `element` in, whether it is there or not."""
+        self._write([(self, shareable(element), True)])
+
+    def discard(self, element: T) -> None:
+        """Take `element` out, whether it is there or not."""
+        self._write([(self, element, MISSING)])
+
+    def remove(self, element: T) -> None:
+        """Take `element` out; raise `KeyError` if it is not there."""
+        if element not in self:
+            raise KeyError(element)
+        self.discard(element)
+
+    def pop(self) -> T:
+        """Take out the element that came first, and return it."""
+        for element in self:
+            self.discard(element)
+            return element
+        raise KeyError("pop from an empty set")
+
+    def clear(self) -> None:
+        """Take all elements out that there are at the commit."""
+        attempt = current()
+        if attempt is None:
+            committed.install([(self, Key.ALL, Clear())])
+        else:
+            attempt.clear(self)
+
+    def update(self, *others: Iterable[T]) -> None:
+        """Put the elements of `others` in, in one commit."""
+        self._write(
+            [(self, shareable(element), True) for other in others for element in other]
+        )
+
+    def difference_update(self, *others: Iterable[T]) -> None:
+        """Take the elements of `others` out, in one commit."""
+        self._write([(self, element, MISSING) for other in others for element in other])
+
+    def intersection_update(self, *others: Iterable[T]) -> None:
+        """Keep only the elements that are in all of `others`."""
+        self.difference_update(self.copy() - self.copy().intersection(*others))
+
+    def symmetric_difference_update(self, other: Iterable[T]) -> None:
+        """Keep what is in only one of the two."""
+        theirs = set(other)
+        both = self.copy() & theirs
+        self.update(theirs)
+        self.difference_update(both)
+
+    def union(self, *others: Iterable[T]) -> set[T]:
+        """Return a plain set of what is in any of them."""
+        return self.copy().union(*others)
+
+    def intersection(self, *others: Iterable[object]) -> set[T]:
+        """Return a plain set of what is in all of them."""
+        if not others:
+            return self.copy()
+        return self._those_of(others[0]).intersection(*others[1:])
+
+    def difference(self, *others: Iterable[object]) -> set[T]:
+        """Return a plain set of what is here and in none of `others`."""
+        return self.copy().difference(*others)
+
+    def symmetric_difference(self, other: Iterable[T]) -> set[T]:
+        """Return a plain set of what is in only one of the two."""
+        return self.copy().symmetric_difference(other)
+
+    def issubset(self, other: Iterable[object]) -> bool:
+        """Tell whether everything here is in `other`."""
+        return self.copy().issubset(other)
+
+    def issuperset(self, other: Iterable[object]) -> bool:
+        """Tell whether everything in `other` is here."""
+        wanted = set(other)
+        return len(self._those_of(wanted)) == len(wanted)
+
+    def isdisjoint(self, other: Iterable[object]) -> bool:
+        """Tell whether nothing in `other` is here."""
+        return not self._those_of(other)
+
+    def copy(self) -> set[T]:
+        """Return a plain set of the same elements."""
+        return set(self)
+
+    # The operators take sets only, as those of `set`; MutableSet's take anything.
+
+    def __or__(self, other: Set[S]) -> set[T | S]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self.copy() | set(other)
+
+    def __and__(self, other: Set[Any]) -> set[T]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self._those_of(other)
+
+    def __sub__(self, other: Set[Any]) -> set[T]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self.copy() - set(other)
+
+    def __xor__(self, other: Set[S]) -> set[T | S]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self.copy() ^ set(other)
+
+    def __rsub__(self, other: Set[S]) -> set[S]:  # type: ignore[misc] # as `set`
+        if not isinstance(other, Set):
+            return NotImplemented
+        return set(other) - self._those_of(other)
+
+    __ror__ = __or__
+    __rand__ = __and__
+    __rxor__ = __xor__
+
+    def __ior__(self, other: Set[T]) -> TSet[T]:  # type: ignore[override,misc] # as `set`
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.update(other)
+        return self
+
+    def __iand__(self, other: Set[Any]) -> TSet[T]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.intersection_update(other)
+        return self
+
+    def __isub__(self, other: Set[Any]) -> TSet[T]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.difference_update(other)
+        return self
+
+    def __ixor__(self, other: Set[T]) -> TSet[T]:  # type: ignore[override,misc] # as `set`
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.symmetric_difference_update(other)
+        return self
+
+    def __ge__(self, other: Set[object]) -> bool:
+        return self.issuperset(other) if isinstance(other, Set) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self is other or self.copy() == set(other)
+
+    def __copy__(self) -> TSet[T]:
+        return self._like(self)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> TSet[T]:
+        made = memo[id(self)] = self._like(())
+        made.update(copy.deepcopy(list(self), memo))
+        return made
+
+    def _as_json(self) -> list[T]:
+        return list(self)
+
+    @reprlib.recursive_repr("TSet({...})")
+    def __repr__(self) -> str:
+        # Not `copy`: the order would be another one each time.
+        elements = ", ".join(map(repr, self))
+        return f"{type(self).__name__}({{{elements}}})" if elements else "TSet()"
+
+    def _those_of(self, others: Iterable[object]) -> set[T]:
+        """Return which of `others` are here; where they are few, only they are read."""
+        wanted = cast("set[T]", set(others))
+        if len(wanted) > _FEW:
+            return self.copy() & wanted
+        return {element for element in wanted if element in self}
+
+    def _like(self, elements: Iterable[T]) -> TSet[T]:
+        made: TSet[T] = type(self).__new__(type(self))
+        TSet.__init__(made, elements)
+        return made
+
+    def _write(self, writes: list[Write]) -> None:
+        attempt = current()
+        if attempt is not None:
+            for _, element, value in writes:
+                attempt.write(self, element, value)
+        elif {key for _, key, _ in writes}:  # raises before any is written
+            committed.install(writes)
+
+
+def _fill(made: TSet[Any], plain: set[Any], convert: Convert) -> None:
+    made.update(map(convert, plain))
+
+
+register(set, TSet, _fill)

@@ -1,0 +1,102 @@
+"""Pickles with functions and classes by value, on every interpreter.
+
+That is what cloudpickle is for. On PyPy for Python 3.11 its 3.1 pickles code, and the
+classes of locks, in a way that cannot be undone; and PyPy's `dis`, which it asks for
+the names of globals, fails at variables of closures. All is mended here, there alone.
+"""
+
+from __future__ import annotations
+
+import dis
+import io
+import sys
+import types
+from collections import ChainMap
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle  # type: ignore[import-untyped] # it ships no types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["dumps_by_value"]
+
+
+def dumps_by_value(thing: object, protocol: int) -> bytes:
+    """Pickle `thing`; what has no importable name, by value."""
+    with io.BytesIO() as file:
+        _Pickler(file, protocol=protocol).dump(thing)
+        return file.getvalue()
+
+
+def _reduce_code(code: types.CodeType) -> tuple[Any, ...]:
+    """Return the arguments of PyPy's constructor of code, which differ from CPython's.
+
+    They are those of CPython 3.11 without a table of exceptions.
+    """
+    arguments = (
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_nlocals,
+        code.co_stacksize,
+        code.co_flags,
+        code.co_code,
+        code.co_consts,
+        code.co_names,
+        code.co_varnames,
+        code.co_filename,
+        code.co_name,
+        code.co_qualname,
+        code.co_firstlineno,
+        code.co_linetable,
+        code.co_freevars,
+        code.co_cellvars,
+    )
+    return types.CodeType, arguments
+
+
+_GLOBAL_OPS = {
+    dis.opmap[name]
+    for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
+    if name in dis.opmap
+}
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names of the globals that PyPy's bytecode refers to."""
+    extended = 0
+    for operation, argument in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        argument |= extended
+        extended = argument << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation in _GLOBAL_OPS:
+            yield code.co_names[argument]
+
+
+_HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`
+
+
+def _save_class(pickler: Any, kind: Any, name: Any = None, **options: Any) -> None:
+    """Save a class or function, unless it is an interpreter's that has no name.
+
+    By value such a class, for instance that of locks, could not be made again.
+    """
+    own = isinstance(kind, type) and not kind.__flags__ & _HEAP_TYPE
+    names = cloudpickle.cloudpickle._BUILTIN_TYPE_NAMES
+    by_name = cloudpickle.cloudpickle._should_pickle_by_reference
+    if own and kind not in names and kind is not type(None) and not by_name(kind):
+        raise TypeError(f"cannot pickle '{kind.__module__}.{kind.__qualname__}' object")
+    cloudpickle.CloudPickler.save_global(pickler, kind, name, **options)
+
+
+_Pickler: Any = cloudpickle.CloudPickler
+
+if sys.implementation.name == "pypy":
+    _reducers = ChainMap({types.CodeType: _reduce_code}, _Pickler.dispatch_table)
+    _mended = {
+        "dispatch_table": _reducers,
+        "dispatch": {**_Pickler.dispatch, type: _save_class},
+        "save_global": _save_class,
+    }
+    _Pickler = type("_Pickler", (_Pickler,), _mended)
+    cloudpickle.cloudpickle._walk_global_ops = _global_names

@@ -1,0 +1,111 @@
+"""A worker thread: it takes calls from the handover, runs them, and gives answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from txloop.errors import TxInternalError
+from txloop.executors.base import gil_enabled
+from txloop.executors.isolation import opened
+from txloop.running import run_attempt
+from txloop.store import committed
+from txloop.types import Outcome, Refusal
+
+if TYPE_CHECKING:
+    from txloop.executors.base import Reactor
+    from txloop.executors.handover import Assignment, Handover
+    from txloop.types import Answer
+
+__all__ = ["WorkerThread"]
+
+_MOST_FRAMES = 20
+
+
+class WorkerThread(threading.Thread):
+    """One worker; started on the loop thread, it ends by itself when it is told to.
+
+    As long as it lives, containers show no views: see `Store.readers`.
+    """
+
+    def __init__(self, number: int, handover: Handover, reactor: Reactor) -> None:
+        """Take its number, from 1, and where it gets its calls.
+
+        Args:
+            number: Told in traces.
+            handover: Where calls come from and answers go to.
+            reactor: The running event loop, the current one of this thread too.
+        """
+        # A daemon: at the end of the program nobody waits for what cannot be ended.
+        super().__init__(name=f"txloop worker {number}", daemon=True)
+        self._number = number
+        self._handover = handover
+        self._reactor = reactor
+
+    def start(self) -> None:
+        """Start it.
+
+        Raises:
+            RuntimeError: if there can be no more threads.
+        """
+        committed.readers.add(self)
+        committed.forget_views()
+        try:
+            super().start()
+        except BaseException:
+            committed.readers.discard(self)
+            raise
+
+    def run(self) -> None:
+        """Serve until there are no more calls."""
+        # From Python 3.14 on a thread may begin in a copy of its starter's context.
+        contextvars.Context().run(self._serve)
+
+    def frames(self) -> str:
+        """Return what it runs just now, innermost first; "" where nobody can tell."""
+        if not gil_enabled():
+            return ""  # a running thread's frames may vanish under the reader's hands
+        frame = sys._current_frames().get(self.ident or 0)
+        lines: list[str] = []
+        while frame is not None and len(lines) < _MOST_FRAMES:
+            code = frame.f_code
+            if code is run_attempt.__code__:
+                break
+            place = f'File "{code.co_filename}", line {frame.f_lineno}'
+            lines.append(f"  {place} in {code.co_name}")
+            frame = frame.f_back
+        return "\n".join(lines)
+
+    def _serve(self) -> None:
+        # The running loop is hidden from transactions; this is for what they leave
+        # behind, such as finalizers, which may ask for the current one.
+        if isinstance(self._reactor, asyncio.AbstractEventLoop):
+            asyncio.set_event_loop(self._reactor)
+        exchange, number = self._handover.exchange, self._number
+        try:
+            assignment = exchange(number, None, None)
+            while assignment is not None:
+                assignment = exchange(number, assignment, self._answer(assignment))
+        finally:
+            committed.readers.discard(self)
+
+    def _answer(self, assignment: Assignment) -> Answer:
+        call = opened(assignment.work.call)
+        if isinstance(call, Refusal):
+            return call
+        try:
+            return contextvars.Context().run(
+                run_attempt,
+                call,
+                speculative=True,
+                keep_reads=False,
+                worker=self._number,
+                on_begin=lambda attempt: self._handover.begin(assignment, attempt),
+            )
+        except BaseException as error:  # not the program's: that is an answer
+            failure = TxInternalError(f"a worker failed to run {call.label}")
+            failure.__cause__ = error
+            return Outcome(assignment.snapshot, error=failure)

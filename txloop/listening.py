@@ -1,0 +1,113 @@
+"""Giving a port up without losing anybody who has knocked already.
+
+Closing a listening socket resets the connections that wait in its queue. A new process
+that listens on the same port (``reuse_port=True``) has a queue of its own, and the
+kernel goes on dealing connections out to both until the moment of closing. So first no
+more may begin here: a filter drops each SYN, which its client sends again a second
+later, to whoever listens then. The handshakes that are under way get time to end, what
+is in the queue is accepted, and then there is nothing left to lose.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import socket
+import struct
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["HANDSHAKE_SECONDS", "accept_and_close", "turn_newcomers_away"]
+
+HANDSHAKE_SECONDS = 0.25
+"""How long a handshake may take that has begun before."""
+
+_MOST_ROUNDS = 32  # of accepting; more than that is a flood, and never ends
+
+_SO_ATTACH_FILTER = 26
+_SO_DETACH_FILTER = 27
+
+# Of a TCP header, byte 13 holds the flags: refuse what has SYN (2) and no ACK (16).
+_DROP_SYN = (
+    (0x30, 0, 0, 13),  # load the byte
+    (0x54, 0, 0, 0x12),  # and
+    (0x15, 0, 1, 0x02),  # if it is equal go on, else skip one
+    (0x06, 0, 0, 0),  # return 0: drop
+    (0x06, 0, 0, 0xFFFFFFFF),  # return all: keep
+)
+
+_imported_by = os.getpid()
+
+
+class Listener(Protocol):
+    """What is asked of the loop."""
+
+    @property
+    def handlers(self) -> Mapping[int, tuple[object, Callable[..., object]]]:
+        """What is watched, and who handles it, by descriptor."""
+
+    def remove_handler(self, fd: int) -> None:
+        """Watch a descriptor no more."""
+
+
+def turn_newcomers_away(loop: Listener) -> bool:
+    """Leave new connections to other processes, where there may be some.
+
+    Returns:
+        Whether handshakes are under way that need `HANDSHAKE_SECONDS` to end.
+    """
+    filtered = [_filter(one) for _, one, _ in _sockets(loop) if _is_shared(one)]
+    return any(filtered)
+
+
+def accept_and_close(loop: Listener) -> None:
+    """Take the connections that wait in the queues, and close the queues."""
+    for fd, listening, accept in list(_sockets(loop)):
+        queue = select.poll()  # not `select`, which fails beyond 1023 open files
+        queue.register(listening, select.POLLIN)
+        for _ in range(_MOST_ROUNDS):
+            if not queue.poll(0):
+                break
+            with suppress(OSError):  # perhaps there are too many open files
+                accept(listening, select.POLLIN)
+        loop.remove_handler(fd)
+        if os.getpid() != _imported_by and _is_shared(listening):
+            # It may be the very socket of other forks: these stay open.
+            with suppress(OSError):
+                listening.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
+        listening.close()
+
+
+def _sockets(
+    loop: Listener,
+) -> Iterator[tuple[int, socket.socket, Callable[..., object]]]:
+    for fd, (thing, handler) in list(loop.handlers.items()):
+        if isinstance(thing, socket.socket) and thing.getsockopt(
+            socket.SOL_SOCKET, socket.SO_ACCEPTCONN
+        ):
+            yield fd, thing, handler
+
+
+def _is_shared(listening: socket.socket) -> bool:
+    """Tell whether another process may listen on the same port, with its own queue."""
+    return (
+        sys.platform.startswith("linux")
+        and listening.family in (socket.AF_INET, socket.AF_INET6)
+        and bool(listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT))
+    )
+
+
+def _filter(listening: socket.socket) -> bool:
+    code = b"".join(struct.pack("HBBI", *one) for one in _DROP_SYN)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HP", len(_DROP_SYN), ctypes.addressof(buffer))
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+    except OSError:  # a kernel that has none: those in the queue are accepted
+        return False
+    return True

@@ -1,0 +1,81 @@
+"""Which thread runs transactions: only one at a time, on any number of its loops.
+
+There is one store in a process, and it belongs to one thread. The first transaction of
+a loop claims it for the loop's thread; closing the loop gives it back. A claim is void
+when its thread has ended or its event loop is closed, whoever forgot to close what.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
+
+from txloop.errors import TxThreadError
+from txloop.store import committed
+
+if TYPE_CHECKING:
+    from txloop.store import Store
+
+__all__ = ["Claimant", "claim", "release"]
+
+
+class Claimant(Protocol):
+    """Who claims the store for its thread: a loop's dispatcher."""
+
+    def is_over(self) -> bool:
+        """Tell whether its event loop is closed, so that it cannot commit any more."""
+
+
+_lock = threading.Lock()  # guards the claims and the store's owner
+_claims: WeakKeyDictionary[Claimant, int] = WeakKeyDictionary()  # a registry
+
+
+def claim(claimant: Claimant, store: Store = committed) -> None:
+    """Make this thread the owner of the store, beside other loops of this thread.
+
+    Raises:
+        TxThreadError: if a loop of another thread has it.
+    """
+    here = threading.get_ident()
+    with _lock:
+        _claims.pop(claimant, None)
+        _drop_void_claims()
+        for thread in _claims.values():
+            if thread != here:
+                raise TxThreadError(
+                    f"transactions run on one thread, and {_name_of(thread)} has them; "
+                    "close the loop there first, or hand the call over to it with its "
+                    "add_callback"
+                )
+        _claims[claimant] = here
+        store.owner = here
+
+
+def release(claimant: Claimant, store: Store = committed) -> None:
+    """Give back what was claimed; without a claim, do nothing."""
+    with _lock:
+        if _claims.pop(claimant, None) is not None:
+            store.owner = next(iter(_claims.values()), None)
+
+
+def _drop_void_claims() -> None:
+    alive = set(sys._current_frames())  # not the frames: ours is among them
+    for claimant, thread in list(_claims.items()):
+        if claimant.is_over() or thread not in alive:
+            del _claims[claimant]
+
+
+def _recheck() -> None:
+    with _lock:
+        _drop_void_claims()
+        committed.owner = next(iter(_claims.values()), None)
+
+
+committed.recheck_owner = _recheck
+
+
+def _name_of(thread: int) -> str:
+    names = [one.name for one in threading.enumerate() if one.ident == thread]
+    return names[0] if names else f"thread {thread}"

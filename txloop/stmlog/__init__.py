@@ -1,0 +1,13 @@
+"""The conflict log: what happens to transactions, in the format of PyPy-STM's stm.log.
+
+``PYPYSTM=stm.log`` or ``txloop.install(log="stm.log")`` write it to a file; `keep` and
+`recent` have the last minutes of it in memory.
+"""
+
+from __future__ import annotations
+
+from txloop.stmlog.connect import connect
+from txloop.stmlog.file import DEFAULT_BYTES
+from txloop.stmlog.hub import hub, keep, recent
+
+__all__ = ["DEFAULT_BYTES", "connect", "hub", "keep", "recent"]

@@ -1,0 +1,58 @@
+"""PyPy's `transaction` module: work for all cores in a plain script, without a loop.
+
+This is the face of a room that drives a `Dispatcher` by an event loop of its own. The
+names and what they do are those of PyPy-STM's module in its three generations, as far
+as a library can: ``lib_pypy/transaction.py`` on PyPy's branches stmgc-c7 and stmgc-c8.
+"""
+
+from __future__ import annotations
+
+from txloop.errors import TransactionError
+from txloop.transaction.blocks import (
+    atomic,
+    hint_commit_soon,
+    is_atomic,
+    signals_enabled,
+)
+from txloop.transaction.clocks import clock, count, time
+from txloop.transaction.queues import (
+    TransactionQueue,
+    add,
+    getsegmentlimit,
+    number_of_transactions_in_last_run,
+    run,
+    set_num_threads,
+)
+from txloop.transaction.scratch import threadlocalproperty
+from txloop.transaction.sharing import (
+    Empty,
+    queue,
+    stmdict,
+    stmiddict,
+    stmidset,
+    stmset,
+)
+
+__all__ = [
+    "Empty",
+    "TransactionError",
+    "TransactionQueue",
+    "add",
+    "atomic",
+    "clock",
+    "count",
+    "getsegmentlimit",
+    "hint_commit_soon",
+    "is_atomic",
+    "number_of_transactions_in_last_run",
+    "queue",
+    "run",
+    "set_num_threads",
+    "signals_enabled",
+    "stmdict",
+    "stmiddict",
+    "stmidset",
+    "stmset",
+    "threadlocalproperty",
+    "time",
+]

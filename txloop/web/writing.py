@@ -1,0 +1,26 @@
+"""`RequestHandler.write` takes containers as it takes what is in them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from tornado.web import RequestHandler
+
+from txloop.container import Container
+
+__all__ = ["write_containers"]
+
+_stock_write = RequestHandler.write
+
+
+@functools.wraps(_stock_write)
+def _write(self: RequestHandler, chunk: Any) -> None:
+    if isinstance(chunk, Container):
+        chunk = chunk._as_json()  # a TDict or TObject is written, a list refused
+    _stock_write(self, chunk)
+
+
+def write_containers() -> None:
+    """Let handlers write a `TDict` or `TObject` as they write a dict."""
+    RequestHandler.write = _write  # type: ignore[method-assign] # in place
