@@ -1,0 +1,253 @@
+"""The command line: conflict-log [report|top|diff|check|export] FILE..."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conflict_log.commands import (
+    OK,
+    UNREADABLE,
+    USAGE,
+    run_check,
+    run_diff,
+    run_export,
+    run_report,
+    run_top,
+)
+from conflict_log.errors import ConflictLogError, FormatError, UsageError
+from conflict_log.escaping import escaped
+from conflict_log.formats import FORMATS, KIND_NAMES
+from conflict_log.rows import GROUPINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main", "make_parser"]
+
+COMMANDS: Final = ("report", "top", "diff", "check", "export")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]  # it ends, too
+        """Exit with code 2."""
+        self.exit(USAGE, f"{self.prog}: {escaped(message)}\n")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = _Parser(
+        prog="conflict-log",
+        description="Show what keeps the cores idle: the conflicts in a log that"
+        " PYPYSTM=stm.log has made txloop or PyPy-STM write.",
+        epilog="A FILE without a command means report.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    report = commands.add_parser("report", help="print what was lost, and where")
+    _add_input(report)
+    _add_rows(report)
+    report.add_argument(
+        "--compat", action="store_true", help="print PyPy's own text instead"
+    )
+    _add_color(report)
+    report.set_defaults(run=run_report)
+
+    export = commands.add_parser("export", help="write it for another program")
+    _add_input(export)
+    _add_rows(export, top=0)
+    export.add_argument(
+        "--format", choices=EXPORT_NAMES, help="default: what the output's name says"
+    )
+    export.add_argument(
+        "-o", "--output", metavar="FILE", help="where to (default: standard output)"
+    )
+    export.set_defaults(run=run_export)
+
+    check = commands.add_parser("check", help="hold it against budgets, for CI")
+    _add_input(check)
+    _add_budgets(check)
+    _add_baseline(check)
+    check.set_defaults(run=run_check)
+
+    diff = commands.add_parser("diff", help="show what got better or worse")
+    diff.add_argument("old", metavar="OLD")
+    diff.add_argument("new", metavar="NEW")
+    _add_reading(diff)
+    _add_rows(diff)
+    diff.add_argument(
+        "--old-source-root", action="append", default=[], type=Path, metavar="FOLDER"
+    )
+    _add_color(diff)
+    diff.set_defaults(run=run_diff)
+
+    top = commands.add_parser("top", help="follow a log that is being written")
+    top.add_argument("file", metavar="FILE")
+    top.add_argument("--numbering", choices=list(FORMATS))
+    top.add_argument(
+        "--last",
+        type=_seconds,
+        default=300.0,
+        metavar="SECONDS",
+        help="how much of it to show (default: 300); 0 is all",
+    )
+    top.add_argument("--interval", type=_seconds, default=2.0, metavar="SECONDS")
+    top.add_argument("--looks", type=_count, metavar="N", help="end after so many")
+    _add_rows(top)
+    _add_color(top)
+    top.set_defaults(run=run_top)
+    return parser
+
+
+def _add_color(parser: argparse.ArgumentParser) -> None:
+    choices = ["auto", "always", "never"]
+    parser.add_argument("--color", choices=choices, default="auto")
+
+
+def _add_budgets(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--max-abort-rate", type=_share, metavar="PERCENT", help="of all attempts")
+    add("--max-lost-share", type=_share, metavar="PERCENT", help="of the busy time")
+    add("--max-lost", type=_seconds, metavar="SECONDS", help="in all")
+    add("--min-commits", type=_count, metavar="N")
+    add(
+        "--forbid",
+        action="append",
+        default=[],
+        metavar="FILE[:LINE]",
+        help="where nothing may be lost",
+    )
+    add("--strict", action="store_true", help="exit with 4 if the log is damaged")
+
+
+def _add_baseline(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--baseline", metavar="LOG", help="an earlier log, of which it may not be worse"
+    )
+    add(
+        "--max-worse",
+        type=_tolerance,
+        default=0.1,
+        metavar="PERCENT",
+        help="how much more may be lost for 1000 commits (default: 10)",
+    )
+    for name, what in (
+        ("--source-root", ""),
+        ("--old-source-root", " of the baseline"),
+    ):
+        add(
+            name,
+            action="append",
+            default=[],
+            type=Path,
+            metavar="FOLDER",
+            help=f"where the source{what} is, to find lines that have moved",
+        )
+
+
+EXPORT_NAMES: Final = (
+    *("json", "csv", "html", "speedscope", "chrome"),
+    *("collapsed", "github", "quickfix"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments ask for and return the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[0] not in {*COMMANDS, "-h", "--help"}:
+        words.insert(0, "report")
+    options = make_parser().parse_args(words)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except UsageError as error:
+        return _fail(error, USAGE)
+    except (FormatError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            # Whoever read has seen enough; nothing is left to be flushed.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return OK
+        return _fail(error, UNREADABLE)
+    except ConflictLogError as error:
+        return _fail(error, USAGE)
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _fail(error: Exception, code: int) -> int:
+    """Say what is wrong in one line."""
+    text = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{os.fsdecode(error.filename)}: {error.strerror}"
+    print(f"conflict-log: {escaped(text)}", file=sys.stderr)
+    return code
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < 1e9:
+        raise argparse.ArgumentTypeError(f"must be a time in seconds, not {text}")
+    return number
+
+
+def _share(text: str) -> float:
+    number = float(text.removesuffix("%"))
+    if not 0 <= number <= 100:
+        raise argparse.ArgumentTypeError(f"must be from 0 to 100 per cent, not {text}")
+    return number / 100
+
+
+def _tolerance(text: str) -> float:
+    number = float(text.removesuffix("%"))
+    if not 0 <= number < 1e9:
+        raise argparse.ArgumentTypeError(f"must be at least 0 per cent, not {text}")
+    return number / 100
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be at least 0, not {number}")
+    return number
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    """Add what says which logs, and which part of them."""
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="a log; - is standard input")
+    _add_reading(parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--numbering", choices=list(FORMATS), help="how the events are numbered")
+    add("--no-forks", action="store_true", help="leave FILE.fork<PID> out")
+    add("--from", dest="begin", type=_seconds, metavar="SECONDS")
+    add("--to", dest="end", type=_seconds, metavar="SECONDS")
+    add("--kind", action="append", default=[], choices=KIND_NAMES, metavar="KIND")
+    add("--file", action="append", default=[], metavar="PATTERN")
+    add("--handler", action="append", default=[], metavar="PATTERN")
+
+
+def _add_rows(parser: argparse.ArgumentParser, top: int = 10) -> None:
+    """Add what says how to show it."""
+    add = parser.add_argument
+    add("--by", choices=list(GROUPINGS), default="line", help="how to group the rows")
+    what = f"how many rows (default: {top or 'all'}); 0 is all"
+    add("--top", type=_count, metavar="N", help=what)
+    parser.set_defaults(usual_top=top)
+    add(
+        "--source-root",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
+        help="where the source is (default: here)",
+    )

@@ -1,0 +1,219 @@
+"""Packets of different length made into records of one length, at the speed of C.
+
+Nearly all packets carry no marker and stand in long runs, which slices with a step pass
+over. Only a contention stops them. What is left for Python is a `Batch`: records that
+`struct` unpacks in a row, and beside them the markers of those that have some. Where a
+batch turns out to hold nonsense, a regular expression finds out where that begins.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conflict_log.formats import Format
+
+__all__ = ["Batch", "cut_packets", "same_second"]
+
+# How many records of one second are looked for at first; more if all of them are.
+_SHORTEST: Final = 256
+# How many packets are looked at together, at first.
+_WINDOW: Final = 32
+# The top byte of a number of nanoseconds below a second.
+_TOPS: Final = bytes(range(0x3C))
+_OTHER: Final = struct.Struct("<I")
+
+
+@dataclass(slots=True)
+class Batch:
+    """Whole packets that stand one after another.
+
+    Attributes:
+        records: The fixed parts of the packets, joined.
+        markers: For each contention, in order: both markers and the other thread.
+        end: Where the bytes after the last of them stand in the buffer.
+        damaged: Whether those are no packet; else they are the beginning of one.
+    """
+
+    records: bytes
+    markers: list[tuple[bytes, bytes, int]] = field(default_factory=list)
+    end: int = 0
+    damaged: bool = False
+
+
+def cut_packets(buffer: bytes, position: int, form: Format) -> Batch:
+    """Return the packets from a position on, up to the first that is not whole."""
+    batch = _cut_by_lengths(buffer, position, form)
+    return batch if _sound(batch, form) else _cut_by_events(buffer, position, form)
+
+
+def same_second(records: bytes, size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield runs of records of one second, so that few have to look at their seconds.
+
+    Each is the second in nanoseconds, and where the run begins and ends.
+    """
+    low, *others = (records[index::size] for index in range(4))
+    begin, count, window = 0, len(low), _SHORTEST
+    while begin < count:
+        rest = low[begin : begin + window]
+        length = len(rest) - len(rest.lstrip(rest[:1]))
+        end = begin + length
+        if any(one[begin:end] != one[begin : begin + 1] * length for one in others):
+            end = begin + 1  # so far apart that only the low byte is the same
+        seconds = int.from_bytes(records[begin * size : begin * size + 4], "little")
+        yield seconds * 1_000_000_000, begin * size, end * size
+        begin = end
+        window = window * 2 if length == len(rest) else _SHORTEST
+
+
+def _cut_by_lengths(buffer: bytes, position: int, form: Format) -> Batch:
+    """Take every packet for good, and one that has markers for a contention.
+
+    The lengths of markers stand at equal distances up to the first that is not zero, so
+    a slice with a step holds them. They are the last bytes of a packet: where one is,
+    all of its packet is.
+    """
+    if form.two_markers:
+        return _cut_two_markers(buffer, position, form)
+    size, whole = form.packet.size, len(buffer)
+    pieces: list[bytes] = []
+    markers: list[tuple[bytes, bytes, int]] = []
+    begin, reach = position, _WINDOW * size
+    while True:
+        lengths = buffer[position + size - 1 : position + reach : size]
+        rest = lengths.lstrip(b"\0")
+        if not rest:
+            position += len(lengths) * size
+            if not lengths:
+                break
+            reach *= 2
+            continue
+        at = position + (len(lengths) - len(rest) + 1) * size
+        end = at + rest[0]
+        if end > whole:  # a marker is cut
+            position = at - size
+            break
+        pieces.append(buffer[begin:at])
+        markers.append((buffer[at:end], b"", 0))
+        begin = position = end
+        reach = _WINDOW * size
+    pieces.append(buffer[begin:position])
+    return Batch(b"".join(pieces), markers, position)
+
+
+def _cut_two_markers(buffer: bytes, position: int, form: Format) -> Batch:
+    """Do the same where a packet ends in two lengths."""
+    size, whole = form.packet.size, len(buffer)
+    # Counted from a packet's end.
+    other_from = size - form.other_offset if form.other_offset is not None else 0
+    pieces: list[bytes] = []
+    markers: list[tuple[bytes, bytes, int]] = []
+    begin, reach, other = position, _WINDOW * size, 0
+    while True:
+        seconds = buffer[position + size - 1 : position + reach : size]
+        firsts = buffer[position + size - 2 : position + reach - 1 : size]
+        rest = firsts.lstrip(b"\0")
+        clean = len(firsts) - len(rest)
+        rest = seconds.lstrip(b"\0")
+        clean = min(clean, len(seconds) - len(rest))
+        if clean == len(seconds):
+            position += clean * size
+            if not seconds:
+                break
+            reach *= 2
+            continue
+        at = position + (clean + 1) * size
+        middle = at + firsts[clean]
+        end = middle + seconds[clean]
+        if end > whole:  # a marker is cut
+            position = at - size
+            break
+        if other_from:
+            (other,) = _OTHER.unpack_from(buffer, at - other_from)
+        pieces.append(buffer[begin:at])
+        markers.append((buffer[at:middle], buffer[middle:end], other))
+        begin = position = end
+        reach = _WINDOW * size
+    pieces.append(buffer[begin:position])
+    return Batch(b"".join(pieces), markers, position)
+
+
+def _sound(batch: Batch, form: Format) -> bool:
+    """Tell whether all packets exist, and contentions alone have markers."""
+    records, size = batch.records, form.packet.size
+    events = records[size - (3 if form.two_markers else 2) :: size]
+    contentions = events.translate(None, _others(form))
+    return (
+        len(contentions) == len(batch.markers)
+        and not events.translate(None, bytes(range(len(form.kinds))))
+        and not records[7::size].translate(None, _TOPS)
+    )
+
+
+@cache
+def _others(form: Format) -> bytes:
+    """Return all bytes but the numbers of contentions."""
+    return bytes(set(range(256)) - form.contentions)
+
+
+def _cut_by_events(buffer: bytes, position: int, form: Format) -> Batch:
+    """Look at every packet, and stop at the first that cannot be one."""
+    run, size, last = _run(form).match, len(buffer), len(buffer) - form.packet.size
+    offset = None
+    if form.other_offset is not None:
+        offset = form.packet.size - form.other_offset
+    pieces: list[bytes] = []
+    markers: list[tuple[bytes, bytes, int]] = []
+    batch = Batch(b"", markers)
+    while True:
+        match = run(buffer, position)
+        assert match is not None  # it matches nothing, too
+        at = match.end()
+        if match.lastindex is None:  # no contention follows
+            pieces.append(match[0])
+            batch.damaged = at <= last
+            break
+        # The lengths are the last bytes of what has matched.
+        other = 0
+        if form.two_markers:
+            middle = at + buffer[at - 2]
+            end = middle + buffer[at - 1]
+            if offset is not None:
+                (other,) = _OTHER.unpack_from(buffer, at - offset)
+        else:
+            middle = end = at + buffer[at - 1]
+        if end > size:  # a marker is cut
+            at = match.start(1)
+            pieces.append(buffer[position:at])
+            break
+        pieces.append(match[0])
+        markers.append((buffer[at:middle], buffer[middle:end], other))
+        position = end
+    batch.records = b"".join(pieces)
+    batch.end = at
+    return batch
+
+
+@cache
+def _run(form: Format) -> re.Pattern[bytes]:
+    """Return what matches packets without markers, and a contention if one follows."""
+    lengths = 2 if form.two_markers else 1
+    contentions = form.contentions
+    plain = bytes(set(range(len(form.kinds))) - contentions)
+    # Not possessive, though nothing can make it go back: in CPython before 3.11.5 that
+    # ends in the wrong place. The top byte of nanoseconds below a second is at most
+    # 0x3b.
+    head = rb".{7}[\x00-\x3b].{%d}" % (form.packet.size - 9 - lengths)
+    return re.compile(
+        rb"(?s)(?:%b[%b]%b)*(%b[%b]%b)?"
+        % (
+            *(head, re.escape(plain), rb"\x00" * lengths),
+            *(head, re.escape(bytes(contentions)), b"." * lengths),
+        )
+    )
