@@ -6,26 +6,28 @@ import importlib.util
 import shlex
 import signal
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.builtin_load import BuiltInLoad
+from bench import blog
 from bench.case import Case, case_names, load_case
+from bench.cells.command import SUMMARY, add_options, run_cells
 from bench.command_line import OneLineParser, output_file, percent, positive
 from bench.errors import BenchmarkError, UsageError
+from bench.generators import choose_generator
 from bench.machine import available_cores, describe_machine
 from bench.measure import Settings, collect
 from bench.rows import make_rows
-from bench.siege import find_siege
+from bench.trials.command import TRIALS, run_trial
+from bench.trials.command import add_options as add_trial_options
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from bench.load import LoadGenerator
-
 
 def make_parser() -> OneLineParser:
-    """Return the parser: one sub-command for each case, with the case's parameters."""
+    """Return the parser: a sub-command for each case, each trial, and cells."""
     parser = OneLineParser(
         prog="bench", description="Compare ways to serve the same requests."
     )
@@ -34,6 +36,17 @@ def make_parser() -> OneLineParser:
         case = load_case(name)
         one = cases.add_parser(name, help=case.summary, description=case.summary)
         _add_options(one, case)
+        one.set_defaults(run=partial(run_case, case))
+    for trial in TRIALS:
+        one = cases.add_parser(trial.name, help=trial.summary)
+        add_trial_options(one, trial)
+        one.set_defaults(run=partial(run_trial, trial), plot=None)
+    cells = cases.add_parser("cells", help=SUMMARY, description=SUMMARY)
+    add_options(cells)
+    cells.set_defaults(run=run_cells, plot=None)
+    every = cases.add_parser("blog", help=blog.SUMMARY, description=blog.SUMMARY)
+    blog.add_options(every)
+    every.set_defaults(run=blog.run_blog)
     return parser
 
 
@@ -46,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _require_extra("rich")
         if options.plot:
             _require_extra("matplotlib")
-        run_case(load_case(options.case), options, shlex.join(words))
+        options.run(options, shlex.join(words))
     except UsageError as error:
         parser.error(str(error))
     except BenchmarkError as error:
@@ -67,7 +80,8 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     competitors = case.select(options.only)
     case.load(settings.values)  # refuses bad values before any server starts
     machine = describe_machine()
-    generator, load = _choose_generator(options.load, settings.workers)
+    choice = getattr(options, "load", "auto")
+    generator, load = choose_generator(case, choice, settings)
     with show_progress(len(competitors) * settings.repeat) as progress:
         measurements = collect(case, competitors, settings, generator, progress)
     names = [competitor.name for competitor in competitors]
@@ -78,7 +92,7 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
         load=load,
         command=f"python -m bench {words}",
         measurements=measurements,
-        rows=make_rows(measurements, names, case.baseline),
+        rows=make_rows(measurements, names, case),
     )
     print(make_text(run), end="")
     if options.json:
@@ -93,15 +107,31 @@ def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
     names = ", ".join(competitor.name for competitor in case.competitors)
     add = parser.add_argument
     add("--seconds", type=positive, default=5, help="of load per turn (default: 5)")
-    add("--clients", type=positive, default=50, help="users at once (default: 50)")
+    users = case.clients
+    add("--clients", type=positive, default=users, help=f"at once (default: {users})")
     add("--repeat", type=positive, default=5, help="turns of each (default: 5)")
     add(
         "--workers",
         type=positive,
-        default=available_cores(),
-        help="processes of the servers that have several (default: the cores)",
+        default=case.workers or available_cores(),
+        help=f"processes of servers with several (default: {case.workers or 'cores'})",
     )
     add("--only", metavar="NAME,NAME", help=f"leave out the others of: {names}")
+    if case.generator is None:
+        _add_load_options(parser)
+    add("--json", type=output_file, metavar="FILE", help="write all figures")
+    add("--plot", type=output_file, metavar="FILE.svg", help="draw req/s")
+    for parameter in case.parameters:
+        add(
+            f"--{parameter.name}",
+            type=int,
+            default=parameter.default,
+            help=f"{parameter.help} (default: {parameter.default})",
+        )
+
+
+def _add_load_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--load", choices=["auto", "siege", "builtin"], default="auto")
     add(
         "--latency-seconds",
@@ -116,42 +146,20 @@ def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
         help="of the measured req/s that the open loop sends (default: 70)",
     )
     add("--no-latency", action="store_true", help="leave p50 and p99 out")
-    add("--json", type=output_file, metavar="FILE", help="write all figures")
-    add("--plot", type=output_file, metavar="FILE.svg", help="draw req/s")
-    for parameter in case.parameters:
-        add(
-            f"--{parameter.name}",
-            type=int,
-            default=parameter.default,
-            help=f"{parameter.help} (default: {parameter.default})",
-        )
 
 
 def _settings(case: Case, options: argparse.Namespace) -> Settings:
+    # What a case with a load of its own has no open loop for.
+    latency = case.generator is None and not options.no_latency
     return Settings(
         seconds=options.seconds,
         clients=options.clients,
         repeat=options.repeat,
         workers=options.workers,
-        latency_seconds=0 if options.no_latency else options.latency_seconds,
-        latency_share=options.latency_percent / 100,
+        latency_seconds=options.latency_seconds if latency else 0,
+        latency_share=options.latency_percent / 100 if latency else 0.0,
         values={one.name: getattr(options, one.name) for one in case.parameters},
     )
-
-
-def _choose_generator(choice: str, workers: int) -> tuple[LoadGenerator, str]:
-    """Return the generator and what the report says of it."""
-    if choice == "builtin":
-        builtin = BuiltInLoad(workers)
-        return builtin, builtin.title
-    try:
-        siege = find_siege(workers)
-    except UsageError as error:
-        if choice == "siege":
-            raise
-        builtin = BuiltInLoad(workers)
-        return builtin, f"{builtin.title}, because {error}"
-    return siege, siege.title
 
 
 def _require_extra(module: str) -> None:

@@ -6,11 +6,10 @@ import json
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass
 
 from bench.client import Result
 from bench.errors import HungLoadError, LoadError
-from bench.load import Load, Throughput
+from bench.load import Latency, Load, Throughput
 from bench.machine import available_cores, pinned
 
 _GRACE_SECONDS = 90.0
@@ -27,32 +26,10 @@ class BuiltInLoad:
 
     def run(self, load: Load) -> Throughput:
         """Load the server as siege would."""
-        command = _command(self._prefix, "closed", load)
-        finished = _run(command, load.seconds)
-        result = _parse(finished)
-        if not result.completed:
-            raise LoadError(
-                f"no request was answered within {load.seconds} s;"
-                " give it more --seconds"
-            )
-        return Throughput(
-            transactions=result.completed,
-            elapsed_seconds=result.elapsed_seconds,
-            client_cpu_seconds=result.cpu_seconds,
-            command=shlex.join(command),
-            exit_code=finished.returncode,
-            stdout=finished.stdout,
-            stderr=finished.stderr,
-        )
+        return run_client(client_command(self._prefix, "closed", load), load)
 
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """How long requests took that were sent at a constant rate."""
-
-    rate: float
-    seconds: tuple[float, ...]
-    client_cpu_cores: float
+    def check(self, load: Load) -> None:
+        """Return None: the answers are not kept."""
 
 
 class LatencyProbe:
@@ -70,13 +47,68 @@ class LatencyProbe:
         Raises:
             LoadError: a request failed.
         """
-        command = [*_command(self._prefix, "open", load), "--rate", repr(rate)]
-        result = _parse(_run(command, load.seconds))
-        return Latency(
-            rate=rate,
-            seconds=result.latencies_seconds,
-            client_cpu_cores=result.cpu_seconds / result.elapsed_seconds,
+        rate_option = ("--rate", repr(rate))
+        result = run_for_result(
+            client_command(self._prefix, "open", load, *rate_option), load
         )
+        return latency_of(result, rate)
+
+
+def client_command(
+    prefix: list[str], kind: str, load: Load, *options: str
+) -> list[str]:
+    """Return the command of our own client."""
+    program = [*prefix, sys.executable, "-m", "bench.client", kind]
+    amount = ["--clients", str(load.clients), "--seconds", str(load.seconds)]
+    return [*program, load.url, *load.paths, *amount, *options]
+
+
+def run_for_result(command: list[str], load: Load) -> Result:
+    """Run a client that prints a `Result` and return that.
+
+    Raises:
+        HungLoadError: it did not end.
+        LoadError: it failed, or a request did.
+    """
+    return _required(_parse(_run(command, load.seconds)))
+
+
+def latency_of(result: Result, rate: float) -> Latency:
+    """Return how long the requests of an open load took."""
+    return Latency(
+        rate=rate,
+        seconds=result.latencies_seconds,
+        client_cpu_cores=result.cpu_seconds / result.elapsed_seconds,
+    )
+
+
+def run_client(command: list[str], load: Load, may_fail: bool = False) -> Throughput:
+    """Run a client that prints a `Result` and return what the load achieved.
+
+    Where requests may fail, the figure `failed` counts them.
+
+    Raises:
+        HungLoadError: it did not end.
+        LoadError: it failed, or a request did.
+    """
+    finished = _run(command, load.seconds)
+    result = _parse(finished)
+    if not may_fail:
+        _required(result)
+    if not result.completed:
+        raise LoadError(
+            f"no request was answered within {load.seconds} s; give it more --seconds"
+        )
+    return Throughput(
+        transactions=result.completed,
+        elapsed_seconds=result.elapsed_seconds,
+        client_cpu_seconds=result.cpu_seconds,
+        command=shlex.join(command),
+        exit_code=finished.returncode,
+        stdout=finished.stdout,
+        stderr=finished.stderr,
+        figures={"failed": result.failed} if may_fail else {},
+    )
 
 
 def warm_up(load: Load) -> None:
@@ -85,13 +117,7 @@ def warm_up(load: Load) -> None:
     Raises:
         LoadError: a request failed.
     """
-    _parse(_run(_command([], "closed", load), load.seconds))
-
-
-def _command(prefix: list[str], kind: str, load: Load) -> list[str]:
-    program = [*prefix, sys.executable, "-m", "bench.client", kind]
-    amount = ["--clients", str(load.clients), "--seconds", str(load.seconds)]
-    return [*program, load.url, *load.paths, *amount]
+    run_for_result(client_command([], "closed", load), load)
 
 
 def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
@@ -110,7 +136,10 @@ def _parse(finished: subprocess.CompletedProcess[str]) -> Result:
         raise LoadError(f"the client failed: {words}")
     fields = json.loads(finished.stdout)
     fields["latencies_seconds"] = tuple(fields["latencies_seconds"])
-    result = Result(**fields)
+    return Result(**fields)
+
+
+def _required(result: Result) -> Result:
     if result.failed:
         raise LoadError(f"{result.failed} of the client's requests failed")
     return result

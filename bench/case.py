@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Protocol, cast
 
 import bench.cases
@@ -19,11 +20,21 @@ from bench.errors import UsageError
 if TYPE_CHECKING:
     import tornado.web
 
+    from bench.load import LoadGenerator, Throughput
+
+_TRIALS = {"timeline"}  # that have applications, too
+
 Values = Mapping[str, int]
 """The values of a case's parameters, by name."""
 
-ApplicationFactory = Callable[[int], "tornado.web.Application"]
+ApplicationFactory = Callable[[int, Values], "tornado.web.Application"]
 """Builds an application; the number is how many processes it may start itself."""
+
+GeneratorFactory = Callable[[Values, int], "LoadGenerator"]
+"""Makes a load generator; the number is that of the servers' processes.
+
+It runs on the other cores, if there are any.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +59,41 @@ class Competitor:
     """One way to serve the same answers.
 
     `server` is a module of `bench.servers`, `application` a function of the case's
-    module, `options` what the server is given besides.
+    module, `options` what the server is given besides. `python` runs it, this very
+    interpreter where it is empty; `workers` is its number of workers, 0 for that of the
+    settings.
     """
 
     name: str
     server: str
     application: str
     options: tuple[str, ...] = ()
+    python: str = ""
+    workers: int = 0
+    warm_up_seconds: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of a case's own load, and how it is condensed over all repeats."""
+
+    title: str
+    figure: str
+    digits: int = 0
+    condense: Callable[[Iterable[float]], float] = median
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What "ratio" means: of what one competitor and the baseline achieved."""
+
+    title: str
+    ratio: Callable[[Throughput, Throughput], float]
+
+
+def compare_rates(own: Throughput, baseline: Throughput) -> float:
+    """Return how many times the requests per second of the baseline there were."""
+    return own.rate / baseline.rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +102,12 @@ class Case:
 
     `load` names the paths that the load asks for, in turn; `samples` the requests
     that are checked before and after, which need not be the same. `baseline` is the
-    competitor that the others are divided by.
+    competitor that the others are divided by. A case with a load `generator` of its
+    own is loaded by that alone, and asks for the paths of `load` to warm up only.
+    What such a load finds besides is in `columns`, the far end of its latencies in the
+    table where `tail` says so, and `notes` are lines below it.
+    `clients` is the default of how many users there are, `workers` of how many
+    processes: None for the cores. `comparison` is by the rate where there is none.
     """
 
     name: str
@@ -73,6 +117,18 @@ class Case:
     load: Callable[[Values], tuple[str, ...]]
     samples: Callable[[Values], tuple[Sample, ...]]
     parameters: tuple[Parameter, ...] = ()
+    generator: GeneratorFactory | None = None
+    clients: int = 50
+    workers: int | None = None
+    comparison: Comparison | None = None
+    columns: tuple[Column, ...] = ()
+    tail: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def compare(self) -> Comparison:
+        """What the ratios are of."""
+        return self.comparison or Comparison(f"to {self.baseline}", compare_rates)
 
     def select(self, names: str | None) -> tuple[Competitor, ...]:
         """Return the competitors that the comma-separated `names` ask for, or all.
@@ -111,15 +167,19 @@ def load_case(name: str) -> Case:
 
 
 def load_application(spec: str) -> ApplicationFactory:
-    """Return the function that `CASE:FUNCTION` names.
+    """Return the function that `CASE:FUNCTION` names, or `TRIAL:FUNCTION`.
 
     Raises:
         UsageError: there is no such case or no such function in it.
     """
     name, _, function = spec.partition(":")
-    if name not in case_names():
+    if name in _TRIALS:
+        module: object = importlib.import_module(f"bench.trials.{name}")
+    elif name in case_names():
+        module = _load_module(name)
+    else:
         raise UsageError(f"no case {name!r}, only: {', '.join(case_names())}")
-    factory = getattr(_load_module(name), function, None)
+    factory = getattr(module, function, None)
     if factory is None:
         raise UsageError(f"the case {name} has no function {function!r}")
     # The contract of case modules; getattr by name knows nothing of it.

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench import processes
-from bench.builtin_load import Latency, LatencyProbe, warm_up
+from bench.builtin_load import LatencyProbe, warm_up
 from bench.errors import HungLoadError, LoadError, WrongAnswerError
-from bench.load import Load, LoadGenerator, Throughput
+from bench.load import Checked, Latency, Load, LoadGenerator, Throughput
 from bench.server import Server, server_for
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _SHOWN_BODY = 60
 _CHECKING_THREADS = 8
 _RUNS_OF_HUNG_LOAD = 3
-_WARM_UP_SECONDS = 1
 _WARM_UP_CLIENTS_PER_WORKER = 4
 
 
@@ -49,6 +48,7 @@ class Measurement:
     """One competitor's turn in one repeat.
 
     `other_cpu_cores` is what neither the server nor the load used: other programs.
+    `checked` is None where the answers to the load itself were not kept.
     """
 
     competitor: str
@@ -57,6 +57,7 @@ class Measurement:
     server_cpu_cores: float
     other_cpu_cores: float
     latency: Latency | None
+    checked: Checked | None = None
 
 
 def schedule(
@@ -93,9 +94,9 @@ def collect(
         progress(f"{competitor.name}, repeat {number + 1} of {settings.repeat}")
         with server_for(case, competitor, settings.values, settings.workers) as server:
             try:
-                one = _measure(case, server, number, settings, generator)
-            except LoadError as error:
-                raise LoadError(f"{competitor.name}: {error}") from None
+                one = _measure(case, competitor, server, number, settings, generator)
+            except (LoadError, WrongAnswerError) as error:
+                raise type(error)(f"{competitor.name}: {error}") from None
             measurements.append(one)
     return measurements
 
@@ -111,8 +112,7 @@ def check_answers(server: Server, samples: Sequence[Sample]) -> None:
         for sample, (status, body) in zip(samples, answers, strict=True):
             if status != 200 or not sample.is_right(body):
                 raise WrongAnswerError(
-                    f"{server.name}: wrong answer to {sample.path}: {status} "
-                    + repr(body[:_SHOWN_BODY])
+                    f"wrong answer to {sample.path}: {status} {body[:_SHOWN_BODY]!r}"
                 )
 
 
@@ -153,6 +153,7 @@ def _run_once(
 
 def _measure(
     case: Case,
+    competitor: Competitor,
     server: Server,
     number: int,
     settings: Settings,
@@ -160,28 +161,31 @@ def _measure(
 ) -> Measurement:
     samples = case.samples(settings.values)
     paths = case.load(settings.values)
-    load = Load(server.url, paths, settings.clients, settings.seconds)
-    warm_up(_warm_up_load(load, settings.workers))
+    load = Load(server.url, paths, settings.clients, settings.seconds, server.pid)
+    workers = competitor.workers or settings.workers
+    warm_up(_warm_up_load(load, workers, competitor.warm_up_seconds))
     check_answers(server, samples)
     throughput, usage = run_load(server, load, generator)
     server.wait_until_idle()
-    latency = _latency(load, throughput.rate, settings)
+    checked = generator.check(load)
+    latency = throughput.latency or _latency(load, throughput.rate, settings)
     check_answers(server, samples)
     return Measurement(
         competitor=server.name,
         repeat=number,
         throughput=throughput,
-        server_cpu_cores=usage.server_seconds / throughput.elapsed_seconds,
-        other_cpu_cores=usage.other_seconds / throughput.elapsed_seconds,
+        server_cpu_cores=usage.server_seconds / throughput.spent_seconds,
+        other_cpu_cores=usage.other_seconds / throughput.spent_seconds,
         latency=latency,
+        checked=checked,
     )
 
 
-def _warm_up_load(load: Load, workers: int) -> Load:
+def _warm_up_load(load: Load, workers: int, seconds: int) -> Load:
     # Few clients, because what they leave queued has to be waited for; but enough that
     # every worker gets some.
     clients = min(load.clients, _WARM_UP_CLIENTS_PER_WORKER * workers)
-    return replace(load, clients=clients, seconds=_WARM_UP_SECONDS)
+    return replace(load, clients=clients, seconds=seconds)
 
 
 def _latency(load: Load, saturation: float, settings: Settings) -> Latency | None:

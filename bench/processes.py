@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from contextlib import suppress
@@ -44,6 +45,24 @@ def tree(root: int) -> tuple[Process, ...]:
 def cpu_seconds(root: int) -> float:
     """Return the processor time that the tree has used, with its reaped children's."""
     return sum(process.cpu_ticks for process in tree(root)) / _TICKS_PER_SECOND
+
+
+def memory_bytes(root: int) -> int:
+    """Return the memory of the tree; what its processes share counts once."""
+    return 1024 * sum(_proportional_kilobytes(process.pid) for process in tree(root))
+
+
+def generations(root: int) -> list[list[Process]]:
+    """Return the children of the root, their children and so on, each oldest first."""
+    processes = _all_processes()
+    found = []
+    parents = {root}
+    while parents:
+        children = [process for process in processes if process.parent in parents]
+        if children:
+            found.append(sorted(children, key=lambda one: (one.start_ticks, one.pid)))
+        parents = {child.pid for child in children}
+    return found
 
 
 def machine_seconds() -> float:
@@ -88,6 +107,15 @@ def alive(processes: tuple[Process, ...]) -> list[Process]:
     """Return those of the processes that have not ended."""
     current = ((process, _read(process.pid)) for process in processes)
     return [old for old, new in current if new and new.start_ticks == old.start_ticks]
+
+
+def _proportional_kilobytes(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0  # it has just ended
+    found = re.search(r"^Pss: +(\d+) kB", text, re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def _all_processes() -> list[Process]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -14,28 +14,19 @@ from rich.table import Table
 from bench.rows import percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from bench.builtin_load import Latency
     from bench.case import Case
+    from bench.load import Latency, Throughput
     from bench.machine import Machine
     from bench.measure import Measurement, Settings
     from bench.rows import Row
 
+T = TypeVar("T")
+
 FORMAT = "txloop-bench"
 VERSION = 1
 
-_COLUMNS = (
-    "implementation",
-    "req/s",
-    "min..max",
-    "ratio",
-    "p50 ms",
-    "p99 ms",
-    "at req/s",
-    "server CPU",
-    "client CPU",
-)
 _PERCENTS = (50, 90, 99, 99.9, 100)
 _MUCH_ELSEWHERE = 0.1
 _NOTHING = "-"
@@ -59,10 +50,11 @@ def make_text(run: Run) -> str:
     """Return the table, and below it where its figures come from."""
     # The box of a Markdown table is plain ASCII, and can be pasted into a README.
     table = Table(box=box.MARKDOWN)
-    for position, column in enumerate(_COLUMNS):
-        table.add_column(column, justify="right" if position else "left", no_wrap=True)
-    for row in run.rows:
-        table.add_row(*_cells(row))
+    rows = [_cells(row, run) for row in run.rows]
+    for position, title in enumerate(rows[0]):
+        table.add_column(title, justify="right" if position else "left", no_wrap=True)
+    for cells in rows:
+        table.add_row(*cells.values())
     # Without a terminal's width: a line that wraps is better than a figure cut short.
     console = Console(file=io.StringIO(), width=_WIDTH)
     with console.capture() as capture:
@@ -92,25 +84,48 @@ def make_json(run: Run) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row, run: Run) -> dict[str, str]:
+    """Return what stands in each column of a row, by the title of the column."""
     mark = " !" if row.client_too_busy else ""
-    return [
-        row.name,
-        _rate(row.rate_median),
-        f"{_rate(row.rate_min)}..{_rate(row.rate_max)}",
-        _NOTHING if row.ratio is None else f"{row.ratio:.2f}",
-        _NOTHING if row.p50_ms is None else _milliseconds(row.p50_ms),
-        _NOTHING if row.p99_ms is None else _milliseconds(row.p99_ms),
-        _NOTHING if row.latency_rate is None else _rate(row.latency_rate),
-        f"{row.server_cpu_percent:.0f} %",
-        f"{row.client_cpu_percent:.0f} %{mark}",
-    ]
+    tail = {
+        "p99.9 ms": _or_nothing(row.p999_ms, _short),
+        "max ms": _or_nothing(row.max_ms, _short),
+        "n": str(row.latencies),
+    }
+    checked = {
+        "answers": _or_nothing(row.answers, str),
+        "409": _or_nothing(row.refused, str),
+        # One would have ended the run.
+        "wrong": _NOTHING if row.answers is None else "0",
+        "conflicts": _or_nothing(row.conflicts, str),
+    }
+    own = {
+        column.title: _or_nothing(
+            row.figures.get(column.title), f"{{:.{column.digits}f}}".format
+        )
+        for column in run.case.columns
+    }
+    return {
+        "implementation": row.name,
+        "req/s": _short(row.rate_median),
+        "min..max": f"{_short(row.rate_min)}..{_short(row.rate_max)}",
+        "ratio": _or_nothing(row.ratio, "{:.2f}".format),
+        "p50 ms": _or_nothing(row.p50_ms, _short),
+        "p99 ms": _or_nothing(row.p99_ms, _short),
+        **(tail if run.case.tail else {}),
+        "at req/s": _or_nothing(row.latency_rate, _short),
+        **own,
+        "server CPU": f"{row.server_cpu_percent:.0f} %",
+        "client CPU": f"{row.client_cpu_percent:.0f} %{mark}",
+        **(checked if any(one.answers is not None for one in run.rows) else {}),
+    }
 
 
 def _caption(run: Run) -> list[str]:
     machine, settings = run.machine, run.settings
     lock = "" if machine.gil else ", without the GIL"
-    paths = " ".join(run.case.load(settings.values))
+    paths = ", GET " + " ".join(run.case.load(settings.values))
+    asked = "" if run.case.generator else paths
     repeats = "repeat" if settings.repeat == 1 else "repeats"
     lines = [
         f"{machine.date[:10]}, {machine.cpu}, {machine.cores} cores,"
@@ -118,14 +133,15 @@ def _caption(run: Run) -> list[str]:
         f"{machine.interpreter}{lock}, Tornado {machine.tornado},"
         f" commit {machine.commit}",
         f"req/s: median of {settings.repeat} interleaved {repeats}, {run.load},"
-        f" {settings.clients} clients, {settings.seconds} s each, GET {paths}",
-        f"ratio: to {run.case.baseline}, median of each repeat's own ratio",
+        f" {settings.clients} clients, {settings.seconds} s each{asked}",
+        f"ratio: {run.case.compare.title}, median of each repeat's own ratio",
     ]
     if settings.latency_seconds:
         lines.append(
             f"p50, p99: open loop at {settings.latency_share:.0%} of the measured"
             " req/s, from the intended start"
         )
+    lines += run.case.notes
     other = max((one.other_cpu_cores for one in run.measurements), default=0.0)
     if other > _MUCH_ELSEWHERE:
         lines.append(
@@ -139,11 +155,11 @@ def _caption(run: Run) -> list[str]:
     return lines
 
 
-def _rate(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+def _or_nothing(value: T | None, render: Callable[[T], str]) -> str:
+    return _NOTHING if value is None else render(value)
 
 
-def _milliseconds(value: float) -> str:
+def _short(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
 
 
@@ -156,9 +172,16 @@ def _measurement_fields(one: Measurement, clients: int) -> dict[str, object]:
         "closed_loop_mean_ms": 1000 * clients / one.throughput.rate,
         "server_cpu_cores": one.server_cpu_cores,
         "other_cpu_cores": one.other_cpu_cores,
-        "throughput": asdict(one.throughput),
+        "throughput": _throughput_fields(one.throughput),
         "latency": None if one.latency is None else _latency_fields(one.latency),
+        "checked": None if one.checked is None else asdict(one.checked),
     }
+
+
+def _throughput_fields(throughput: Throughput) -> dict[str, object]:
+    fields = asdict(throughput)
+    del fields["latency"]  # condensed beside it
+    return fields
 
 
 def _latency_fields(latency: Latency) -> dict[str, object]:

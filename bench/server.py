@@ -150,11 +150,14 @@ def server_for(
     case: Case, competitor: Competitor, values: Values, workers: int
 ) -> Server:
     """Return the server, not yet started, of a competitor."""
+    workers = competitor.workers or workers
     command = [
         *pinned(range(workers)),
-        *(sys.executable, "-m", f"bench.servers.{competitor.server}"),
+        *(competitor.python or sys.executable, "-m"),
+        f"bench.servers.{competitor.server}",
         f"{case.name}:{competitor.application}",
         *("--port", "0", "--workers", str(workers)),
+        *(f"--set={name}={value}" for name, value in values.items()),
         *competitor.options,
     ]
     return Server(competitor.name, command, probe=case.samples(values)[0].path)

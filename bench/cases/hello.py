@@ -21,12 +21,12 @@ class PlainHandler(tornado.web.RequestHandler):
         self.write("Hello, world")
 
 
-def plain(_workers: int) -> tornado.web.Application:
+def plain(_workers: int, _values: Values) -> tornado.web.Application:
     """Return the application without any mark."""
     return tornado.web.Application([("/", PlainHandler)])
 
 
-def transactional(_workers: int) -> tornado.web.Application:
+def transactional(_workers: int, _values: Values) -> tornado.web.Application:
     """Return the same application with the handler marked."""
     from handlers.hello import make_application
 

@@ -43,12 +43,12 @@ class PoolHandler(tornado.web.RequestHandler):
         self.write({"primes": await self._compute(parse_number(text))})
 
 
-def plain(_workers: int) -> tornado.web.Application:
+def plain(_workers: int, _values: Values) -> tornado.web.Application:
     """Return the application of stock Tornado, of prefork and of nothing else."""
     return tornado.web.Application([("/(.*)", PlainHandler)])
 
 
-def pool(workers: int) -> tornado.web.Application:
+def pool(workers: int, _values: Values) -> tornado.web.Application:
     """Return the application with a hand-written process pool."""
     executor = ProcessPoolExecutor(workers, initializer=follow_parent)
 
@@ -59,7 +59,7 @@ def pool(workers: int) -> tornado.web.Application:
     return tornado.web.Application([("/(.*)", PoolHandler, {"compute": compute})])
 
 
-def transactional(_workers: int) -> tornado.web.Application:
+def transactional(_workers: int, _values: Values) -> tornado.web.Application:
     """Return the demo server's application, whose handler is marked."""
     from handlers.primes import make_application
 

@@ -1,24 +1,43 @@
-"""Stock Tornado forked into several processes, which share nothing but the port."""
+"""Stock Tornado forked into several processes, which share nothing but the port.
+
+With ``--early`` the application is made before the fork, so that the processes share
+the memory of what is in it until they write to it; that CPython counts references is
+writing. ``--freeze`` keeps at least the garbage collector away from it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 
 import tornado.process
 
-from bench.case import load_application
-from bench.servers.setup import bind, follow_parent, make_parser, serve
+from bench.servers.setup import (
+    bind,
+    follow_parent,
+    make_application,
+    make_parser,
+    serve,
+)
 
 
 def main() -> None:
     """Serve the application that the command line names, in `--workers` processes."""
-    options = make_parser(__doc__).parse_args()
+    parser = make_parser(__doc__)
+    parser.add_argument("--early", action="store_true", help="load before the fork")
+    parser.add_argument("--freeze", action="store_true", help="gc.freeze() before it")
+    options = parser.parse_args()
     follow_parent()
     sockets = bind(options.port)
+    application = make_application(options) if options.early else None
+    if options.freeze and hasattr(gc, "freeze"):
+        gc.collect()
+        gc.freeze()
     # The first process stays in this call and only waits for the others.
-    tornado.process.fork_processes(options.workers)
+    tornado.process.fork_processes(options.workers, max_restarts=sys.maxsize)
     follow_parent()
-    application = load_application(options.application)(options.workers)
+    application = application or make_application(options)
     asyncio.run(serve(application, sockets))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import ctypes
 import os
@@ -13,6 +14,7 @@ import tornado.httpserver
 import tornado.netutil
 import tornado.web
 
+from bench.case import load_application
 from bench.command_line import OneLineParser
 
 if TYPE_CHECKING:
@@ -28,7 +30,21 @@ def make_parser(description: str | None) -> OneLineParser:
     parser.add_argument("application", help="CASE:FUNCTION, for example primes:plain")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--workers", type=int, default=1, help="how many processes")
+    parser.add_argument(
+        "--set",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="a parameter of the case",
+    )
     return parser
+
+
+def make_application(options: argparse.Namespace) -> tornado.web.Application:
+    """Return the application that the command line names, with its parameters."""
+    factory = load_application(options.application)
+    return factory(options.workers, dict(options.set))
 
 
 def follow_parent() -> None:
@@ -48,6 +64,13 @@ def bind(port: int) -> list[socket.socket]:
     sockets = tornado.netutil.bind_sockets(port, ADDRESS)
     print(f"http://{ADDRESS}:{sockets[0].getsockname()[1]}", flush=True)
     return sockets
+
+
+def _setting(text: str) -> tuple[str, int]:
+    name, equals, number = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=NUMBER, not {text}")
+    return name, int(number)
 
 
 async def serve(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
-from bench.case import load_application
-from bench.servers.setup import bind, follow_parent, make_parser, serve
+from bench.servers.setup import (
+    bind,
+    follow_parent,
+    make_application,
+    make_parser,
+    serve,
+)
 
 
 def main() -> None:
     """Serve the application that the command line names."""
     options = make_parser(__doc__).parse_args()
     follow_parent()
-    application = load_application(options.application)(options.workers)
+    application = make_application(options)
     asyncio.run(serve(application, bind(options.port)))
 
 

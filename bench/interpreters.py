@@ -1,0 +1,101 @@
+"""The Python interpreters of this machine that can serve: what they are, what lacks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["NAMES", "Interpreter", "Unusable", "find_interpreters", "probe"]
+
+NAMES = ("python3.13t", "python3.14t", "pypy3.11", "pypy3")
+"""What is looked for on the path, beside the interpreter that runs the benchmark."""
+
+_PROBE = """
+import json, platform, sys
+import cloudpickle, tornado
+gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+name = platform.python_implementation()
+version = platform.python_version()
+if name == "PyPy":
+    version = "%d.%d.%d" % sys.pypy_version_info[:3]
+print(json.dumps([name, version, gil]))
+"""
+_PROBE_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python that has Tornado and cloudpickle.
+
+    Attributes:
+        path: What runs it.
+        implementation: ``CPython`` or ``PyPy``.
+        version: Its own, as PyPy's 7.3.20.
+        gil: Whether it has a global lock.
+    """
+
+    path: str
+    implementation: str
+    version: str
+    gil: bool
+
+    def __str__(self) -> str:
+        return f"{self.implementation} {self.version}{'' if self.gil else 't'}"
+
+    @property
+    def has_jit(self) -> bool:
+        """Whether it gets fast only after a while."""
+        return self.implementation == "PyPy"
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A Python that cannot serve, and why."""
+
+    path: str
+    reason: str
+
+
+def find_interpreters(more: Iterable[str]) -> tuple[list[Interpreter], list[Unusable]]:
+    """Return the interpreters that can serve, each once, and those that cannot.
+
+    Args:
+        more: Paths or names to look at, too.
+    """
+    usable: dict[str, Interpreter] = {}
+    unusable: list[Unusable] = []
+    found = (shutil.which(name) for name in (*more, *NAMES))
+    for path in (sys.executable, *filter(None, found)):
+        one = probe(path)
+        if isinstance(one, Interpreter):
+            usable.setdefault(str(one), one)
+        else:
+            unusable.append(one)
+    unusable += [Unusable(name, "not found") for name in more if not shutil.which(name)]
+    return list(usable.values()), unusable
+
+
+def probe(path: str) -> Interpreter | Unusable:
+    """Ask the interpreter at `path` what it is."""
+    try:
+        answer = subprocess.run(
+            [path, "-c", _PROBE],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PROBE_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Unusable(path, str(error))
+    if answer.returncode:
+        lines = answer.stderr.strip().splitlines() or [f"exit code {answer.returncode}"]
+        return Unusable(path, lines[-1])
+    implementation, version, gil = json.loads(answer.stdout.splitlines()[-1])
+    return Interpreter(path, implementation, version, gil)

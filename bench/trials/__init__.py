@@ -1,0 +1,1 @@
+"""Trials: benchmarks without load from outside, each of a few ways to do a thing."""
