@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
+import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.executors import ScriptedExecutor, register_all
-from txloop.attempt import on_commit
+from tests.logs import allow_log
+from txloop.body import on_commit
 from txloop.dispatch import Dispatcher
+from txloop.events import Conflicted
 from txloop.executors.base import executor_named
 from txloop.executors.processes import ProcessesExecutor
 from txloop.logs import capture_records
@@ -28,18 +32,38 @@ if TYPE_CHECKING:
     from txloop.events import Event
     from txloop.executors.base import Executor
 
-__all__ = ["EXECUTORS", "Engine", "Gate", "Result", "note", "noted", "on", "running"]
+__all__ = [
+    "EXECUTORS",
+    "Engine",
+    "Gate",
+    "Result",
+    "bury_the_dead",
+    "note",
+    "noted",
+    "on",
+    "running",
+]
 
-EXECUTORS = ("serial", "processes", "rehearsal", "scripted")
+AT_BOUND = r" was in vain \d+ times because "
+
+EXECUTORS = ("serial", "processes", "threads", "rehearsal", "scripted")
+
+HASTE_SECONDS = 1e-5
+"""How often threads take turns under the GIL: as often as possible."""
 
 register_all()
 
 
 class Result:
-    """What became of a call: one answer, or none yet."""
+    """What became of a call: one answer, or none yet.
+
+    Attributes:
+        number: That of its transaction.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self.number = 0
         self._answers: list[tuple[object, BaseException | None]] = []
 
     def settle(self, value: object, error: BaseException | None) -> None:
@@ -86,11 +110,13 @@ class Engine:
         events: What the dispatcher told its listeners, from the start.
     """
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, barrier: bool = False) -> None:
         self.loop = asyncio.new_event_loop()
         self.executor = executor
         self.events: list[Event] = []
-        self.dispatcher = Dispatcher(executor, self.loop, [self.events.append])
+        self.dispatcher = Dispatcher(
+            executor, self.loop, [self.events.append], barrier=barrier
+        )
 
     @property
     def scripted(self) -> ScriptedExecutor:
@@ -107,7 +133,8 @@ class Engine:
     @property
     def aborts(self) -> int:
         """The number of attempts thrown away in a conflict."""
-        return self.dispatcher.stats().aborts
+        # Not from the statistics: they search for the names of contended containers.
+        return sum(isinstance(event, Conflicted) for event in self.events)
 
     def profile(self, label: str = "test") -> Profile:
         """Return the record of a new function, which nothing is known of."""
@@ -126,15 +153,24 @@ class Engine:
         profile: Profile | None = None,
         ordered: bool = False,
         commits_on: tuple[type[BaseException], ...] = (),
+        timeout_seconds: float | None = None,
         **kwargs: object,
     ) -> Result:
         """Submit a call of `function` and return what will become of it."""
         profile = profile or self.profile()
-        call = Call(function, args, kwargs, profile.label, ordered, commits_on)
+        call = Call(
+            function,
+            args,
+            kwargs,
+            profile.label,
+            ordered,
+            commits_on,
+            timeout_seconds=timeout_seconds,
+        )
         result = Result(self.loop)
         asyncio._set_running_loop(self.loop)  # as in a callback of the loop
         try:
-            self.dispatcher.submit(call, profile, result.settle)
+            result.number = self.dispatcher.submit(call, profile, result.settle)
         finally:
             asyncio._set_running_loop(None)
         return result
@@ -200,22 +236,35 @@ class Engine:
         self.loop.close()
 
 
+def bury_the_dead() -> None:
+    """Let go of what nobody refers to; where references are counted, it is gone."""
+    if sys.implementation.name != "cpython":
+        for _ in range(2):  # what finalizers let go of, too
+            gc.collect()
+
+
 @contextmanager
-def running(name: str, workers: int = 2) -> Iterator[Engine]:
+def running(name: str, workers: int = 2, *, barrier: bool = False) -> Iterator[Engine]:
     """Give an engine on that executor; afterwards, nothing of it may be left."""
     capture_records()
     noted.clear()
     followers = list(committed.followers)
-    engine = Engine(executor_named(name, workers))
+    engine = Engine(executor_named(name, workers), barrier)
+    switch_seconds = sys.getswitchinterval()
+    if name == "threads":
+        sys.setswitchinterval(HASTE_SECONDS)
     try:
-        yield engine
+        with allow_log("txloop", AT_BOUND):
+            yield engine
     finally:
         engine.close()
+        sys.setswitchinterval(switch_seconds)
         snapshots, superseded = dict(committed._snapshots), len(committed._superseded)
         committed._snapshots.clear()  # the next test is not to blame
         committed.trim()
     assert ({}, 0) == (snapshots, superseded), "snapshots stayed open"
     assert followers == committed.followers
+    assert set() == committed.readers
     assert committed.owner is None
 
 

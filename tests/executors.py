@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txloop.attempt import run_attempt
 from txloop.executors.base import register_executor
+from txloop.running import run_attempt
 from txloop.store import committed
-from txloop.types import Outcome, Refusal
+from txloop.types import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from txloop.executors.base import Deliver, Reactor, Work
+    from txloop.executors.base import Deliver, Reactor, Running, Work
+    from txloop.types import Answer
 
 __all__ = ["RehearsalExecutor", "ScriptedExecutor", "register_all"]
 
@@ -30,12 +31,13 @@ class ScriptedExecutor:
 
     name = "scripted"
     forks = False
+    parallel = False
     transport_seconds = 0.0  # everything is sent away
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or 2
         self.waiting: dict[int, Work] = {}
-        self.begun: dict[int, Outcome | Refusal] = {}
+        self.begun: dict[int, Answer] = {}
         self._deliver: Deliver | None = None
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
@@ -44,7 +46,7 @@ class ScriptedExecutor:
     def run(self, batch: Sequence[Work]) -> None:
         self.waiting.update((work.number, work) for work in batch)
 
-    def begin(self, number: int) -> Outcome | Refusal:
+    def begin(self, number: int) -> Answer:
         """Run the body of a waiting attempt and keep its answer back."""
         work = self.waiting.pop(number)
         snapshot = committed.open_snapshot()
@@ -59,6 +61,14 @@ class ScriptedExecutor:
         assert self._deliver is not None
         self._deliver(number, self.begun.pop(number))
 
+    def refuse(self, number: int, reason: str) -> None:
+        """Deliver a refusal instead of the answer of an attempt that has begun."""
+        assert self._deliver is not None
+        answer = self.begun.pop(number)
+        if not isinstance(answer, Refusal):
+            committed.close_snapshot(answer.snapshot)
+        self._deliver(number, Refusal(reason))
+
     def run_all(self) -> None:
         """Begin and finish what waits, one after another, until nothing does."""
         while self.waiting or self.begun:
@@ -66,9 +76,18 @@ class ScriptedExecutor:
                 self.begin(min(self.waiting))
             self.finish(min(self.begun))
 
+    def feed(self) -> None:
+        pass
+
+    def withdraw(self, number: int) -> bool:
+        return self.waiting.pop(number, None) is not None
+
+    def running(self) -> Sequence[Running]:
+        return ()
+
     def close(self) -> None:
         for answer in self.begun.values():
-            if isinstance(answer, Outcome):
+            if not isinstance(answer, Refusal):
                 committed.close_snapshot(answer.snapshot)
         self.begun.clear()
         self.waiting.clear()
@@ -80,6 +99,7 @@ class RehearsalExecutor:
     name = "rehearsal"
     workers = 1
     forks = False
+    parallel = False
     transport_seconds = 0.0  # everything is sent here
 
     def __init__(self, workers: int | None = None) -> None:
@@ -99,6 +119,15 @@ class RehearsalExecutor:
                 continue
             committed.open_snapshot()
             self._deliver(work.number, run_attempt(work.call, speculative=False))
+
+    def feed(self) -> None:
+        pass
+
+    def withdraw(self, number: int) -> bool:
+        return False
+
+    def running(self) -> Sequence[Running]:
+        return ()
 
     def close(self) -> None:
         pass

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -20,7 +21,9 @@ from tornado.platform.asyncio import AsyncIOLoop
 from tests.executors import register_all
 from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
+from txloop.executors.base import gil_enabled
 from txloop.executors.processes import ProcessesExecutor
+from txloop.executors.threads import ThreadsExecutor
 from txloop.loop import TransactionIOLoop
 from txloop.options import use_executor
 from txloop.web import register_all as register_targets
@@ -43,7 +46,10 @@ __all__ = [
     "serving",
 ]
 
-KINDS = ("serial", "rehearsal", "processes")
+THREADS = not gil_enabled() or bool(os.environ.get("TXLOOP_TEST_THREADS"))
+"""Whether threads take part where that takes long: under the GIL only if asked for."""
+
+KINDS = ("serial", "rehearsal", "processes", *(["threads"] * THREADS))
 """Where transactions run: each is an executor's name."""
 
 T = TypeVar("T")
@@ -53,6 +59,13 @@ register_all()
 
 class AwayExecutor(ProcessesExecutor):
     """Worker processes to which everything is sent, however short it is."""
+
+    def _note_transport(self, seconds: float) -> None:
+        pass
+
+
+class AwayThreads(ThreadsExecutor):
+    """Threads to which everything is sent."""
 
     def _note_transport(self, seconds: float) -> None:
         pass
@@ -213,6 +226,8 @@ def loop_of(kind: str, workers: int = 2, **options: object) -> AsyncIOLoop:
         return loop
     if kind == "processes":
         use_executor(AwayExecutor(workers))
+    if kind == "threads":
+        use_executor(AwayThreads(workers))
     loop = TransactionIOLoop(make_current=False, executor=kind, **options)
     return loop
 

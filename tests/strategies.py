@@ -19,18 +19,20 @@ class Operation:
 
     Attributes:
         what: Its name, as `tests.model.plays` performs it.
-        where: A variable's name, or the path to a dict.
-        key: The key, for dicts.
+        where: A variable's name, or the path to a container.
+        key: The key, for dicts; the attribute, for objects.
         value: What to store or to note down.
+        index: The index, for lists.
     """
 
     what: str
     where: str | tuple[str, ...] = ()
     key: str = ""
     value: int = 0
+    index: int = 0
 
     def __repr__(self) -> str:
-        return f"Operation{self.what, self.where, self.key, self.value}"
+        return f"Operation{self.what, self.where, self.key, self.value, self.index}"
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,46 @@ keys = st.sampled_from(KEYS)
 dicts = st.sampled_from(DICTS)
 variables = st.sampled_from(VARIABLES)
 
+LIST_READS = ["get", "slice", "rest", "len", "bool", "last", "items", "in", "count"]
+LIST_WRITES = [
+    *("set", "add", "delete", "pop", "insert", "append", "extend", "put slice"),
+    *("cut", "sort", "reverse", "clear", "swap", "nest", "append inside"),
+]
+SET_STEPS = [
+    "in",
+    "len",
+    "items",
+    "add",
+    "discard",
+    "remove",
+    "update",
+    "clear",
+    "keep",
+]
+
+on_others = st.one_of(
+    st.builds(
+        Operation,
+        st.sampled_from(LIST_READS + LIST_WRITES),
+        st.just(("l",)),
+        value=values,
+        index=st.integers(-2, 4),
+    ),
+    st.builds(Operation, st.sampled_from(SET_STEPS), st.just(("s",)), value=values),
+    st.builds(
+        Operation,
+        st.sampled_from(["get", "set", "add", "total", "equal", "delete"]),
+        st.just(("o",)),
+        st.sampled_from(["x", "y"]),
+        values,
+    ),
+    st.builds(
+        Operation, st.sampled_from(["add", "get", "set"]), st.just(("n",)), value=values
+    ),
+)
+
 operations = st.one_of(
+    on_others,
     st.builds(Operation, st.sampled_from(["read", "add"]), variables),
     st.builds(Operation, st.just("write"), variables, value=values),
     st.builds(

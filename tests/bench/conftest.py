@@ -6,6 +6,8 @@ import socket
 
 import pytest
 
+from tests.bench.game import ROWS, Game
+
 
 @pytest.fixture
 def free_port():
@@ -13,3 +15,9 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+@pytest.fixture
+def game():
+    """Begin a game on the map that the tests of its check know."""
+    return Game(ROWS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench.case import load_case
@@ -12,7 +13,9 @@ from bench.report import Run
 from bench.rows import make_rows
 
 if TYPE_CHECKING:
-    from bench.builtin_load import Latency
+    from collections.abc import Mapping
+
+    from bench.load import Checked, Latency
 
 MACHINE = Machine(
     cpu="Test CPU",
@@ -35,6 +38,8 @@ def make_measurement(
     client: float = 0.1,
     other: float = 0.0,
     latency: Latency | None = None,
+    checked: Checked | None = None,
+    figures: Mapping[str, float] | None = None,
 ) -> Measurement:
     """Return a turn of one second."""
     throughput = Throughput(
@@ -45,13 +50,17 @@ def make_measurement(
         exit_code=0,
         stdout="{}",
         stderr="",
+        latency=latency,
+        figures=figures or {},
     )
-    return Measurement(competitor, repeat, throughput, server, other, latency)
+    return Measurement(competitor, repeat, throughput, server, other, latency, checked)
 
 
-def make_run(measurements: list[Measurement], *, latency_seconds: int = 3) -> Run:
-    """Return a run of the case hello that found these."""
-    case = load_case("hello")
+def make_run(
+    measurements: list[Measurement], *, latency_seconds: int = 3, **changes: object
+) -> Run:
+    """Return a run that found these, of the case hello with other fields."""
+    case = replace(load_case("hello"), **changes)  # type: ignore[arg-type]  # of Case
     names = list(dict.fromkeys(one.competitor for one in measurements))
     settings = Settings(
         seconds=5,
@@ -69,5 +78,5 @@ def make_run(measurements: list[Measurement], *, latency_seconds: int = 3) -> Ru
         load="siege 4.0.7",
         command="python -m bench hello",
         measurements=measurements,
-        rows=make_rows(measurements, names, case.baseline),
+        rows=make_rows(measurements, names, case),
     )

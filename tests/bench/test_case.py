@@ -20,7 +20,10 @@ def values(case):
 
 
 def test_the_promised_cases_are_there():
-    assert {"primes", "hello"} <= set(case_names())
+    expected = "astar astar_paths blocking contention counter hello kills log mixed"
+
+    more = "order overload primes story"
+    assert {*expected.split(), *more.split()} == set(case_names())
 
 
 def test_a_case_is_named_after_its_file(case):
@@ -68,6 +71,23 @@ def test_primes_refuses_a_number_that_the_server_would():
         load_case("primes").load({"number": 10**6})
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"width": 1}, "no map is 1 x 200"),
+        ({"height": 10**6}, "no map is 200 x 1000000"),
+        ({"walls": 51}, r"walls must be 0..50 percent, not 51"),
+        ({"walls": -1}, r"walls must be 0..50 percent, not -1"),
+    ],
+)
+def test_astar_refuses_a_map_that_is_none(fields, message):
+    case = load_case("astar")
+    defaults = {one.name: one.default for one in case.parameters}
+
+    with pytest.raises(UsageError, match=message):
+        case.load({**defaults, **fields})
+
+
 @pytest.mark.parametrize("spec", ["nonsense:plain", "primes:nonsense", "primes"])
 def test_an_unknown_application_is_refused(spec):
     with pytest.raises(UsageError, match=r"no case|no function"):
@@ -75,12 +95,31 @@ def test_an_unknown_application_is_refused(spec):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", ["primes:plain", "primes:pool", "hello:plain"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "primes:plain",
+        "primes:pool",
+        "hello:plain",
+        "astar:plain",
+        "astar_paths:plain",
+        "mixed:plain",
+        "mixed:pool",
+        "blocking:plain",
+        "blocking:threads",
+        "blocking:processes",
+        "contention:plain",
+        "overload:plain",
+        "kills:plain",
+    ],
+)
 def test_what_txloop_is_compared_with_never_imports_it(spec):
     program = (
         "import sys, bench.servers.stock, bench.servers.prefork\n"
-        "from bench.case import load_application\n"
-        f"load_application({spec!r})(1)\n"
+        "from bench.case import load_application, load_case\n"
+        f"case = load_case({spec.partition(':')[0]!r})\n"
+        "values = {one.name: one.default for one in case.parameters}\n"
+        f"load_application({spec!r})(1, values)\n"
         "sys.exit('txloop' in sys.modules)"
     )
 

@@ -46,10 +46,13 @@ async def serving(respond, count=1):
         await asyncio.gather(*handling)
 
 
-def run_open(respond, *, rate, seconds, count=1, requests=(REQUEST % 0,)):
+def run_open(
+    respond, *, rate, seconds, count=1, requests=(REQUEST % 0,), refusable=False
+):
     async def run():
         async with serving(respond, count) as connections:
-            return await OpenLoad(connections, list(requests)).run(rate, seconds)
+            load = OpenLoad(connections, list(requests), refusable)
+            return await load.run(rate, seconds)
 
     return asyncio.run(run())
 
@@ -138,6 +141,94 @@ def test_open_load_counts_what_is_never_answered(monkeypatch):
     assert (0, 5) == (result.completed, result.failed)
 
 
+def test_open_load_counts_503_as_a_failure_unless_it_may_be_refused():
+    async def refuse_odd(path, writer):
+        odd = path == "/1"
+        writer.write(answer(status=b"503 Busy" if odd else b"200 OK"))
+
+    requests = [REQUEST % 0, REQUEST % 1]
+    strict = run_open(refuse_odd, rate=1000, seconds=0.006, requests=requests)
+    lenient = run_open(
+        refuse_odd, rate=1000, seconds=0.006, requests=requests, refusable=True
+    )
+
+    assert (3, 3, 0) == (strict.completed, strict.failed, strict.refused)
+    assert (3, 0, 3) == (lenient.completed, lenient.failed, lenient.refused)
+    assert len(lenient.latencies_seconds) == 3
+
+
+def test_open_load_tells_which_answers_came_before_it_had_sent_all():
+    """The server answers the first request at once, the others when it has them all."""
+    held = []
+
+    async def hold(path, writer):
+        if path == "/0":
+            writer.write(answer())
+        else:
+            held.append(writer)
+        if len(held) == 3:
+            for each in held:
+                each.write(answer())
+
+    requests = [REQUEST % number for number in range(4)]
+    result = run_open(hold, rate=20, seconds=0.2, count=4, requests=requests)
+
+    assert (4, 1) == (result.completed, result.in_time)
+
+
+@pytest.mark.parametrize(("users", "count"), [(3, 7), (3, 3), (3, 1)])
+def test_counted_load_sends_so_many_and_waits_for_all(users, count):
+    seen: list[str] = []
+
+    async def note(path, writer):
+        seen.append(path)
+        await asyncio.sleep(0)
+        writer.write(answer())
+
+    async def run():
+        async with serving(note, users) as connections:
+            return await ClosedLoad(connections, [REQUEST % 0]).run_counted(count)
+
+    result = asyncio.run(run())
+
+    assert count == len(seen) == result.completed
+
+
+def test_a_counted_load_whose_connections_are_all_lost_ends():
+    async def hang_up(_path, writer):
+        writer.close()
+
+    async def run():
+        async with serving(hang_up, 2) as connections:
+            return await ClosedLoad(connections, [REQUEST % 0]).run_counted(9)
+
+    result = asyncio.run(run())
+
+    assert (0, 2) == (result.completed, result.failed)
+
+
+def test_closed_load_opens_lost_connections_again_where_it_may():
+    """The first request of each connection is lost; so each is used once."""
+
+    async def hang_up(_path, writer):
+        writer.close()
+
+    async def run():
+        async with serving(hang_up) as (connection,):
+            _, port = connection._transport.get_extra_info("peername")
+
+            async def reopen():
+                (opened,) = await connect("127.0.0.1", port, 1)
+                return opened
+
+            load = ClosedLoad([connection], [REQUEST % 0], reopen)
+            return await load.run_counted(5)
+
+    result = asyncio.run(run())
+
+    assert (0, 5) == (result.completed, result.failed)
+
+
 def test_closed_load_keeps_one_request_per_connection():
     waiting = []
     most = []
@@ -182,7 +273,7 @@ def test_a_closed_connection_answers_at_once_that_it_cannot():
         async with serving(lambda *_: None) as (connection,):
             connection.close()
             await asyncio.sleep(0)
-            connection.send(REQUEST % 0, statuses.append)
+            connection.send(REQUEST % 0, lambda status, _body: statuses.append(status))
 
     asyncio.run(run())
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bench.__main__ import main
+from bench.__main__ import main, make_parser
 from bench.errors import WrongAnswerError
 
 
@@ -35,6 +35,8 @@ def fail(arguments, capsys):
         (["hello", "--number", "5"], "unrecognized arguments: --number"),
         (["primes", "--number", "50001"], "above the limit of 50000"),
         (["primes", "--number", "-1"], "not a whole number"),
+        (["astar", "--load", "siege"], "unrecognized arguments: --load siege"),
+        (["astar", "--walls", "99"], "walls must be 0..50"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
@@ -69,12 +71,19 @@ def test_siege_can_be_insisted_on(capsys, monkeypatch, tmp_path):
     assert (2, "bench: siege is not installed\n") == (code, error)
 
 
+def test_a_case_has_its_own_defaults():
+    options = make_parser().parse_args(["blocking"])
+
+    assert (16, 64, 50) == (options.workers, options.clients, options.sleep)
+
+
 def test_help_lists_the_cases(capsys):
     with pytest.raises(SystemExit) as left:
         main(["--help"])
 
     assert left.value.code == 0
-    assert "primes    CPU-bound requests" in capsys.readouterr().out
+    words = " ".join(capsys.readouterr().out.split())
+    assert "primes CPU-bound requests" in words
 
 
 @pytest.mark.slow
@@ -98,6 +107,24 @@ def test_a_run_without_siege_prints_nothing_but_the_table(tmp_path):
     document = json.loads(result.read_text())
     assert document["rows"][0]["ratio"] == 1.0
     assert document["measurements"][0]["latency"]["requests"] > 0
+
+
+@pytest.mark.slow
+def test_a_case_with_a_load_of_its_own_checks_every_answer(capsys, tmp_path):
+    result = tmp_path / "result.json"
+    quick = "--only stock --seconds 1 --repeat 1 --clients 3 --width 20 --height 20"
+
+    code = main(["astar", *quick.split(), "--json", str(result)])
+
+    assert code == 0
+    text = capsys.readouterr().out
+    assert "the players of bench.astar (closed loop: 85 % move" in text
+    assert "p50, p99:" not in text
+    (measurement,) = json.loads(result.read_text())["measurements"]
+    answers = measurement["checked"]["answers"]
+    assert answers > measurement["throughput"]["transactions"] > 10
+    cells = [cell.strip() for cell in text.splitlines()[4].split("|")]
+    assert [str(answers), "0", "-"] == [cells[-5], *cells[-3:-1]]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 
 from bench.builtin_load import BuiltInLoad, LatencyProbe
 from bench.case import Competitor, load_case
-from bench.errors import HungLoadError, LoadError
+from bench.errors import HungLoadError, LoadError, WrongAnswerError
 from bench.load import Load
-from bench.measure import run_load, schedule
+from bench.measure import Settings, collect, run_load, schedule
 from bench.server import Server, server_for
 from bench.siege import find_siege
 from tests.bench.samples import make_measurement
@@ -67,6 +67,9 @@ class HangingLoad:
             raise HungLoadError("hung")
         return make_measurement("any", 0, rate=7).throughput
 
+    def check(self, load):
+        return None
+
 
 @pytest.mark.parametrize("times", [0, 1, 2])
 def test_a_load_that_hung_is_run_again_on_a_server_at_rest(times):
@@ -81,6 +84,32 @@ def test_a_load_that_hung_is_run_again_on_a_server_at_rest(times):
 def test_a_load_that_always_hangs_is_given_up():
     with pytest.raises(HungLoadError):
         run_load(RestingServer(), Load("", (), 1, 1), HangingLoad(3))
+
+
+class LyingLoad(HangingLoad):
+    """Measures, and finds that an answer was wrong."""
+
+    def check(self, load):
+        raise WrongAnswerError("1 of 7 answers is wrong")
+
+
+@pytest.mark.slow
+def test_a_wrong_answer_ends_the_run_and_names_the_competitor():
+    settings = Settings(
+        seconds=1,
+        clients=2,
+        repeat=1,
+        workers=1,
+        latency_seconds=0,
+        latency_share=0.0,
+        values={},
+    )
+    said: list[str] = []
+
+    with pytest.raises(WrongAnswerError, match=r"^stock: 1 of 7 answers is wrong"):
+        collect(HELLO, HELLO.select("stock"), settings, LyingLoad(0), said.append)
+
+    assert ["stock, repeat 1 of 1"] == said
 
 
 @pytest.mark.slow

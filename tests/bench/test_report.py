@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from bench.builtin_load import Latency
+from bench.case import Column
+from bench.load import Checked, Latency
 from bench.report import make_json, make_text
 from tests.bench.samples import MACHINE, make_measurement, make_run
 
@@ -67,6 +68,50 @@ def test_the_caption_tells_when_the_machine_did_other_work():
     assert "NOT ALONE: other programs used up to 80% of a core meanwhile" in text
 
 
+def test_a_case_s_own_columns_and_notes_are_shown():
+    measurements = [
+        make_measurement("stock", 0, rate=9, figures={"load": 0.954, "lost": 3}),
+        make_measurement("txloop unmarked", 0, rate=9),
+    ]
+    columns = (Column("of ideal", "load", 2), Column("lost", "lost"))
+
+    lines = make_text(
+        make_run(measurements, columns=columns, notes=("lost: for ever",))
+    ).splitlines()
+
+    cells = [[cell.strip() for cell in lines[at].split("|")] for at in (2, 4, 5)]
+    at = cells[0].index("of ideal")
+    assert [["of ideal", "lost"], ["0.95", "3"], ["-", "-"]] == [
+        one[at : at + 2] for one in cells
+    ]
+    assert "lost: for ever" in lines
+
+
+def test_a_case_may_show_the_tail_of_its_latencies():
+    lines = make_text(
+        make_run([make_measurement("stock", 0, rate=9, latency=LATENCY)], tail=True)
+    ).splitlines()
+
+    names, values = ([cell.strip() for cell in lines[at].split("|")] for at in (2, 4))
+    expected = {"p50 ms": "2.0", "p99.9 ms": "250", "max ms": "250", "n": "3"}
+    assert expected.items() <= dict(zip(names, values, strict=True)).items()
+
+
+def test_checked_answers_are_counted_over_all_repeats():
+    measurements = [
+        make_measurement("stock", 0, rate=9, checked=Checked(90, 2, None)),
+        make_measurement("txloop unmarked", 0, rate=9, checked=Checked(90, 3, 4)),
+        make_measurement("txloop unmarked", 1, rate=8, checked=Checked(80, 1, 5)),
+    ]
+
+    lines = make_text(make_run(measurements)).splitlines()
+
+    ends = [line.split("|")[-5:-1] for line in lines[2:6] if "--" not in line]
+    cells = [[cell.strip() for cell in end] for end in ends]
+    assert ["answers", "409", "wrong", "conflicts"] == cells[0]
+    assert [["90", "2", "0", "-"], ["170", "4", "0", "9"]] == cells[1:]
+
+
 def test_the_caption_tells_when_there_was_no_gil(run):
     run = dataclasses.replace(run, machine=dataclasses.replace(MACHINE, gil=False))
 
@@ -110,6 +155,8 @@ def test_json_has_each_row_and_each_turn(run):
             "exit_code": 0,
             "stdout": "{}",
             "stderr": "",
+            "figures": {},
+            "whole_seconds": None,
         },
         "latency": {
             "rate": 700.0,
@@ -123,6 +170,7 @@ def test_json_has_each_row_and_each_turn(run):
                 "p100": 250.0,
             },
         },
+        "checked": None,
     }
 
 

@@ -1,10 +1,23 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from bench.builtin_load import Latency
+from bench.case import Column, Comparison, load_case
+from bench.load import Latency
 from bench.rows import Row, make_rows, median_ratio, percentile
 from tests.bench.samples import make_measurement
+
+HELLO = load_case("hello")
+BY_RATE = HELLO.compare
+
+
+def turns(*rates):
+    return {
+        number: make_measurement("any", number, rate=rate).throughput
+        for number, rate in enumerate(rates)
+    }
 
 
 @pytest.mark.parametrize(
@@ -20,13 +33,13 @@ def test_percentile_of_one_value_is_that_value():
 
 def test_ratio_is_taken_within_each_repeat():
     """The machine got three times faster in repeat 2; the ratio stays what it was."""
-    stock, other = {0: 10.0, 1: 10.0, 2: 30.0}, {0: 20.0, 1: 22.0, 2: 57.0}
+    stock, other = turns(10, 10, 30), turns(20, 22, 57)
 
-    assert median_ratio(other, stock) == 2.0
+    assert median_ratio(other, stock, BY_RATE) == 2.0
 
 
 def test_there_is_no_ratio_without_the_baseline():
-    assert median_ratio({0: 10.0}, {}) is None
+    assert median_ratio(turns(10), {}, BY_RATE) is None
 
 
 def test_a_row_condenses_all_repeats():
@@ -39,7 +52,7 @@ def test_a_row_condenses_all_repeats():
         make_measurement("fast", 2, rate=50, server=2.0, client=0.4),
     ]
 
-    _, row = make_rows(measurements, ["stock", "fast"], "stock")
+    _, row = make_rows(measurements, ["stock", "fast"], HELLO)
 
     expected = Row(
         name="fast",
@@ -64,9 +77,37 @@ def test_latencies_of_all_repeats_count_together():
         make_measurement("stock", 1, rate=10, latency=late),
     ]
 
-    (row,) = make_rows(measurements, ["stock"], "stock")
+    (row,) = make_rows(measurements, ["stock"], HELLO)
 
     assert (8.0, 1.0, 5.0) == (row.latency_rate, row.p50_ms, row.p99_ms)
+    assert (10, 5.0, 5.0) == (row.latencies, row.p999_ms, row.max_ms)
+
+
+def test_a_case_says_what_its_ratio_is_of():
+    comparison = Comparison("slowness", lambda own, base: base.rate / own.rate)
+    case = dataclasses.replace(HELLO, comparison=comparison)
+    measurements = [
+        make_measurement("stock", 0, rate=10),
+        make_measurement("fast", 0, rate=40),
+    ]
+
+    _, row = make_rows(measurements, ["stock", "fast"], case)
+
+    assert row.ratio == 0.25
+
+
+def test_a_case_condenses_figures_of_its_own():
+    columns = (Column("typical", "size"), Column("worst", "size", condense=max))
+    missing = Column("missing", "weight")
+    case = dataclasses.replace(HELLO, columns=(*columns, missing))
+    measurements = [
+        make_measurement("stock", number, rate=1, figures={"size": size})
+        for number, size in enumerate([3.0, 1.0, 8.0])
+    ]
+
+    (row,) = make_rows(measurements, ["stock"], case)
+
+    assert {"typical": 3.0, "worst": 8.0} == row.figures
 
 
 def test_a_client_that_needs_half_a_core_for_each_server_core_is_marked():
@@ -75,6 +116,6 @@ def test_a_client_that_needs_half_a_core_for_each_server_core_is_marked():
         make_measurement("busy", 0, rate=10, server=1.0, client=0.51),
     ]
 
-    calm, busy = make_rows(measurements, ["calm", "busy"], "calm")
+    calm, busy = make_rows(measurements, ["calm", "busy"], HELLO)
 
     assert (False, True) == (calm.client_too_busy, busy.client_too_busy)

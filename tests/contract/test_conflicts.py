@@ -1,13 +1,15 @@
 """The grain of conflicts: which operation conflicts with which commit beside it.
 
-One transaction does `OPERATIONS[a]` and sets an unrelated variable, so that it has to
-hold at its commit. After its body has run, another one commits `COMMITS[b]`.
+One transaction does an operation and sets an unrelated variable, so that it has to hold
+at its commit. After its body has run, another one commits. The operations stand with
+the commits that they conflict with.
 """
 
 from __future__ import annotations
 
 import pytest
 
+from tests.contract.overlaps import beside, conflicting
 from tests.engine import on
 from txloop import TDict, TVar
 
@@ -58,45 +60,27 @@ OPERATIONS = {
     "popitem": (lambda d: d.popitem(), KEYS | {"set b"}),
     "setdefault a": (lambda d: d.setdefault("a", 5), SET_A | GONE_A),
     "setdefault x": (lambda d: d.setdefault("x", 5), {"insert x"}),
-    "clear": (lambda d: d.clear(), KEYS),
+    "clear": (lambda d: d.clear(), set()),
+    "clear and look": (
+        lambda d: [d.clear(), d.get("a"), "b" in d, len(d), list(d), d.copy()],
+        set(),
+    ),
+    "clear, set and look": (
+        lambda d: [d.clear(), d.update(b=1), d["b"], list(d.items()), d.popitem()],
+        set(),
+    ),
     "nothing": (lambda d: None, set()),
 }
 
 
-def operate(operation, shared, other):
-    other.set(1)
-    return operation(shared)
-
-
-def beside(engine, shared, operation, commit):
-    """Commit between the body of a transaction and its commit; count conflicts."""
-    result, number = engine.send(operate, operation, shared, TVar(0))
-    engine.scripted.begin(number)
-    _, between = engine.send(operate, commit, shared, TVar(0))
-    engine.scripted.begin(between)
-    engine.scripted.finish(between)
-    assert 0 == engine.aborts
-    engine.scripted.finish(number)
-    conflicts = engine.aborts
-    engine.wait(result)
-    return conflicts
-
-
-@pytest.mark.parametrize(
-    ("operation", "conflicting"), OPERATIONS.values(), ids=OPERATIONS
-)
-@pytest.mark.parametrize("commit", COMMITS)
+@pytest.mark.parametrize(("operation", "expected"), OPERATIONS.values(), ids=OPERATIONS)
 def test_an_operation_conflicts_where_its_answer_may_change(
-    engine, operation, conflicting, commit
+    engine, operation, expected
 ):
-    # GIVEN
-    shared = TDict(a=1, b=2)
+    def make():
+        return TDict(a=1, b=2)
 
-    # WHEN
-    conflicts = beside(engine, shared, operation, COMMITS[commit])
-
-    # THEN
-    assert int(commit in conflicting) == conflicts
+    assert expected == conflicting(engine, make, operation, COMMITS)
 
 
 def test_the_later_of_two_blind_sets_stays(engine):

@@ -141,7 +141,7 @@ def read_wait_write(shared, tally, gates):
     shared["n"] = seen + 1
 
 
-@on("processes")
+@on("processes", "threads")
 def test_an_aborted_attempt_leaves_no_effects_and_no_records(engine, tmp_path, kept):
     # GIVEN
     shared, tally = TDict(n=0), Tally(tmp_path / "tally")

@@ -7,7 +7,6 @@ from tests.logs import expect_log
 from txloop import TVar, inevitable
 from txloop.dispatch import MOST_CONFLICTS
 from txloop.events import Committed, RoundRun, Started
-from txloop.store import committed
 
 
 def increment(variable):
@@ -79,7 +78,7 @@ def test_the_story_of_an_inevitable_transaction(engine):
     assert (True, True) == (unlucky.done, other.done)
 
 
-@on("processes", "rehearsal", "scripted")
+@on("processes", "threads", "rehearsal", "scripted")
 def test_the_story_of_a_call_that_goes_home(engine):
     # WHEN
     engine.run(inevitable)
@@ -130,13 +129,20 @@ def test_a_listener_that_fails_is_removed(engine):
 
 def test_the_start_is_told_once_before_the_executor_starts(engine):
     # GIVEN
-    owners = []
-    engine.dispatcher._on_start = lambda: owners.append(committed.owner)
+    told = []
+    start = engine.executor.start
+
+    def start_and_tell(*args):
+        told.append("starts")
+        start(*args)
+
+    engine.executor.start = start_and_tell
+    engine.dispatcher._on_start = lambda: told.append("is told")
 
     # WHEN
-    before = list(owners)
+    before = list(told)
     engine.run(int)
     engine.run(int)
 
     # THEN
-    assert ([], [None]) == (before, owners)
+    assert ([], ["is told", "starts"]) == (before, told)

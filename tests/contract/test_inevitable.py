@@ -19,7 +19,7 @@ from txloop.events import Aborted
 
 LOCK = threading.Lock()
 
-AWAY = ("processes", "rehearsal", "scripted")
+AWAY = ("processes", "threads", "rehearsal", "scripted")
 
 
 def aborted(engine):

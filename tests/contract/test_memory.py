@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine import Gate, on
+from tests.engine import Gate, bury_the_dead, on
 from tests.logs import expect_log
 from txloop import TDict, TVar, TxForgottenError
 from txloop.executors import connection, deltas
@@ -99,6 +99,7 @@ def test_containers_that_died_vanish_everywhere(
         del shared[key]
     gc.collect()
     for _ in range(3):
+        bury_the_dead()
         # The last commit that a worker has not seen still refers to them.
         after = engine.ask_all_workers(kept_numbers, tmp_path)
 
@@ -124,6 +125,7 @@ def test_results_that_nobody_keeps_vanish_everywhere(engine, tmp_path):
     # WHEN
     numbers = {engine.run(make_rubbish, n)._number for n in range(5)}
     for _ in range(3):
+        bury_the_dead()
         after = engine.ask_all_workers(kept_numbers, tmp_path)
 
     # THEN
@@ -187,6 +189,7 @@ def hoard_in_all_workers(engine, folder):
     engine.ask_all_workers(functools.partial(hoard, shared), folder)
     del shared["new"]
     for _ in range(3):
+        bury_the_dead()
         # The last commit that a worker has not seen still refers to it.
         engine.ask_all_workers(int, folder)
 

@@ -239,7 +239,7 @@ def look_twice(shared, started, gate):
     return first, shared["n"], len(shared), list(shared)
 
 
-@on("processes")
+@on("processes", "threads")
 def test_what_only_reads_never_conflicts(engine, tmp_path):
     # GIVEN
     shared = TDict(n=1, other=1)
@@ -337,7 +337,7 @@ def note_after(gate, name):
     note_on_commit(name)
 
 
-@on("processes")
+@on("processes", "threads")
 def test_ordered_calls_that_are_quicker_wait_for_those_before_them(engine, tmp_path):
     # GIVEN
     gate = Gate(tmp_path / "gate")

@@ -21,7 +21,7 @@ def add(shared, tally, started, gate):
     return seen
 
 
-@on("processes")
+@on("processes", "threads")
 def test_a_direct_write_conflicts_with_an_attempt_in_flight(engine, tmp_path):
     # GIVEN
     shared, tally = TDict(n=0), Tally(tmp_path / "tally")

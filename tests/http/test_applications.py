@@ -9,9 +9,10 @@ import pytest
 from tornado.routing import HostMatches, Router, Rule, RuleRouter
 from tornado.web import Application, RequestHandler
 
+from tests.engine import bury_the_dead
 from tests.logs import expect_log
 from tests.serving import pair_of, serving
-from txloop import transactional
+from txloop import atomically, transactional
 from txloop.web.targets import targets_of
 
 
@@ -205,7 +206,21 @@ def test_a_router_that_makes_arguments_for_each_request(kind):
 
     names = ["/a", "/b", "/c"] * 2
     assert [f"{name} () None None".encode() for name in names] == bodies
+    bury_the_dead()
     assert 0 == sum(one.application is application for one in targets_of(Named))
+
+
+def test_workers_know_the_handlers_although_a_function_came_first(kind):
+    with serving(kind, lambda: Application([("/", Named, {"name": "n"})])) as server:
+
+        async def talk():
+            return await atomically(int)
+
+        number = server.run(talk)
+        answer = server.get("/")
+
+        assert (0, b"n () None None") == (number, answer.body)
+        assert server.sent_away()
 
 
 def test_handlers_that_are_added_after_the_workers_were_forked(kind):

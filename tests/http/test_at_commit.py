@@ -268,7 +268,7 @@ def test_effects_run_once_at_the_commit_on_the_loop_thread(pair):
 
 
 def test_an_effect_that_fails_is_logged_and_the_others_run(pair):
-    with expect_log("txloop", r"an effect failed: <function fail .*, line \d+"):
+    with expect_log("txloop", r"an effect failed: fail, asked for at .*, line \d+"):
         answer = pair.server.fetch("POST", "/buying")
 
     assert b"sold" == answer.body

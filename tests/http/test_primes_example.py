@@ -6,48 +6,14 @@ import json
 import re
 import signal
 import socket
-import subprocess
-import sys
 import urllib.request
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from bench import processes
+from tests.examples import run_example, running_example
 
 pytestmark = pytest.mark.slow
-
-PROGRAM = Path(__file__).parent.parent.parent / "examples" / "primes.py"
-
-
-def run(*arguments):
-    """Run the program, which must end by itself, from a directory of no importance."""
-    return subprocess.run(
-        [sys.executable, str(PROGRAM), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=15,
-        cwd="/",
-    )
-
-
-@contextmanager
-def serving(*arguments):
-    """Yield the running program and the line that it printed."""
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM), *arguments, "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd="/",
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process, process.stdout.readline().rstrip("\n")
-        finally:
-            process.kill()
 
 
 @pytest.fixture
@@ -69,7 +35,7 @@ def taken_port():
     ],
 )
 def test_a_bad_option_is_one_line_and_exit_code_2(arguments, message):
-    finished = run(*arguments)
+    finished = run_example("primes.py", *arguments)
 
     assert (2, "") == (finished.returncode, finished.stdout)
     assert finished.stderr.count("\n") == 1
@@ -78,7 +44,7 @@ def test_a_bad_option_is_one_line_and_exit_code_2(arguments, message):
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_2(taken_port):
-    finished = run("--port", str(taken_port))
+    finished = run_example("primes.py", "--port", str(taken_port))
 
     assert (2, "") == (finished.returncode, finished.stdout)
     assert finished.stderr.count("\n") == 1
@@ -95,7 +61,7 @@ def test_a_port_in_use_is_one_line_and_exit_code_2(taken_port):
     ],
 )
 def test_it_says_where_it_serves_and_leaves_nothing(arguments, described, number):
-    with serving(*arguments) as (process, line):
+    with running_example("primes.py", *arguments) as (process, line):
         found = re.fullmatch(rf"primes server on (http:\S+:\d+)  \({described}\)", line)
         assert found, line
         with urllib.request.urlopen(f"{found[1]}/30") as response:

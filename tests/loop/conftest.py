@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite("tests.serving")
-
-from tests.serving import KINDS, loop_of  # noqa: E402 # after the line above
+from tests.serving import KINDS, loop_of
 
 
 @pytest.fixture(params=KINDS)

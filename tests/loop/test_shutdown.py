@@ -28,6 +28,7 @@ from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketHandler
 
 @txloop.transactional
 class InWorker(RequestHandler):
@@ -49,6 +50,10 @@ class Large(RequestHandler):
     def get(self):
         self.write(b"x" * 20_000_000)
 
+class Socket(WebSocketHandler):
+    def on_message(self, message):
+        pass
+
 class Hello(RequestHandler):
     def get(self):
         self.write("hello")
@@ -57,6 +62,7 @@ def listen():
     application = Application(
         [
             ("/hello", Hello),
+            ("/socket", Socket),
             ("/worker", InWorker),
             ("/coroutine", Coroutine),
             ("/large", Large),
@@ -165,6 +171,31 @@ def test_an_idle_server_ends_at_once(way_to_run, number, tmp_path):
         ended = program.wait()
         connection.close()
 
+    assert (0, "") == (ended.exit_code, ended.errors)
+    assert time.monotonic() - started < 5  # and not the seconds it may take
+
+
+@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
+def test_an_open_websocket_holds_up_nobody(way_to_run, tmp_path):
+    text = HANDLERS + INSTALL + WAYS_TO_RUN[way_to_run]
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+    }
+
+    with running_script(tmp_path, text) as program:
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        connection.request("GET", "/socket", headers=upgrade)
+        response = connection.getresponse()
+        started = time.monotonic()
+        program.signal(signal.SIGTERM)
+        ended = program.wait()
+        response.close()
+        connection.close()
+
+    assert 101 == response.status
     assert (0, "") == (ended.exit_code, ended.errors)
     assert time.monotonic() - started < 5  # and not the seconds it may take
 

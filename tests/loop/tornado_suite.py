@@ -3,8 +3,9 @@
     python -bb tests/loop/tornado_suite.py --mode loop --results FILE [TEST ...]
 
 `stock` is Tornado as it comes, `loop` has every IOLoop made by txloop, `twice` also has
-every handler that can be one run as a transaction, each body twice. Warnings are errors
-and any log record fails the run: that is how Tornado runs them, too.
+every handler that can be one run as a transaction, each body twice; `threads` has their
+bodies run in worker threads. Warnings are errors and any log record fails the run: that
+is how Tornado runs them, too.
 """
 
 from __future__ import annotations
@@ -35,12 +36,19 @@ def configure(mode: str) -> None:
         from tests.loop.rehearsal import rehearse_all_handlers
 
         rehearse_all_handlers()
+    elif mode == "threads":
+        from tests.loop.rehearsal import send_all_handlers_to_threads
+
+        send_all_handlers_to_threads()
 
 
 def rehearsed() -> int:
-    """Return how many bodies ran twice."""
+    """Return how many bodies ran twice, or in threads."""
     rehearsal = sys.modules.get("tests.loop.rehearsal")
-    return rehearsal.CountingExecutor.rehearsed if rehearsal else 0
+    if rehearsal is None:
+        return 0
+    kinds = (rehearsal.CountingExecutor, rehearsal.CountingThreads)
+    return sum(kind.rehearsed for kind in kinds)
 
 
 def write_results(result: unittest.TestResult, file: Path) -> None:
@@ -81,7 +89,9 @@ def record_into(file: Path) -> None:
 def main() -> None:
     """Parse our own options and leave the others to Tornado."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--mode", choices=("stock", "loop", "twice"), default="stock")
+    parser.add_argument(
+        "--mode", choices=("stock", "loop", "twice", "threads"), default="stock"
+    )
     parser.add_argument("--results", type=Path, required=True)
     options, others = parser.parse_known_args()
     sys.argv[1:] = others

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections import deque
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from txloop.attempt import current
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tests.engine import Engine
 
-__all__ = ["follow", "pause"]
+__all__ = ["follow", "pause", "swaying"]
 
 _pauses: list[Callable[[], object]] = []
 
 
 def pause() -> None:
-    """Let others begin and commit in the middle of an attempt, on this thread."""
+    """Let others begin and commit in the middle of an attempt."""
     attempt = current()
     if attempt is not None and attempt.speculative:
         for one in _pauses:
             one()
+
+
+@contextmanager
+def swaying(seed: object) -> Iterator[None]:
+    """Let attempts in threads give way to others in their middle, now and then."""
+    chance = random.Random(str(seed))
+
+    def sway() -> None:
+        time.sleep(chance.choice((0, 0, 1e-6)))
+
+    _pauses.append(sway)
+    try:
+        yield
+    finally:
+        _pauses.remove(sway)
 
 
 def follow(

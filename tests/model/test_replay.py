@@ -9,6 +9,7 @@ effects run when it commits, as everybody's do: effects are compared in commit o
 from __future__ import annotations
 
 import copy
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -18,10 +19,12 @@ import pytest
 from hypothesis import event, example, given
 
 from tests.engine import EXECUTORS, note_on_commit, noted, running
-from tests.model.following import follow
+from tests.model.following import follow, swaying
+from tests.model.object_steps import Count, PlainPoint, SharedPoint
 from tests.model.plays import Ended, PlainVariable, State, frozen, play
-from tests.strategies import Operation, Play, Program, programs
-from txloop import TDict, TVar
+from tests.model.remembered import ADD, OVERLAPPING, REMEMBERED, plays
+from tests.strategies import Play, Program, programs
+from txloop import TCounter, TDict, TList, TSet, TVar
 from txloop.events import Committed, Conflicted
 from txloop.store import committed
 
@@ -29,8 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.engine import Engine, Result
+    from txloop.container import Write
     from txloop.events import Event
-    from txloop.store import Write
+
+
+START = (2, 0, 1)
+"""What is in the list and in the set at first."""
 
 
 @dataclass
@@ -101,10 +108,17 @@ class Stage:
             "y": TVar(0),
             "d": TDict(dict.fromkeys(program.keys, 0)),
             "e": TDict(),
+            "l": TList(START),
+            "s": TSet(START),
+            "o": SharedPoint(1, 1),
+            "n": TCounter(1),
         }
         journal.wrote = False
         try:
-            performances = self._performances(program, state, journal)
+            with ExitStack() as stack:
+                if self.engine.executor.name == "threads":
+                    stack.enter_context(swaying(program.schedule))
+                performances = self._performances(program, state, journal)
         finally:
             self.engine.dispatcher.listeners.remove(journal)
             committed.followers.remove(journal)
@@ -181,10 +195,7 @@ def performed_directly(one: Play, state: State, journal: Journal) -> Performance
 
 
 def frozen_state(state: State) -> object:
-    return tuple(
-        frozen(part.value if isinstance(part, TVar | PlainVariable) else part)
-        for part in state.values()
-    )
+    return tuple(map(frozen, state.values()))
 
 
 def check(
@@ -198,6 +209,10 @@ def check(
         "y": PlainVariable(0),
         "d": dict.fromkeys(program.keys, 0),
         "e": {},
+        "l": list(START),
+        "s": set(START),
+        "o": PlainPoint(1, 1),
+        "n": Count(1),
     }
     order = sorted(range(len(performances)), key=lambda n: performances[n].place)
     for number in order:
@@ -225,61 +240,6 @@ def check(
     assert called == [one for one in found if one.ordered and not one.direct]
 
 
-# Programs that failed once, shrunk, and some that must not be forgotten.
-
-
-def plays(*bodies: tuple[Operation, ...]) -> tuple[Play, ...]:
-    return tuple(Play(body) for body in bodies)
-
-
-ADD = Operation("add", "x")
-LATE = (0, 0, 0, 0)  # all are called, then all begin, then all finish
-
-LOST_UPDATE = Program(plays((ADD,), (ADD,)), schedule=LATE)
-WRITE_SKEW = Program(
-    plays(
-        (Operation("read", "x"), Operation("add", "y")),
-        (Operation("read", "y"), Operation("add", "x")),
-    ),
-    schedule=LATE,
-)
-PHANTOM = Program(
-    plays(
-        (Operation("len", ("d",)), Operation("set", ("e",), "a")),
-        (Operation("len", ("e",)), Operation("set", ("d",), "a")),
-    ),
-    schedule=LATE,
-)
-PRESENCE = Program(
-    plays(
-        (Operation("in", ("d",), "a"), Operation("set", ("e",), "a")),
-        (Operation("in", ("e",), "a"), Operation("set", ("d",), "a")),
-    ),
-    schedule=LATE,
-)
-REBORN_KEY = Program(
-    plays(
-        (
-            Operation("delete", ("d",), "a"),
-            Operation("set", ("d",), "c"),
-            Operation("set", ("d",), "a"),
-            Operation("keys", ("d",)),
-        ),
-        (Operation("read", "x"), Operation("len", ("d",)), Operation("keys", ("d",))),
-    ),
-    keys=("a", "b"),
-    # The second one begins; in its first two pauses the first one runs and commits.
-    schedule=(0, 0, 1, 0, 99, 99, 99, 99, 0),
-)
-UNMARKED_BETWEEN = Program(
-    (Play((ADD,)), Play((ADD, ADD), direct=True), Play((ADD,))), schedule=(0, 1, 0, 0)
-)
-POPPED_LAST = Program(plays((Operation("popitem", ("d",)),)) * 2, keys=("a", "b"))
-NESTED_DEFAULT = Program(
-    plays((Operation("setdefault nested", ("d",), "a"), Operation("items", ("d",)))) * 2
-)
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", EXECUTORS)
@@ -289,22 +249,16 @@ def test_a_serial_replay_of_the_commits_gives_the_same(name: str) -> None:
         engine.run(int)
 
         @given(programs())
-        @example(LOST_UPDATE)
-        @example(WRITE_SKEW)
-        @example(PHANTOM)
-        @example(PRESENCE)
-        @example(REBORN_KEY)
-        @example(UNMARKED_BETWEEN)
-        @example(POPPED_LAST)
-        @example(NESTED_DEFAULT)
         def check_program(program: Program) -> None:
             event(f"conflicts: {min(stage.perform(program), 4)}")
 
+        for program in REMEMBERED:
+            check_program = example(program)(check_program)
         check_program()
 
 
 @pytest.mark.parametrize("name", ["scripted", "processes"])
-@pytest.mark.parametrize("program", [LOST_UPDATE, WRITE_SKEW, PHANTOM, PRESENCE])
+@pytest.mark.parametrize("program", OVERLAPPING)
 def test_programs_overlap_truly(name: str, program: Program) -> None:
     """Without overlap the test above would show nothing."""
     with running(name) as engine:
@@ -323,7 +277,8 @@ def test_the_check_sees_what_is_not_serial() -> None:
     ]
 
     # THEN
+    rest = ((), (), START, frozenset(START), (1, 1), 1)
     with pytest.raises(AssertionError):
-        check(program, performances, (1, 0, (), ()), [])
+        check(program, performances, (1, 0, *rest), [])
     performances[1].seen = [2]
-    check(program, performances, (2, 0, (), ()), [])
+    check(program, performances, (2, 0, *rest), [])

@@ -7,16 +7,12 @@ import inspect
 
 import pytest
 
-from txloop.attempt import (
-    Attempt,
-    _forbidden_loop,
-    current,
-    inevitable,
-    on_commit,
-    run_attempt,
-)
+from txloop.attempt import Attempt, current
+from txloop.body import inevitable, on_commit
+from txloop.container import Container
 from txloop.errors import BecomeInevitable, TxForgottenError, TxInternalError
-from txloop.store import Container, committed
+from txloop.running import _forbidden_loop, run_attempt
+from txloop.store import committed
 from txloop.types import MISSING, Call, Effect, Key, Outcome, Refusal, Unsendable
 
 

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from txloop.commit import decide
-from txloop.store import Container, Store
+from txloop.container import Container
 from txloop.types import Commit, Conflict, Key, Outcome
-
-
-@pytest.fixture
-def store():
-    return Store()
 
 
 @pytest.fixture

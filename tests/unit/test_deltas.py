@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from tests.engine import bury_the_dead
 from txloop import TDict, TVar
 from txloop.executors import deltas
 from txloop.executors.deltas import DeltaLog
@@ -106,6 +107,7 @@ def test_a_dump_holds_what_has_changed_and_names_what_lives(log, shared):
     shared["b"] = 2
     variable = TVar("v")
     dead = TDict()._number
+    bury_the_dead()
     contents, living = loads(log.dump())
 
     # THEN
@@ -151,9 +153,11 @@ def test_dead_containers_are_told_once(log):
     # WHEN
     del first
     del second
+    bury_the_dead()
     # The log itself refers to what it has not pickled yet.
     early = log.take_dropped()
     log.since(log.forked_at)
+    bury_the_dead()
 
     # THEN
     assert [numbers[0]] == early

@@ -36,6 +36,7 @@ BUILTINS = {
     errors.TxThreadError: RuntimeError,
     errors.TxForgottenError: LookupError,
     errors.TxWorkerError: RuntimeError,
+    errors.TxTimeoutError: TimeoutError,
     errors.TxClosedError: RuntimeError,
     errors.TxInternalError: AssertionError,
 }

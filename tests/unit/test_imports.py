@@ -18,36 +18,98 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 # What any room may know: plain values, errors, and how long things take.
-VALUES = {"types", "errors", "timing"}
+VALUES = {"types", "errors", "timing", "container"}
 DISPATCHING = {*VALUES, "events", "executors.base", "commit", "store", "attempt"}
-DISPATCHING |= {"scan", "marks", "profile", "effects"}
-LOOPING = {*DISPATCHING, "dispatch", "functions", "logs", "options", "shutdown"}
+DISPATCHING |= {
+    "faults",
+    "owner",
+    "scan",
+    "marks",
+    "profile",
+    "effects",
+    "journal",
+    "pending",
+    "turns",
+    "contention",
+    "waiting",
+    "heat",
+    "naming",
+    "flights",
+    "rounds",
+}
+LOOPING = {
+    *DISPATCHING,
+    "dispatch",
+    "functions",
+    "logs",
+    "options",
+    "reloading",
+    "shutdown",
+    "stmlog",
+}
 
 # Room -> the rooms that its modules may import, beside one another. A room is a module
 # of txloop or a package with all that lies in it; the longest name that fits decides.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
+    "container": {"types", "errors"},
+    "owner": {*VALUES, "store"},
     "timing": set(),
-    "profile": {*VALUES, "executors.base", "scan"},
+    "profile": {*VALUES, "executors.base", "scan", "heat", "naming"},
+    "heat": VALUES,
+    "naming": {*VALUES, "store"},
+    "stmlog": {*VALUES, "events", "store", "naming", "tracing", "executors.base"},
+    "contention": {*VALUES, "pending"},
+    "flights": {
+        *VALUES,
+        "executors.base",
+        "contention",
+        "journal",
+        "pending",
+        "profile",
+    },
     "types": {"errors"},
     "marks": VALUES,
     "events": VALUES,
     "store": VALUES,
-    "attempt": {*VALUES, "store"},
+    "writes": {*VALUES, "store"},
+    "attempt": {*VALUES, "store", "writes"},
+    "running": {*VALUES, "store", "attempt"},
+    "tracing": {*VALUES, "attempt", "running"},
+    "body": {*VALUES, "attempt"},
     "logs": {*VALUES, "attempt"},
-    "cells": {*VALUES, "store", "attempt"},
+    "cells": {*VALUES, "store", "attempt", "body"},
     "commit": {*VALUES, "store"},
-    "effects": VALUES,
-    "executors": {*VALUES, "store", "attempt", "executors.base"},
+    "pending": {*VALUES, "profile"},
+    "journal": {*VALUES, "events", "pending", "naming"},
+    "turns": {*VALUES, "pending"},
+    "rounds": {*VALUES, "pending", "waiting"},
+    "watches": {*VALUES, "store"},
+    "waiting": {*VALUES, "store", "pending", "watches"},
+    "faults": {*VALUES, "store"},
+    "effects": {*VALUES, "faults"},
+    "executors": {
+        *VALUES,
+        "store",
+        "attempt",
+        "running",
+        "executors.base",
+        "faults",
+    },
     "executors.base": {*VALUES, "events"},
-    "options": {*VALUES, "executors.base"},
+    "options": {*VALUES, "executors.base", "marks", "stmlog"},
     "scan": VALUES,
     "dispatch": DISPATCHING,
     "functions": {*DISPATCHING, "dispatch"},
-    "shutdown": {*VALUES, "dispatch"},
+    "listening": set(),
+    "reloading": {"executors.base", "stmlog"},
+    "connections": set(),
+    "shutdown": {*VALUES, "dispatch", "listening", "connections"},
     "loop": LOOPING,
     "web": {*LOOPING, "loop"},
     "check": {*LOOPING, "loop", "web"},
+    "yieldable": {*LOOPING, "loop"},
+    "transaction": {*LOOPING, "cells", "body", "executors"},
     "setup": {*LOOPING, "loop", "web", "executors"},
 }
 
@@ -56,7 +118,7 @@ FACES = {"__init__", "__main__"}
 
 # Package from elsewhere -> the rooms that may import it. The standard library is free.
 ELSEWHERE = {
-    "tornado": {"loop", "web", "setup", "__main__", "check"},
+    "tornado": {"loop", "reloading", "web", "setup", "yieldable", "__main__", "check"},
     "cloudpickle": {"executors"},
     "dask": {"executors.dask"},
     "distributed": {"executors.dask"},

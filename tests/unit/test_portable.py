@@ -232,8 +232,8 @@ def test_effects_that_have_a_name_come_back(function):
         (lambda: None, "<lambda>"),
         (Thing().method, "Thing.method"),
         (NAMES.append, "list.append"),
-        (functools.partial(NAMES.append, 1), "functools.partial("),
-        (Thing(), "<tests.unit.test_portable.Thing object"),
+        (functools.partial(NAMES.append, 1), "partial"),
+        (Thing(), "Thing"),
     ],
 )
 def test_effects_that_would_run_on_a_copy_are_refused(function, name):

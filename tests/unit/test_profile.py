@@ -6,6 +6,7 @@ import pytest
 
 from tests.executors import ScriptedExecutor
 from tests.logs import expect_log
+from txloop.executors.base import gil_enabled
 from txloop.profile import LabelStats, Profile, Profiles, Stats
 from txloop.scan.finding import Finding, FindingKind
 
@@ -140,7 +141,7 @@ def test_figures_are_added_up(executor):
     expected = Stats(
         executor="scripted",
         workers=4,
-        gil=True,
+        gil=gil_enabled(),
         rounds=3,
         marked=10,
         unmarked=20,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import txloop
 from tests.unit.scan_programs.loading import loading, scan, told
 from txloop.scan import Finding, FindingKind, scan_function
 
@@ -72,6 +73,73 @@ class TestCallables:
         found = scan_function(functools.partial(module.note, []))
 
         assert [("MUTATES_GLOBAL", "app.note", 2)] == told(found)
+
+
+class TestArguments:
+    """What a call is given is looked at where the call is given."""
+
+    SOURCE = """
+    import txloop
+    from txloop.transaction import threadlocalproperty
+    class Row:
+        scratch = threadlocalproperty(list)
+        def __init__(self):
+            self.count = 0
+            self.parts = []
+        def take(self, other):
+            other.append(1)
+    def fill(rows, *, more=None):
+        rows.append(1)
+    def look(rows, limit):
+        return rows[:limit]
+    def count(row):
+        row.count += 1
+    def through(row):
+        count(row)
+    def nested(rows):
+        for key, each in rows.items():
+            each.add(key)
+    def extend(*, rows):
+        rows.extend([1, 2])
+    def shared(rows):
+        rows[1] = 2
+    def note(row):
+        row.scratch = [1]
+    """
+
+    @pytest.mark.parametrize(
+        ("name", "args", "found"),
+        [
+            ("fill", [[]], [("WRITES_ARGUMENT", "rows", 12)]),
+            ("look", [[], 2], []),
+            ("count", ["Row"], [("WRITES_ARGUMENT", "row.count", 16)]),
+            ("through", ["Row"], [("WRITES_ARGUMENT", "row.count", 16)]),
+            ("nested", [{1: {2}}], [("WRITES_ARGUMENT", "rows", 21)]),
+            ("shared", [{}], [("WRITES_ARGUMENT", "rows", 25)]),
+            ("shared", [txloop.TDict()], []),
+            ("note", ["Row"], []),
+        ],
+    )
+    def test_positional(
+        self, load: Load, name: str, args: list[object], found: list[object]
+    ) -> None:
+        module = load(self.SOURCE)
+        things = [module.Row() if one == "Row" else one for one in args]
+
+        assert found == told(scan_function(getattr(module, name), things))
+
+    def test_keyword(self, load: Load) -> None:
+        found = scan_function(load(self.SOURCE).extend, (), {"rows": []})
+
+        assert [("WRITES_ARGUMENT", "rows", 23)] == told(found)
+
+    def test_method_and_partial(self, load: Load) -> None:
+        module = load(self.SOURCE)
+
+        expected = [("WRITES_ARGUMENT", "other", 10)]
+        assert expected == told(scan_function(module.Row().take, [[]]))
+        preset = functools.partial(module.Row.take, None)
+        assert expected == told(scan_function(preset, [[]]))
 
 
 class TestOddCode:

@@ -27,9 +27,9 @@ PROGRAMS = {
     from tornado.web import Application
     class Handler:
         def get(self, key):
-            self.settings["c"][0] = 1  # WRITES_APPLICATION application.settings["c"]
+            self.settings["zz"][0] = 1  # WRITES_APPLICATION application.settings["zz"]
     def main():
-        return Application([], c={})
+        return Application([], zz={})
     """,
     "application by its global name": """
     from tornado.web import Application

@@ -221,6 +221,14 @@ PROGRAMS = {
     def get(items):
         return list(map(note, sorted(items, key=by)))
     """,
+    "alternatives of a transaction that may wait": """
+    from txloop.fake import or_else
+    rows = []
+    def first():
+        rows.append(1)  # MUTATES_GLOBAL app.rows
+    def get():
+        return or_else(first, lambda: rows.clear())  # MUTATES_GLOBAL app.rows
+    """,
     "argument after a starred one": """
     rows, others = [], []
     def note(first, second):

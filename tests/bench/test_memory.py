@@ -1,0 +1,53 @@
+"""The trial `memory`: its servers, and what it makes of their memory."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+from tornado.web import Application
+
+from bench.__main__ import main
+from bench.trials import memory, timeline
+from bench.trials.timeline import DataSet
+from tests.serving import serving
+
+
+def test_a_timeline_counts_every_record_once():
+    data = DataSet(1000)
+
+    timelines = [data.timeline(f"module{number}") for number in range(timeline.MODULES)]
+
+    assert sum(sum(weeks) for weeks, _ in timelines) == 1000
+
+
+def test_marked_or_not_the_answers_are_the_same():
+    values = {"records": 2000}
+    for application in timeline.plain(1, values), timeline.transactional(1, values):
+        assert isinstance(application, Application)
+        with serving("stock", partial(_itself, application)) as server:
+            answer = json.loads(server.get("/module7").body)
+        weeks, top = DataSet(2000).timeline("module7")
+        assert {"weeks": weeks, "top": top} == answer
+
+
+def _itself(application: Application) -> Application:
+    return application
+
+
+@pytest.mark.slow
+def test_one_more_thread_costs_next_to_nothing():
+    found = memory.take(memory.SERVERS["txloop threads"], 2, 100_000, 1)
+
+    assert found["one"] > found["data"] > 5_000_000
+    assert found["share"] == found["more"] / found["data"]
+    assert found["share"] < 0.2
+
+
+def test_one_worker_is_not_several(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["memory", "--workers", "1"])
+
+    assert left.value.code == 2
+    assert "must be at least 2" in capsys.readouterr().err

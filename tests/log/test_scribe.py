@@ -1,0 +1,281 @@
+"""What the scribe writes, told step by step: any order of events is a whole log."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import conflict_log
+from tests.logs import expect_log
+from txloop.events import (
+    Aborted,
+    Answered,
+    Closed,
+    Committed,
+    Conflicted,
+    Dropped,
+    LinedUp,
+    Retried,
+    RoundRun,
+    RoundWaits,
+    Started,
+    Waited,
+)
+from txloop.executors.base import Running
+from txloop.stmlog.hub import Hub
+from txloop.stmlog.scribe import Scribe
+from txloop.types import Conflict, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.events import Event
+
+WORKERS = 2
+CELL = (1, "key")
+
+
+class Told:
+    """A scribe that is told what a test makes up, and the log of it.
+
+    What workers did is made up, too: each call takes 10 microseconds from when it was
+    given to its worker, or from when that was free.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.hub = Hub()
+        self.hub.open(str(path), 1 << 20)
+        self.scribe = Scribe(self.hub, self, WORKERS + 1, lambda *_: None)
+        self.at = {}  # running, by worker
+        self.retired = False
+
+    def running(self):
+        return [
+            (number, Running(number, worker, since))
+            for worker, (number, since) in self.at.items()
+        ]
+
+    def untrace(self, listener):
+        assert listener is self.scribe
+        self.retired = True
+
+    def start(self, number, worker):
+        """Give a call to a worker, which begins at once."""
+        self.scribe(Started(number, 1, "label", inline=False))
+        self.at[worker] = number, time.monotonic_ns()
+
+    def answer(self, number, worker, stop=None):
+        """Let a worker return."""
+        _, since = self.at.pop(worker)
+        sites = (("app.py", 7, "get"),)
+        trace = Trace(
+            worker, since, time.monotonic_ns(), sites, {CELL: 0}, {CELL: 0}, stop
+        )
+        self.scribe(Answered(number, "label", trace))
+
+    def report(self):
+        self.at.clear()  # the executor is closed first
+        self.scribe(Closed())
+        report = conflict_log.load(self.path)
+        totals = report.totals
+        assert not report.damaged
+        assert not report.notes
+        assert totals.worker_ns == totals.busy_ns + totals.idle_ns
+        assert 0 == totals.unattributed_ns
+        assert totals.idle_ns >= 0
+        return report
+
+
+@pytest.fixture
+def told(tmp_path):
+    told = Told(tmp_path / "stm.log")
+    yield told
+    told.hub.close()
+
+
+def test_who_is_dropped_has_run_in_vain(told):
+    # WHEN
+    told.start(1, 1)
+    told.answer(1, 1)
+    told.scribe(Dropped(1, "label"))
+
+    # THEN
+    totals = told.report().totals
+    assert (0, 1) == (totals.commits, totals.aborts)
+
+
+def test_events_of_calls_that_were_not_traced_are_passed_over(told):
+    # WHEN the log begins in the midst
+    for number, event in enumerate(
+        [
+            Committed(1, "label", 3, 0.1, inline=False, failed=False),
+            Conflicted(2, "label", Conflict(CELL, 1, 2), 0.1),
+            Retried(3, "label", 0.1, waits=True),
+            Aborted(4, "label", "reason"),
+            Waited(5, "label", 6),
+            Dropped(7, "label"),
+        ]
+    ):
+        told.scribe(event)
+        assert number < 6
+    told.start(8, 1)
+    told.answer(8, 1)
+    told.scribe(Committed(8, "label", 3, 0.1, inline=False, failed=False))
+
+    # THEN
+    assert 1 == told.report().totals.commits
+
+
+def test_when_the_log_has_ended_nothing_is_traced_any_more(tmp_path):
+    # GIVEN a reader that leaves
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    told = Told(tmp_path / "pipe")
+    os.close(reader)
+
+    # WHEN
+    told.start(1, 1)
+    told.answer(1, 1)
+    with expect_log("txloop", "ends here: Broken pipe"):
+        told.scribe(Committed(1, "label", 1, 0.1, inline=False, failed=False))
+        told.hub.flush(settling_ns=0)
+
+    # THEN
+    assert told.retired
+    assert not told.hub.wanted
+
+
+def test_a_dead_worker_s_attempt_ends_in_the_log_soon(told):
+    # GIVEN
+    told.start(1, 1)
+    told.hub.flush(settling_ns=0)
+
+    # WHEN
+    told.at.clear()
+    told.hub.flush(settling_ns=0)
+    told.hub.flush(settling_ns=0)
+
+    # THEN its START and its ABORT are there
+    assert 16 + 2 * 19 == told.path.stat().st_size
+
+
+def test_another_run_of_the_same_call_is_another_attempt(told, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr("txloop.stmlog.scribe._ANOTHER_NS", 0)
+    told.start(1, 1)
+    told.hub.flush(settling_ns=0)
+
+    # WHEN its worker dies, and the one in its place runs it again
+    told.at[1] = 1, time.monotonic_ns()
+    told.hub.flush(settling_ns=0)
+    told.answer(1, 1)
+    told.scribe(Committed(1, "label", 1, 0.1, inline=False, failed=False))
+
+    # THEN
+    totals = told.report().totals
+    assert (1, 1) == (totals.commits, totals.aborts)
+
+
+def test_a_line_is_looked_at_when_somebody_joins_it(told):
+    # GIVEN a worker that has nothing to do
+    told.start(1, 1)
+    told.answer(1, 1)
+    told.scribe(Conflicted(1, "label", Conflict(CELL, 1, 1), 0.1))
+
+    # WHEN a call joins a line, and it gets another one before the log is written
+    told.scribe(LinedUp(2, "label"))
+    told.start(3, 1)
+    told.hub.flush(settling_ns=0)
+    told.answer(3, 1)
+    told.scribe(Committed(3, "label", 1, 0.1, inline=False, failed=False))
+
+    # THEN
+    assert told.report().totals.paused_ns["contention"] > 0
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                "start",
+                "answer",
+                "commit",
+                "conflict",
+                "retry",
+                "refuse",
+                "hold",
+                "drop",
+                "line",
+                "bar",
+                "round",
+                "flush",
+                "die",
+            ]
+        ),
+        st.integers(0, WORKERS - 1),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.slow
+@given(STEPS)
+@example([("start", 0), ("flush", 0), ("die", 0), ("start", 0), ("answer", 0)])
+@example([("start", 0), ("answer", 0), ("hold", 0), ("flush", 0), ("start", 0)])
+@example([("bar", 0), ("flush", 0), ("start", 0), ("round", 0), ("answer", 0)])
+@example([("bar", 0), ("flush", 0), ("start", 1), ("round", 0), ("answer", 1)])
+def test_whatever_happens_the_log_is_whole(tmp_path_factory, steps):
+    # GIVEN
+    told = Told(tmp_path_factory.mktemp("log") / "stm.log")
+    answered: list[int] = []
+    in_line: list[int] = []
+    ended, number = 1, 0
+    told.start(1, 1)
+    told.answer(1, 1)
+    told.scribe(ENDS["commit"](1))
+
+    # WHEN
+    for step, which in steps:
+        worker = which + 1
+        if step == "start" and worker not in told.at:
+            number = in_line.pop() if in_line else number + 1000
+            told.start(number, worker)
+        elif step == "answer" and worker in told.at:
+            answered.append(told.at[worker][0])
+            told.answer(answered[-1], worker, ("app.py", 9, "get"))
+        elif step == "die":
+            told.at.pop(worker, None)
+        elif step == "line":
+            number += 1000
+            in_line.append(number)
+            told.scribe(LinedUp(number, "label"))
+        elif step == "bar":
+            told.scribe(RoundWaits())
+        elif step == "round":
+            told.scribe(RoundRun(1))
+        elif step == "flush":
+            told.hub.flush(settling_ns=0)
+        elif step == "hold" and answered:
+            told.scribe(Waited(answered[which % len(answered)], "label", 5))
+        elif answered and step in ENDS:
+            told.scribe(ENDS[step](answered.pop(which % len(answered))))
+            ended += 1
+
+    # THEN
+    totals = told.report().totals
+    assert totals.commits + totals.aborts >= ended
+
+
+ENDS: dict[str, Callable[[int], Event]] = {
+    "commit": lambda one: Committed(one, "label", 1, 0.1, inline=False, failed=False),
+    "conflict": lambda one: Conflicted(one, "label", Conflict(CELL, 1, 1), 0.1),
+    "retry": lambda one: Retried(one, "label", 0.1, waits=True),
+    "refuse": lambda one: Aborted(one, "label", "it asks for it"),
+    "drop": lambda one: Dropped(one, "label"),
+}

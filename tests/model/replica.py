@@ -1,0 +1,72 @@
+"""A second store in this process that follows the first, as a worker's replica does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.comparing import as_plain
+from txloop.executors.deltas import DeltaLog
+from txloop.executors.wire import loads
+from txloop.store import Store, committed
+
+if TYPE_CHECKING:
+    from txloop.container import Container
+
+__all__ = ["Replica"]
+
+
+class Replica:
+    """Repeats the pickled commits on twins of the containers.
+
+    Containers unpickle as references, so those that arrive are the originals; each has
+    a twin here, of the same number.
+    """
+
+    def __init__(self) -> None:
+        """Follow from now on: containers must be made later."""
+        self.log = DeltaLog(committed)
+        self._version = committed.version
+        self._reset()
+
+    def close(self) -> None:
+        self.log.close()
+
+    def catch_up(self) -> None:
+        """Repeat what was committed since the last time."""
+        deltas = self.log.since(self._version)
+        assert deltas is not None
+        for delta in deltas:
+            writes = [(self._twin(one), key, new) for one, key, new in loads(delta)]
+            self._store.install(writes)
+        self._version = committed.version
+        self._store.version = self._version
+        self.log.trim(self._version)
+
+    def load_afresh(self) -> None:
+        """Take over the whole contents, into what is known already or not."""
+        contents, _ = loads(self.log.dump())
+        self._store.load([(self._twin(one), items) for one, items in contents], 0)
+        self._version = committed.version
+        self._store.version = self._version
+
+    def forget_all(self) -> None:
+        """Start with nothing, as a worker does that takes a dead one's place."""
+        self._reset()
+        self.load_afresh()
+
+    def shows(self, container: Container) -> object:
+        """Return the plain contents of a container's twin."""
+        return as_plain(container, self._twin)
+
+    def _reset(self) -> None:
+        self._store = Store()
+        self._store.kept = {}
+        self._twins: dict[int, Container] = {}
+
+    def _twin(self, original: Container) -> Container:
+        number = original._number
+        if number not in self._twins:
+            twin = type(original).__new__(type(original))
+            self._store.adopt(twin, number)
+            self._twins[number] = twin
+        return self._twins[number]

@@ -1,0 +1,72 @@
+"""TList does what a list does: see `tests.model.machines`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.model.list_steps import items, list_steps, perform_on_list
+from tests.model.machines import machine_of
+from txloop import TList
+from txloop.attempt import current
+from txloop.cells import chunks
+
+WHOLE = {"per item": False, "whole": True}
+
+
+def check(longest: int, whole: bool, examples: int, steps: int) -> None:
+    machine = machine_of(
+        perform_on_list,
+        list_steps(longest),
+        items(longest),
+        lambda contents: TList(contents, whole=whole),
+    )
+    budget = settings(
+        max_examples=examples, stateful_step_count=steps, report_multiple_bugs=False
+    )
+    run_state_machine_as_test(machine, settings=budget)
+
+
+@pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize("chunk", [2, 256])
+def test_a_list_does_what_a_list_does(whole, chunk, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK", chunk)
+
+    check(9, whole, examples=8, steps=10)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize(("chunk", "longest"), [(1, 6), (4, 14), (4, 40), (256, 40)])
+def test_lists_of_any_length_do(whole, chunk, longest, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK", chunk)
+
+    check(longest, whole, examples=15, steps=40)
+
+
+class Careless(TList[int]):
+    """Forgets that its length was read."""
+
+    def __len__(self) -> int:
+        attempt = current()
+        if attempt is None:
+            return super().__len__()
+        values = set(attempt.values)
+        size = super().__len__()
+        attempt.values = values
+        return size
+
+
+def test_the_machine_finds_a_read_that_is_not_remembered():
+    machine = machine_of(perform_on_list, list_steps(3), items(3), Careless)
+    generous = settings(
+        max_examples=2000,
+        stateful_step_count=5,
+        phases=[Phase.generate],
+        derandomize=True,
+    )
+
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(machine, settings=generous)

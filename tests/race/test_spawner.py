@@ -1,0 +1,185 @@
+"""The process that forks workers dies or is stopped: another one takes its place."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.engine import Tally, running
+from tests.leaks import state
+from tests.logs import expect_log
+from tests.race.losses import (
+    AGAIN,
+    add,
+    is_full,
+    kill,
+    kill_all,
+    kill_spawner,
+    pids_of,
+    stop,
+)
+from txloop import TDict
+from txloop.executors import crew
+from txloop.executors.spawner import Spawner
+
+pytestmark = pytest.mark.usefixtures("impatient")
+NOT_REPLACED = r"^worker \d+ died; it was not replaced; "
+
+
+def test_workers_go_on_without_a_spawner(engine, tmp_path, monkeypatch):
+    # GIVEN a program that has threads
+    monkeypatch.setattr(crew, "threads_besides", lambda: ["pool-1", "pool-2"])
+    shared = TDict(n=0)
+    pids = engine.ask_all_workers(os.getpid, tmp_path)
+
+    # WHEN
+    kill_spawner(engine)
+
+    # THEN
+    assert sorted(pids) == sorted(engine.ask_all_workers(os.getpid, tmp_path))
+    assert engine.run(add, shared) in pids
+    assert 1 == shared["n"]
+
+
+def test_where_forking_is_not_safe_the_last_worker_is_followed_by_the_loop_thread(
+    engine, tmp_path, monkeypatch
+):
+    # GIVEN a program that has threads
+    threads = ["pool-1", "pool-2"]
+    monkeypatch.setattr(crew, "threads_besides", lambda: threads)
+    shared = TDict(n=0)
+    first, second = engine.ask_all_workers(os.getpid, tmp_path)
+    kill_spawner(engine)
+
+    # WHEN
+    with (
+        expect_log(
+            "txloop",
+            r"^no worker can be started \(the process that forks workers has died, and "
+            r"this one cannot be forked safely while it has other threads: pool-1, "
+            r"pool-2\); 1 are left$",
+        ),
+        expect_log("txloop", NOT_REPLACED, None) as deaths,
+    ):
+        kill(first)
+        engine.until(lambda: first not in pids_of(engine))
+        with_one = engine.run(add, shared)
+        kill(second)
+        engine.until(lambda: not pids_of(engine))
+        with_none = [engine.run(add, shared) for _ in range(3)]
+
+    # THEN
+    assert 1 <= len(deaths) <= 2
+    assert (second, [os.getpid()] * 3) == (with_one, with_none)
+    assert 4 == shared["n"]
+
+    # AND when the threads have ended
+    with (
+        expect_log("txloop", "^the process that forks workers has died; starting"),
+        expect_log("txloop", AGAIN),
+    ):
+        threads.clear()
+        engine.until(lambda: is_full(engine))
+    assert [4, 4] == engine.ask_all_workers(lambda: shared["n"], tmp_path)
+
+
+def test_threads_that_nobody_can_count_are_not_safe(engine, tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(crew, "threads_besides", lambda: None)
+    engine.ask_all_workers(int, tmp_path)
+    kill_spawner(engine)
+
+    # WHEN
+    with (
+        expect_log("txloop", "while it has other threads: nobody can tell which"),
+        expect_log("txloop", NOT_REPLACED, None),
+    ):
+        kill_all(engine)
+
+    # THEN
+    assert os.getpid() == engine.run(os.getpid)
+
+
+def test_a_spawner_that_is_stopped_is_replaced(engine, tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(crew, "threads_besides", list)
+    engine.ask_all_workers(int, tmp_path)
+    spawner = engine.processes._crew.spawner
+    stop(spawner.pid)
+
+    # WHEN a worker dies in the middle of a call
+    with (
+        expect_log("txloop", r"^worker \d+ died; its call runs again on another"),
+        expect_log("txloop", "^the process that forks workers has died; starting"),
+    ):
+        tally = Tally(tmp_path / "tally")
+        result = engine.submit(leave_first, tally)
+        engine.wait(result)
+        engine.until(lambda: engine.processes._crew.spawner is not spawner)
+        engine.until(lambda: is_full(engine))
+
+    # THEN
+    assert ("second", 2) == (result.value, tally.count)
+    assert state(spawner.pid) == ""
+
+
+def leave_first(tally):
+    tally.mark()
+    if tally.count == 1:
+        os._exit(3)
+    return "second"
+
+
+def test_a_spawner_that_dies_at_once_is_not_forked_at_once_again(
+    engine, tmp_path, monkeypatch
+):
+    # GIVEN
+    forks: list[int] = []
+    stock_init = Spawner.__init__
+
+    def init(self, run_worker):
+        stock_init(self, run_worker)
+        forks.append(self.pid)
+        if len(forks) < 4:
+            kill(self.pid)
+
+    monkeypatch.setattr(crew, "threads_besides", list)
+    monkeypatch.setattr(Spawner, "__init__", init)
+    monkeypatch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.05)
+
+    # WHEN
+    with (
+        expect_log("txloop", "^the process that forks workers dies before it forks"),
+        expect_log("txloop", "^the process that forks workers has died; sta", 3),
+        expect_log("txloop", AGAIN),
+    ):
+        here = engine.run(os.getpid)
+        engine.until(lambda: is_full(engine))
+
+    # THEN
+    assert (4, os.getpid()) == (len(forks), here)
+    assert os.getpid() not in engine.ask_all_workers(os.getpid, tmp_path)
+
+
+def test_orphans_end_with_the_loop(tmp_path, monkeypatch):
+    # GIVEN workers that are busy for ever, and whose spawner was killed
+    tally = Tally(tmp_path / "tally")
+    with running("processes") as engine:
+        for _ in range(2):
+            engine.submit(loop_for_ever, tally)
+        engine.until(lambda: tally.count == 2)
+        kill_spawner(engine)
+
+        # WHEN
+        engine.dispatcher.close()
+
+        # THEN
+        while {state(pid) for pid in tally.pids} - {"", "Z"}:
+            pass
+
+
+def loop_for_ever(tally):
+    tally.mark()
+    while True:
+        pass

@@ -1,0 +1,367 @@
+"""Workers that are stopped, or do not answer as workers do: replaced all the same."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+from typing import Any
+
+import pytest
+
+from tests.engine import Gate, Tally, note, noted
+from tests.leaks import state
+from tests.logs import expect_log
+from tests.race.losses import pids_of, stop
+from txloop import TDict, on_commit
+from txloop.executors import connection, deaths, watch, worker
+from txloop.executors.watch import Watch
+from txloop.executors.wire import dumps, frame, numbered
+from txloop.store import committed
+from txloop.types import Outcome
+
+STOPPED = r"^worker \d+ died; .*; it was stopped by a signal$"
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Look often: these tests wait for looks."""
+    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+
+
+def add_at_gate(shared, tally, started, gate):
+    tally.mark()
+    on_commit(note, "effect")
+    shared["n"] += 1
+    started.open()
+    gate.wait()
+    return os.getpid()
+
+
+def test_the_call_of_a_stopped_worker_runs_again_on_another(engine, tmp_path, quick):
+    # GIVEN
+    shared, tally = TDict(n=0), Tally(tmp_path / "tally")
+    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
+    result = engine.submit(add_at_gate, shared, tally, started, gate)
+    engine.until(lambda: started.is_open)
+
+    # WHEN
+    with expect_log("txloop", STOPPED):
+        stop(tally.pids[0])
+        gate.open()
+        engine.wait(result)
+        engine.until(lambda: tally.pids[0] not in pids_of(engine))
+
+    # THEN
+    assert [result.value] == tally.pids[1:]
+    assert tally.pids[0] not in tally.pids[1:]
+    assert (1, ["effect"]) == (shared["n"], noted)
+
+
+def test_a_worker_that_is_stopped_while_idle_keeps_no_call(engine, tmp_path, quick):
+    # GIVEN
+    pids = engine.ask_all_workers(os.getpid, tmp_path)
+    for pid in pids:
+        stop(pid)
+
+    # WHEN
+    with expect_log("txloop", STOPPED, None) as records:
+        results = [engine.submit(os.getpid) for _ in range(5)]
+        engine.wait(*results)
+        engine.until(lambda: len(records) == 2)
+
+    # THEN
+    assert set(pids).isdisjoint(result.value for result in results)
+    assert set(pids).isdisjoint(pids_of(engine))
+
+
+def test_a_worker_that_goes_on_at_once_is_left_alone(engine, tmp_path, monkeypatch):
+    """As when the whole program is stopped in its terminal, and continued."""
+    # GIVEN
+    looks: list[str] = []
+    stock_look = Watch.look
+
+    def look(self, reactor):
+        """Stop the worker for every second look."""
+        if len(looks) < 6:
+            (go_on if len(looks) % 2 else stop)(tally.pids[0])
+        looks.append(state(tally.pids[0]))
+        stock_look(self, reactor)
+
+    def go_on(pid):
+        os.kill(pid, signal.SIGCONT)
+        while state(pid) == "T":
+            select.select([], [], [], 0.001)
+
+    tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
+    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
+    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    result = engine.submit(add_at_gate, shared, tally, started, gate)
+    engine.until(lambda: started.is_open)
+    monkeypatch.setattr(Watch, "look", look)
+
+    # WHEN
+    engine.until(lambda: len(looks) > 7)
+    gate.open()
+    engine.wait(result)
+
+    # THEN
+    assert [True, False] * 3 == [one == "T" for one in looks[:6]]
+    assert (1, [result.value]) == (tally.count, tally.pids)
+
+
+def test_nobody_is_looked_at_while_nothing_runs(engine, tmp_path, quick):
+    # GIVEN
+    engine.ask_all_workers(int, tmp_path)
+
+    # WHEN
+    engine.until(lambda: not engine.processes._watch._looking)
+
+    # THEN
+    engine.turn()
+    assert not engine.processes._watch._looking
+    assert [] == [one for one in engine.loop._scheduled if not one.cancelled()]
+
+
+def test_workers_that_are_busy_with_short_calls_are_not_looked_at(
+    engine, tmp_path, monkeypatch
+):
+    # GIVEN
+    looked_at: list[int] = []
+
+    def state_of(pid):
+        looked_at.append(pid)
+        return "R"
+
+    engine.ask_all_workers(int, tmp_path)
+    monkeypatch.setattr(watch, "state_of", state_of)
+    gate = Gate(tmp_path / "gate")
+
+    # WHEN
+    for worker_ in engine.processes._workers:
+        assert watch._trouble(worker_, watch._Seen()) is None
+    result = engine.submit(gate.wait)
+    engine.until(lambda: any(one.assigned for one in engine.processes._workers))
+    (busy,) = [one for one in engine.processes._workers if one.assigned]
+    short = watch._trouble(busy, watch._Seen())
+    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.0)
+    assert (None, []) == (short, looked_at)
+    watch._trouble(busy, watch._Seen())
+
+    # THEN
+    assert [busy.pid] == looked_at
+    gate.open()
+    engine.wait(result)
+
+
+def test_a_dead_worker_whose_connection_stays_open_is_found(engine, tmp_path, quick):
+    """As where it has forked a child of its own that goes on."""
+    # GIVEN
+    tally, gate = Tally(tmp_path / "tally"), Gate(tmp_path / "gate")
+    child = Tally(tmp_path / "child")
+    result = engine.submit(fork_and_exit, tally, child, gate)
+
+    # WHEN
+    with expect_log("txloop", r"^worker \d+ died; its call runs again .* with 3$"):
+        engine.wait(result)
+
+    # THEN
+    assert ("second", 2, 1) == (result.value, tally.count, child.count)
+    gate.open()
+
+
+def fork_and_exit(tally, child, gate):
+    tally.mark()
+    if tally.count > 1:
+        return "second"
+    if os.fork() == 0:
+        child.mark()
+        gate.wait()
+        os._exit(0)
+    os._exit(3)
+
+
+# Answers that are none
+
+
+class Liar:
+    """Stands in the place of a worker's connection and answers what it likes."""
+
+    def __init__(self, connection, tally, answer):
+        self._connection = connection
+        self._tally = tally
+        self._answer = answer
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+    def sendall(self, data):
+        if self._tally.pids == [os.getpid()]:
+            for part in self._answer(data):
+                self._connection.sendall(part)
+        else:
+            self._connection.sendall(data)
+
+
+def let_lie(monkeypatch, tally, answer):
+    """Let the worker that makes the first mark answer what `answer` says."""
+    stock_serve: Any = worker._serve
+
+    def serve(one, reply, pack):
+        liar = Liar(one, tally, answer)
+        stock_serve(liar, liar.sendall, pack)
+
+    monkeypatch.setattr(worker, "_serve", serve)
+
+
+def mark_and_add(tally, shared):
+    tally.mark()
+    on_commit(note, "effect")
+    shared["n"] += 1
+    return os.getpid()
+
+
+def answer_to(number, snapshot):
+    return frame(numbered(number, dumps(Outcome(snapshot, "a lie"))))
+
+
+LIES = {
+    "no frame": lambda data: [b"no such thing as a frame"],
+    "an absurd length": lambda data: [data[:4] + b"\xff" * 8 + b"endless"],
+    "no number": lambda data: [frame(b"1234")],
+    "a broken pickle": lambda data: [data[:20], b"\x80\x05garbage" * 99],
+    "another number": lambda data: [answer_to(10**6, committed.version)],
+    "a second greeting": lambda data: [frame(numbered(-1, dumps((1, []))))],
+    "no answer": lambda data: [frame(data[12:20] + dumps("just a string"))],
+    "another snapshot": lambda data: [answer_to(2, committed.version + 5)],
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_worker_that_answers_garbage_is_replaced(engine, tmp_path, monkeypatch, lie):
+    # GIVEN
+    tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
+    let_lie(monkeypatch, tally, LIES[lie])
+    engine.run(int)
+
+    # WHEN
+    with expect_log("txloop", r"it did not answer as a worker does: "):
+        result = engine.submit(mark_and_add, tally, shared)
+        engine.wait(result)
+        engine.until(lambda: tally.pids[0] not in pids_of(engine))
+
+    # THEN
+    assert [result.value] == tally.pids[1:]
+    assert tally.pids[0] not in tally.pids[1:]
+    assert (1, ["effect"]) == (shared["n"], noted)
+
+
+def test_a_worker_that_answers_twice_is_replaced(engine, tmp_path, monkeypatch):
+    """The first answer counts, if it arrives alone; nothing happens twice."""
+    # GIVEN
+    tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
+    let_lie(monkeypatch, tally, lambda data: [data, data])
+    engine.run(int)
+
+    # WHEN
+    with expect_log("txloop", r"nobody waits for the answer 2$"):
+        engine.wait(engine.submit(mark_and_add, tally, shared))
+        engine.until(lambda: tally.pids[0] not in pids_of(engine))
+
+    # THEN
+    assert (1, 1, ["effect"]) == (tally.count, shared["n"], noted)
+
+
+def test_half_an_answer_is_given_up(engine, tmp_path, monkeypatch, quick):
+    # GIVEN
+    monkeypatch.setattr(watch, "STALLED_LOOKS", 3)
+    tally, shared, gate = Tally(tmp_path / "t"), TDict(n=0), Gate(tmp_path / "gate")
+
+    def half(data):
+        yield data[: len(data) // 2]
+        gate.wait()
+
+    let_lie(monkeypatch, tally, half)
+    engine.run(int)
+
+    # WHEN
+    with expect_log("txloop", r"it stopped in the middle of its answer$"):
+        result = engine.submit(mark_and_add, tally, shared)
+        engine.wait(result)
+
+    # THEN
+    assert [result.value] == tally.pids[1:]
+    assert (1, ["effect"]) == (shared["n"], noted)
+
+
+def test_endless_garbage_is_not_kept(engine, tmp_path, monkeypatch):
+    # GIVEN
+    tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
+
+    def flood(data):
+        while True:
+            yield bytes(1 << 20)
+
+    kept: list[int] = []
+    let_lie(monkeypatch, tally, flood)
+    stock_death = connection.WorkerConnection.death
+
+    def death(self):
+        kept.append(len(self._words) + len(self._frames.rest))
+        return stock_death(self)
+
+    monkeypatch.setattr(connection.WorkerConnection, "death", death)
+    engine.run(int)
+
+    # WHEN
+    with expect_log("txloop", r"no frame begins with b'\\x00\\x00"):
+        engine.wait(engine.submit(mark_and_add, tally, shared))
+
+    # THEN
+    assert 2 == tally.count
+    assert max(kept) <= connection._MOST_WORDS + connection._CHUNK_BYTES
+
+
+def test_of_what_a_condemned_worker_says_only_so_much_is_kept():
+    # GIVEN
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        one = connection.WorkerConnection(1, ours, None, 0)  # type: ignore[arg-type] # no log is needed
+        one.condemn(None)
+
+        # WHEN
+        for _ in range(5):
+            theirs.sendall(b"x" * 50_000)
+            assert [] == one.receive()
+
+        # THEN
+        assert connection._MOST_WORDS == len(one.death().words)
+
+
+def test_a_frame_of_the_greatest_length_is_awaited():
+    # GIVEN
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        one = connection.WorkerConnection(1, ours, None, 0)  # type: ignore[arg-type] # no log is needed
+
+        # WHEN
+        theirs.sendall(frame(b"")[:4] + (1 << 32).to_bytes(8, "big") + b"begun")
+
+        # THEN
+        assert [] == one.receive()
+        assert one.answering
+
+
+def test_what_cannot_be_told_of_a_process_is_no_trouble(monkeypatch):
+    """Where no descriptor is free, or there is no /proc."""
+
+    # GIVEN
+    def fail(*_):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(deaths, "open", fail, raising=False)
+
+    # THEN
+    assert "?" == deaths.state_of(os.getpid())
+    assert "" == deaths.state_of(2**22 + 1)

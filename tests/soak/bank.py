@@ -1,0 +1,249 @@
+"""Bank transfers over HTTP while workers are killed and clients leave.
+
+The total never differs in any audit. Every transfer that was answered with 200 is in
+the books exactly once, no refused (409) or failed (500, 503) one is, and one whose
+client left may be, at most once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.messages import Answer, Request, read_answer
+from tests.soak.bank_server import ACCOUNTS, MONEY
+from tests.soak.faults import Harm, descendants_of, is_alive
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+__all__ = ["Report", "run"]
+
+ROOT = Path(__file__).parents[2]
+
+CLIENTS = 8
+EPOCH_SECONDS = 4.0
+ANSWER_SECONDS = 30.0  # what takes longer counts as lost
+HARM_EVERY_SECONDS = 0.25
+
+TOTAL = ACCOUNTS * MONEY
+
+
+@dataclass
+class Report:
+    """What was seen.
+
+    Attributes:
+        wrong: Each thing that must not happen, in words.
+        answers: How many answers of which status, and how many clients left.
+        harm: What was done to the workers.
+        figures: The server's own.
+    """
+
+    wrong: list[str] = field(default_factory=list)
+    answers: Counter[str] = field(default_factory=Counter)
+    harm: Counter[str] = field(default_factory=Counter)
+    figures: dict[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [
+            f"answers: {dict(sorted(self.answers.items()))}",
+            f"harm: {dict(sorted(self.harm.items()))}",
+            f"server: {self.figures}",
+            *(f"WRONG: {one}" for one in self.wrong),
+        ]
+        return "\n".join(lines)
+
+
+class Bank:
+    """The clients of one server, and what they were told."""
+
+    def __init__(self, port: int, chance: random.Random, report: Report) -> None:
+        self._port = port
+        self._chance = chance
+        self._report = report
+        self._resting = asyncio.Event()
+        self._number = 0
+        self._fates: dict[str, str] = {}  # by transfer: a status, or "left"
+
+    async def epoch(self, seconds: float) -> None:
+        """Let clients do what they do for some time, then compare the books."""
+        self._resting.clear()
+        async with asyncio.TaskGroup() as clients:
+            for _ in range(CLIENTS):
+                clients.create_task(self._until_rest(self._transfer))
+            for _ in range(2):
+                clients.create_task(self._until_rest(self._transfer_and_leave))
+            clients.create_task(self._until_rest(self._audit))
+            clients.create_task(self._until_rest(self._glance))
+            await asyncio.sleep(seconds)
+            self._resting.set()
+        await self._look_at("/audit")
+        await self._compare()
+
+    async def figures(self) -> dict[str, object]:
+        """Return what the server says of itself."""
+        answer = await self._ask(Request("GET", "/figures"))
+        return dict(json.loads(answer.body))
+
+    async def _until_rest(self, act: Callable[[], Awaitable[None]]) -> None:
+        while not self._resting.is_set():
+            try:
+                await act()
+            except (OSError, EOFError, TimeoutError) as error:
+                self._wrong(f"no answer: {error!r}")
+                return
+
+    def _wrong(self, text: str) -> None:
+        self._report.wrong.append(text)
+
+    def _new_transfer(self) -> tuple[str, Request]:
+        self._number += 1
+        name = f"t{self._number}"
+        giver, taker = self._chance.sample(range(ACCOUNTS), 2)
+        # Now and then more than there is.
+        amount = self._chance.choice([1, 5, 20, 100, 50 * MONEY])
+        how = "fail" if self._chance.random() < 0.05 else "do"
+        body = json.dumps([f"a{giver}", f"a{taker}", amount, how]).encode()
+        return name, Request("POST", f"/transfer/{name}", {}, body)
+
+    async def _transfer(self) -> None:
+        name, request = self._new_transfer()
+        self._fates[name] = "lost"
+        answer = await self._ask(request)
+        self._fates[name] = str(answer.status)
+        self._report.answers[str(answer.status)] += 1
+
+    async def _transfer_and_leave(self) -> None:
+        name, request = self._new_transfer()
+        self._fates[name] = "left"
+        self._report.answers["left"] += 1
+        sent = request.encoded()
+        if self._chance.random() < 0.2:
+            sent = sent[: self._chance.randrange(1, len(sent))]
+        _, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(sent)
+        await writer.drain()
+        await asyncio.sleep(self._chance.choice([0, 0.001, 0.003, 0.01]))
+        if self._chance.random() < 0.5:
+            writer.transport.abort()
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+    async def _audit(self) -> None:
+        await self._look_at("/audit")
+
+    async def _glance(self) -> None:
+        await self._look_at("/glance")
+        await asyncio.sleep(0.005)
+
+    async def _look_at(self, path: str) -> None:
+        answer = await self._ask(Request("GET", path))
+        if answer.status != 200:
+            # An audit may have killed three workers by being there when they died.
+            self._report.answers[f"{path} {answer.status}"] += 1
+            return
+        self._report.answers[path] += 1
+        total = json.loads(answer.body)["total"]
+        if total != TOTAL:
+            self._wrong(f"{path} found {total} instead of {TOTAL}")
+
+    async def _compare(self) -> None:
+        """Hold what clients were told against the books."""
+        fates, self._fates = self._fates, {}
+        async with asyncio.timeout(ANSWER_SECONDS):
+            while await self._is_busy():  # with those whose clients have left
+                pass
+        answer = await self._ask(Request("POST", "/books", {}, b""))
+        books = json.loads(answer.body)
+        for which in ("ledger", "told"):
+            times = books[which]
+            for name, fate in fates.items():
+                count = times.pop(name, 0)
+                allowed = {"200": (1,), "left": (0, 1)}.get(fate, (0,))
+                if count not in allowed:
+                    self._wrong(f"{which}: {name} ({fate}) is in it {count} times")
+            for name in times:
+                self._wrong(f"{which}: nobody knows of {name}")
+
+    async def _is_busy(self) -> bool:
+        before = await self.figures()
+        await asyncio.sleep(0.1)  # by then the server has read what was sent to it
+        return bool(before["pending"]) or await self.figures() != before
+
+    async def _ask(self, request: Request) -> Answer:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+            try:
+                writer.write(request.encoded())
+                return await read_answer(reader, request.method)
+            finally:
+                writer.close()
+
+
+def run(seconds: float, seed: int, log: Path) -> Report:
+    """Run a server for so long, do harm, and return what was seen.
+
+    Args:
+        seconds: How long clients are at work.
+        seed: Decides who does what, though not how the threads of chance interlace.
+        log: Gets what the server writes to its standard error.
+    """
+    report = Report()
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.soak.bank_server"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline().split()[1])
+            harm = Harm(process.pid, random.Random(seed + 1), HARM_EVERY_SECONDS)
+            asyncio.run(_clients(port, harm, seconds, seed, report))
+            family = {*descendants_of(process.pid), *harm.workers}
+            process.send_signal(signal.SIGTERM)
+            if process.wait(timeout=20):
+                report.wrong.append(f"the server ended with {process.returncode}")
+            time.sleep(0.1)
+            left = [pid for pid in family if is_alive(pid)]
+            if left:
+                report.wrong.append(f"processes were left behind: {left}")
+        finally:
+            process.kill()
+    text = log.read_text()
+    report.wrong += [word for word in ("TxInternalError", "BUG") if word in text]
+    return report
+
+
+async def _clients(
+    port: int, harm: Harm, seconds: float, seed: int, report: Report
+) -> None:
+    bank = Bank(port, random.Random(seed), report)
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0.5 and not report.wrong:
+        doing_harm = asyncio.create_task(harm.go_on())
+        try:
+            await bank.epoch(min(left, EPOCH_SECONDS))
+        finally:
+            doing_harm.cancel()
+            with suppress(asyncio.CancelledError):
+                await doing_harm
+    report.harm = harm.done
+    report.figures = await bank.figures()

@@ -1,0 +1,104 @@
+"""Harm done to a server's workers from outside: killed, stopped, continued."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
+
+__all__ = ["Harm", "children_of", "descendants_of", "is_alive"]
+
+
+class Harm:
+    """Hits a random worker now and then, until cancelled.
+
+    Attributes:
+        done: How often it did what.
+        workers: All that were ever seen: some outlive the process that forked them.
+    """
+
+    def __init__(self, pid: int, chance: random.Random, every_seconds: float) -> None:
+        """Take the server's process number and how long the pauses are on average."""
+        self.done = Counter[str]()
+        self._pid = pid
+        self._chance = chance
+        self._every_seconds = every_seconds
+        self._program = _program_of(pid)
+        self.workers: set[int] = set()
+
+    async def go_on(self) -> None:
+        """Kill and stop workers, and sometimes the process that forks them."""
+        async with asyncio.TaskGroup() as stopped:
+            while True:
+                pause = self._chance.uniform(0.2, 1.8) * self._every_seconds
+                await asyncio.sleep(pause)
+                spawners = children_of(self._pid)
+                for spawner in spawners:
+                    self.workers.update(children_of(spawner))
+                # By now the number may be another's.
+                self.workers = {
+                    pid for pid in self.workers if _program_of(pid) == self._program
+                }
+                workers = sorted(self.workers)
+                dice = self._chance.random()
+                if dice < 0.02 and spawners:
+                    self._hit(self._chance.choice(spawners), signal.SIGKILL, "spawner")
+                elif dice < 0.6 and workers:
+                    self._hit(self._chance.choice(workers), signal.SIGKILL, "killed")
+                elif workers:
+                    victim = self._chance.choice(workers)
+                    stopped.create_task(self._stop_for_a_while(victim))
+
+    async def _stop_for_a_while(self, pid: int) -> None:
+        self._hit(pid, signal.SIGSTOP, "stopped")
+        try:
+            await asyncio.sleep(self._chance.uniform(0.01, 1.0))
+        finally:
+            if self._chance.random() < 0.5:
+                self._hit(pid, signal.SIGCONT, "continued")
+            else:
+                self._hit(pid, signal.SIGKILL, "killed while stopped")
+
+    def _hit(self, pid: int, number: signal.Signals, name: str) -> None:
+        with suppress(ProcessLookupError):
+            if _program_of(pid) == self._program:
+                os.kill(pid, number)
+                self.done[name] += 1
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the living children of a process."""
+    found: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found.extend(map(int, path.read_text().split()))
+    return [child for child in found if is_alive(child)]
+
+
+def descendants_of(pid: int) -> list[int]:
+    """Return its living children, and theirs."""
+    found = children_of(pid)
+    for child in list(found):
+        found += descendants_of(child)
+    return found
+
+
+def _program_of(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether there is such a process, and it has not ended."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/stat").read_text()
+        return text.rpartition(")")[2].split()[0] != "Z"
+    return False

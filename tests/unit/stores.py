@@ -1,0 +1,37 @@
+"""A plain container, and what a store holds of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from txloop.container import Container
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from txloop.store import Store
+
+__all__ = ["Box", "contents", "versions"]
+
+
+class Box(Container):
+    """A container that can do no more than any other."""
+
+    __slots__ = ()
+
+
+def contents(
+    store: Store, box: Box, version: int | None = None
+) -> list[tuple[Hashable, object]]:
+    """Return the items at a version, the newest if none is given."""
+    return store.items_at(box, store.version if version is None else version)
+
+
+def versions(box: Box, key: Hashable) -> list[int]:
+    """Return the versions that are still kept of a cell, newest first."""
+    found = []
+    entry = box._entries.get(key)
+    while entry is not None:
+        found.append(entry.version)
+        entry = entry.older
+    return found

@@ -1,0 +1,205 @@
+"""How a store knows its containers: by their numbers, also as a replica."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.engine import bury_the_dead
+from tests.unit.stores import Box, contents, versions
+from txloop.container import refer
+from txloop.errors import TxForgottenError
+from txloop.store import committed
+
+
+class Follower:
+    def __init__(self):
+        self.commits = []
+        self.deaths = []
+
+    def installed(self, version, writes):
+        self.commits.append((version, list(writes)))
+
+    def dropped(self, number):
+        self.deaths.append(number)
+
+
+# Containers and their numbers
+
+
+def test_containers_are_found_by_their_numbers_while_they_live(store):
+    # GIVEN
+    first, second = Box(), Box()
+    store.adopt(first)
+    store.adopt(second)
+    number = first._number
+
+    # WHEN
+    del first
+    bury_the_dead()
+
+    # THEN
+    assert [second] == store.containers()
+    assert second is store.find(second._number)
+    assert store.find(number) is None
+
+
+def test_a_follower_hears_of_commits_and_deaths(store, box):
+    # GIVEN
+    follower = Follower()
+    store.followers.append(follower)
+    other = Box()
+    store.adopt(other)
+    number = other._number
+
+    # WHEN
+    store.install([(box, "k", 1)])
+    del other
+    bury_the_dead()
+
+    # THEN
+    assert [(1, [(box, "k", 1)])] == follower.commits
+    assert [number] == follower.deaths
+
+
+def test_a_dead_container_does_not_take_its_successor_along(store):
+    # GIVEN two containers of one number, as when one is referred to while it dies
+    follower = Follower()
+    store.followers.append(follower)
+    old, new = Box(), Box()
+    store.adopt(old, 7)
+    reference = store._references[7]
+    store.adopt(new, 7)
+
+    # WHEN
+    del old
+    bury_the_dead()
+
+    # THEN
+    assert reference() is None
+    assert new is store.find(7)
+    assert [] == follower.deaths
+
+
+def test_a_container_pickles_as_a_reference():
+    # GIVEN
+    container = Box()
+    committed.adopt(container)
+
+    # WHEN
+    copy = pickle.loads(pickle.dumps(container))
+
+    # THEN
+    assert container is copy
+
+
+def test_an_unknown_reference_makes_an_empty_container():
+    # WHEN
+    container = refer(Box, 1 << 100)
+
+    # THEN
+    assert isinstance(container, Box)
+    assert container is refer(Box, 1 << 100)
+    assert [] == committed.items_at(container, committed.version)
+
+
+def test_a_forgotten_container_does_not_pickle(store):
+    # GIVEN
+    store.become_replica(100)
+    container = Box()
+    store.adopt(container, 5)
+
+    # WHEN
+    store.forget([5, 6])
+
+    # THEN
+    with pytest.raises(TxForgottenError, match="this Box was dropped"):
+        pickle.dumps(container)
+
+
+def test_containers_made_by_several_threads_have_numbers_of_their_own(store):
+    """Counting is not atomic without the GIL."""
+    # GIVEN
+    start = threading.Barrier(2)
+
+    def make():
+        start.wait()
+        boxes = [Box() for _ in range(2000)]
+        for one in boxes:
+            store.adopt(one)
+        return boxes
+
+    # WHEN
+    with ThreadPoolExecutor(2) as pool:
+        made = [
+            one
+            for future in [pool.submit(make) for _ in range(2)]
+            for one in future.result()
+        ]
+
+    # THEN
+    assert 4000 == len({one._number for one in made})
+    assert 4000 == len(store.containers())
+
+
+# A replica
+
+
+def test_a_replica_keeps_what_there_is_and_what_it_is_told_of(store, box):
+    # GIVEN
+    follower = Follower()
+    store.followers.append(follower)
+    store.owner = threading.get_ident()
+    store.open_snapshot()
+    store.install([(box, "k", 1)])
+    store.install([(box, "k", 2)])
+
+    # WHEN
+    store.become_replica(1000)
+    told, own = Box(), Box()
+    store.adopt(told, 500)
+    store.adopt(own)
+
+    # THEN
+    assert {box._number: box, 500: told} == store.kept
+    assert 1000 == own._number
+    assert [] == store.followers
+    assert store.owner is None
+    assert [2] == versions(box, "k")
+
+
+def test_what_a_replica_forgets_can_die(store):
+    # GIVEN
+    store.become_replica(1000)
+    store.adopt(Box(), 5)
+    assert store.find(5) is not None
+
+    # WHEN
+    store.forget([5])
+
+    # THEN
+    gc.collect()
+    assert store.find(5) is None
+
+
+def test_loading_replaces_what_a_replica_knew(store, box):
+    # GIVEN
+    store.install([(box, "old", 1), (box, "both", 1)])
+
+    # WHEN
+    store.load([(box, {"new": 3, "both": 2})], 50)
+
+    # THEN
+    assert 50 == store.version
+    assert [("new", 3), ("both", 2)] == contents(store, box)
+    assert 2 == store.size_at(box, 50)
+
+
+def test_loading_nothing_sets_the_version(store):
+    store.load([], 50)
+
+    assert 50 == store.version

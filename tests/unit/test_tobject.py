@@ -1,0 +1,218 @@
+"""TObject without a loop: declared as a dataclass, and shared."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.comparing import attempted
+from txloop import TDict, TList, TObject, TxValueError, plain
+
+
+class Player(TObject):
+    """One who plays."""
+
+    count: ClassVar[int] = 0
+    name: str
+    score: int = 0
+    items: TList[str] = dataclasses.field(default_factory=TList)
+    note: str = dataclasses.field(default="", repr=False, compare=False)
+    level: int = dataclasses.field(default=1, init=False)
+
+    @property
+    def rank(self) -> str:
+        return f"{self.name}: {self.score}"
+
+    @rank.setter
+    def rank(self, rank: str) -> None:
+        self.name, _, score = rank.partition(": ")
+        self.score = int(score)
+
+    def win(self) -> None:
+        self.score += 1
+
+
+class Captain(Player, kw_only=True):
+    team: str
+    mates: TDict[str, Player] = dataclasses.field(default_factory=TDict)
+
+    def win(self) -> None:
+        super().win()
+        self.items.append("cup")
+
+
+class Timed(TObject):
+    start: int
+    end: int
+    length: int = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.length = self.end - self.start
+
+
+class Own(TObject):
+    x: int
+
+    def __init__(self, text: str) -> None:
+        self.x = int(text)
+
+
+class Nothing(TObject):
+    pass
+
+
+def test_it_is_made_as_a_dataclass_is():
+    ann = Player("ann", 3)
+    bob = Captain("bob", team="red")
+
+    assert [] == ann.items
+    assert ("ann", 3, "", 1) == (
+        ann.name,
+        ann.score,
+        ann.note,
+        ann.level,
+    )
+    assert "Player(name='ann', score=3, items=TList([]), level=1)" == repr(ann)
+    assert ("bob", "red", 1) == (bob.name, bob.team, bob.level)
+    assert {} == bob.mates
+    assert [5, 2] == [Timed(2, 7).length, Own("2").x]
+    assert "Nothing()" == repr(Nothing())
+    assert ann.items is not bob.items
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [((), {}), (("a", 1, TList(), "", 5), {}), (("a",), {"level": 2})],
+)
+def test_wrong_arguments_are_refused(arguments, names):
+    with pytest.raises(TypeError):
+        Player(*arguments, **names)
+
+
+def test_its_signature_is_that_of_the_dataclass():
+    found = inspect.signature(Captain)
+
+    assert ["name", "score", "items", "note", "team", "mates"] == list(found.parameters)
+    assert "One who plays." == Player.__doc__
+    assert ["start", "end", "length"] == [one.name for one in dataclasses.fields(Timed)]
+
+
+def test_methods_properties_and_inheritance_work():
+    # GIVEN
+    bob = Captain("bob", team="red")
+
+    # WHEN
+    bob.win()
+    bob.rank = "rob: " + str(bob.score + 1)
+
+    # THEN
+    assert ("rob", 2, "rob: 2") == (bob.name, bob.score, bob.rank)
+    assert ["cup"] == bob.items
+
+
+def test_what_is_not_declared_cannot_be_set():
+    # GIVEN
+    ann = Player("ann")
+
+    # THEN
+    with pytest.raises(AttributeError, match=r"declare it in the class.*`hat: str`"):
+        ann.hat = "red"  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no shared attribute 'count'"):
+        ann.count = 1  # type: ignore[misc]
+    with pytest.raises(TxValueError, match=r"^bytearray .* store bytes$"):
+        ann.name = bytearray(b"x")  # type: ignore[assignment]
+    assert "ann" == ann.name
+
+
+def test_plain_parts_become_containers():
+    ann = Player("ann", items=["hat"])  # type: ignore[arg-type]
+
+    assert isinstance(ann.items, TList)
+    assert {
+        "name": "ann",
+        "score": 0,
+        "items": ["hat"],
+        "note": "",
+        "level": 1,
+    } == plain(ann)
+
+
+def test_objects_of_one_class_compare_by_what_is_to_be_compared():
+    # GIVEN
+    ann = Player("ann", 3, note="x")
+
+    # THEN
+    assert ann == Player("ann", 3, note="y")
+    assert ann != Player("ann", 4, note="x")
+    assert Player("ann") != Captain("ann", team="red")
+    assert ann != "ann"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(ann)
+
+
+def test_a_missing_attribute_is_an_error_as_for_any_object():
+    # GIVEN
+    timed = Timed(1, 2)
+    del timed.length
+
+    # THEN
+    with pytest.raises(AttributeError, match="Timed object has no value 'length'"):
+        _ = timed.length
+    with pytest.raises(AttributeError):
+        del timed.length
+    assert "Timed(start=1, end=2, length='?')" == repr(timed)
+    assert not hasattr(Timed, "length")
+
+
+def test_copies_are_objects_of_their_own_and_pickles_references():
+    # GIVEN
+    bob: Any = Captain("bob", team="red")
+    bob.mates["me"] = bob
+
+    # WHEN
+    shallow, deep = copy.copy(bob), copy.deepcopy(bob)
+    bob.win()
+
+    # THEN
+    assert (["cup"], 0) == (shallow.items, shallow.score)
+    assert ([], 0) == (deep.items, deep.score)
+    assert deep.mates["me"] is deep
+    assert (Captain, Captain) == (type(shallow), type(deep))
+    assert bob is pickle.loads(pickle.dumps(bob))
+    assert 9 == dataclasses.replace(bob, score=9).score
+
+
+def test_what_contains_itself_can_be_shown():
+    # GIVEN
+    bob = Captain("bob", team="red")
+
+    # WHEN
+    bob.mates["me"] = bob
+
+    # THEN
+    assert repr(bob).endswith("mates=TDict({'me': ...}))")
+
+
+def test_an_undone_transaction_leaves_it_as_it_was():
+    # GIVEN
+    ann = Player("ann")
+
+    def body() -> None:
+        ann.win()
+        ann.items.append("hat")
+        made.append(Player("new"))
+        raise KeyError
+
+    # WHEN
+    made: list[Player] = []
+    attempted(body)
+
+    # THEN
+    assert Player("ann") == ann
+    with pytest.raises(AttributeError):
+        _ = made[0].name

@@ -1,0 +1,196 @@
+"""What may be stored in a container: rule 8 of the design."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import ipaddress
+import pathlib
+import re
+import typing
+import uuid
+import zoneinfo
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+from tests.naming import shown
+from txloop import TDict, TList, TSet, TVar, TxValueError
+from txloop.cells.values import shareable
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: object
+    y: object = 0
+
+
+class Pair(typing.NamedTuple):
+    first: object
+    second: object = 0
+
+
+class Special(tuple[object, ...]):
+    __slots__ = ()
+
+
+IMMUTABLE: list[object] = [
+    None,
+    True,
+    1,
+    1.5,
+    1j,
+    "text",
+    b"bytes",
+    range(3),
+    ...,
+    NotImplemented,
+    (),
+    (1, ("nested", frozenset({2}))),
+    frozenset({(1, 2)}),
+    Colour.RED,
+    Point(1, (2, 3)),
+    Pair(1, Point(2)),
+    Special((1, 2)),
+    datetime.date(2014, 1, 1),
+    datetime.datetime(2014, 1, 1, tzinfo=datetime.UTC),
+    datetime.time(12),
+    datetime.timedelta(1),
+    zoneinfo.ZoneInfo("UTC"),
+    decimal.Decimal("1.5"),
+    fractions.Fraction(1, 3),
+    uuid.UUID(int=1),
+    re.compile("a+"),
+    pathlib.PurePosixPath("a/b"),
+    pathlib.Path("a"),
+    ipaddress.ip_address("127.0.0.1"),
+    ipaddress.ip_network("10.0.0.0/8"),
+    ipaddress.ip_address("::1"),
+    ipaddress.ip_network("::/8"),
+    int,
+    Point,
+    len,
+    shareable,
+    lambda: None,
+    TVar(1),
+    TDict(a=1),
+    (TVar(1), TDict()),
+    Point(TDict()),
+]
+
+
+@pytest.mark.parametrize("value", IMMUTABLE, ids=shown)
+def test_what_cannot_change_is_stored_as_it_is(value):
+    assert value is TVar(value).get()
+    assert value is TDict(k=value)["k"]
+
+
+@dataclasses.dataclass
+class Open:
+    x: object = 0
+
+
+class Many(list[int]):
+    pass
+
+
+class Plain:
+    def method(self):
+        pass
+
+
+MUTABLE = {
+    "bytearray": (bytearray(b"x"), "^bytearray .* store bytes$"),
+    "object": (Plain(), "^Plain .* a frozen dataclass or a txloop container$"),
+    "dataclass": (
+        Open(),
+        r"^Open Open\(x=0\) .* derive its class from txloop.TObject, freeze it, or "
+        r"txloop.share\(\) it$",
+    ),
+    "subclass of list": (Many([1]), r"^Many \[1\] .* convert it to a plain list, "),
+    "subclass of dict": (OrderedDict(a=1), "^OrderedDict .* convert it to a plain "),
+    "bound method": (Plain().method, "^method .* is mutable"),
+    "generator": ((x for x in "ab"), "^generator "),
+    "in a tuple": ((1, Plain()), "^Plain .* is mutable"),
+    "in a named tuple": (Pair(Plain()), "^Plain .* is mutable"),
+    "in a frozenset": (frozenset({Plain()}), "^Plain .* is mutable"),
+    "in a list": ([1, [Plain()]], "^Plain .* is mutable"),
+    "in a dict": ({"a": {"b": [Plain()]}}, "^Plain .* is mutable"),
+    "in a set": ({Plain()}, "^Plain .* is mutable"),
+    "in a frozen dataclass": (Point(Plain()), "^Plain .* is mutable"),
+    "list in a frozen dataclass": (
+        Point([1]),
+        r"^field 'x' of Point Point\(x=\[1\], y=0\) holds a plain list; give it a ",
+    ),
+    "dict in a special tuple": (
+        Special(({},)),
+        r"^Special \({},\) holds a plain list, dict or set; make it a container$",
+    ),
+    "long": (bytearray(100), r"^(bytearray bytearray\(b'.{45})\.\.\. is mutable"),
+}
+
+
+@pytest.mark.parametrize(("value", "message"), MUTABLE.values(), ids=MUTABLE)
+def test_what_can_change_is_refused_with_advice(value, message):
+    # GIVEN
+    variable, shared = TVar(0), TDict(a=0)
+
+    # THEN
+    for store in (
+        TVar,
+        variable.set,
+        lambda new: shared.__setitem__("b", new),
+        lambda new: shared.update(a=1, b=new),
+        lambda new: shared.setdefault("b", new),
+        lambda new: TDict(b=new),
+    ):
+        with pytest.raises(TxValueError, match=message):
+            store(value)
+    assert 0 == variable.get()
+    assert {"a": 0} == shared
+
+
+def test_the_refusal_is_a_type_error():
+    with pytest.raises(TypeError):
+        TVar(Plain())
+
+
+def test_plain_parts_become_containers_deeply():
+    # GIVEN
+    inner: dict[str, object] = {"c": ({"d": [1]}, {2})}
+
+    # WHEN
+    shared: TDict[str, Any] = TDict(a=inner, p=Pair({"e": 1}))
+    inner["c"] = ()
+
+    # THEN
+    assert isinstance(shared["a"], TDict)
+    assert isinstance(shared["a"]["c"][0], TDict)
+    assert isinstance(shared["a"]["c"][0]["d"], TList)
+    assert isinstance(shared["a"]["c"][1], TSet)
+    assert isinstance(shared["p"], Pair)
+    assert isinstance(shared["p"].first, TDict)
+    assert {"a": {"c": ({"d": [1]}, {2})}, "p": Pair({"e": 1})} == shared
+    assert {"k": 1} == TVar({"k": 1}).get()
+
+
+def test_what_contains_itself_becomes_what_contains_itself():
+    # GIVEN
+    loop: list[Any] = [1]
+    loop.append((loop, {"up": loop}))
+
+    # WHEN
+    shared: Any = TVar(loop).get()
+
+    # THEN
+    assert isinstance(shared, TList)
+    assert shared[1][0] is shared
+    assert shared[1][1]["up"] is shared
