@@ -1,7 +1,8 @@
 # Two commands do everything on a machine with git, make and Python >= 3.11:
 #   make demo    stock Tornado against txloop, measured here, in under a minute
 #   make test    lint, types and all tests
-# Both make their own virtual environment in $(VENV). The Python is $(PYTHON):
+#   make soak    servers under fire, ten minutes each (SOAK="bank --seconds 60")
+# They make their own virtual environment in $(VENV). The Python is $(PYTHON):
 #   make test PYTHON=python3.13
 
 PYTHON ?= python3
@@ -17,12 +18,14 @@ DEMO := primes --only stock,"txloop processes" --seconds 5 --repeat 2 --no-laten
 BENCH := primes
 # For example: make test PYTEST="tests/unit -x"
 PYTEST :=
+# Which soaks, for how long, and with which seed.
+SOAK :=
 # Where ruff, mypy or matplotlib cannot be installed: make tests EXTRA=suite
 EXTRA := test
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint types tests coverage bench format clean
+.PHONY: help demo test lint types tests soak coverage bench format clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -33,7 +36,7 @@ demo: $(VENV)/.installed-bench
 	@echo "Start the server yourself and open http://localhost:8888/ :"
 	@echo "    $(bin)/python examples/primes.py"
 
-# pytest comes last, so that its summary is the last line.
+# The tests come last, so that pytest's summary is the last line.
 test: lint types tests
 
 lint: $(VENV)/.installed-test
@@ -44,7 +47,10 @@ types: $(VENV)/.installed-test
 	$(bin)/mypy $(typed)
 
 tests: $(VENV)/.installed-test
-	$(bin)/python -m pytest $(PYTEST)
+	$(bin)/python -m tests $(PYTEST)
+
+soak: $(VENV)/.installed-test
+	$(bin)/python -m tests.soak $(SOAK)
 
 coverage: $(VENV)/.installed-test
 	$(bin)/coverage erase
