@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.executors import ScriptedExecutor, register_all
-from tests.logs import allow_log
 from txloop.body import on_commit
 from txloop.dispatch import Dispatcher
 from txloop.events import Conflicted
@@ -43,8 +42,6 @@ __all__ = [
     "on",
     "running",
 ]
-
-AT_BOUND = r" was in vain \d+ times because "
 
 EXECUTORS = ("serial", "processes", "threads", "rehearsal", "scripted")
 
@@ -254,8 +251,7 @@ def running(name: str, workers: int = 2, *, barrier: bool = False) -> Iterator[E
     if name == "threads":
         sys.setswitchinterval(HASTE_SECONDS)
     try:
-        with allow_log("txloop", AT_BOUND):
-            yield engine
+        yield engine
     finally:
         engine.close()
         sys.setswitchinterval(switch_seconds)

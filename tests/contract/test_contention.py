@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tests.engine import AT_BOUND, bury_the_dead, on
-from tests.logs import expect_log
+from tests.engine import bury_the_dead, on
+from tests.logs import AT_BOUND, expect_log
 from txloop import TDict, TObject, TVar
 from txloop.events import Conflicted
 from txloop.naming import cell_name

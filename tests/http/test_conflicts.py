@@ -12,9 +12,7 @@ import logging
 import pytest
 from tornado.web import Application, RequestHandler
 
-from tests.engine import AT_BOUND
 from tests.flags import Flag
-from tests.logs import allow_log
 from tests.messages import Request
 from tests.serving import serving
 from txloop import TDict, TVar, on_commit, transactional
@@ -143,7 +141,7 @@ def test_increments_on_several_connections_are_all_counted(kind):
     async def clients(server):
         await asyncio.gather(*(client(server) for _ in range(4)))
 
-    with allow_log("txloop", AT_BOUND), serving(kind, make_application) as server:
+    with serving(kind, make_application) as server:
         server.run(lambda: clients(server))
 
     assert 40 == counter.get()

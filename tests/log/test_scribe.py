@@ -53,6 +53,7 @@ class Told:
         self.hub.open(str(path), 1 << 20)
         self.scribe = Scribe(self.hub, self, WORKERS + 1, lambda *_: None)
         self.at = {}  # running, by worker
+        self.closed = False
         self.retired = False
 
     def running(self):
@@ -79,9 +80,15 @@ class Told:
         )
         self.scribe(Answered(number, "label", trace))
 
+    def close(self):
+        """End as a loop does, whose executor is closed first."""
+        if not self.closed:
+            self.closed = True
+            self.at.clear()
+            self.scribe(Closed())
+
     def report(self):
-        self.at.clear()  # the executor is closed first
-        self.scribe(Closed())
+        self.close()
         report = conflict_log.load(self.path)
         totals = report.totals
         assert not report.damaged
@@ -96,6 +103,7 @@ class Told:
 def told(tmp_path):
     told = Told(tmp_path / "stm.log")
     yield told
+    told.close()
     told.hub.close()
 
 

@@ -13,9 +13,7 @@ from tornado.gen import BadYieldError
 from tornado.web import Finish
 
 import txloop
-from tests.engine import AT_BOUND
 from tests.flags import Flag, until
-from tests.logs import allow_log
 from tests.serving import loop_of
 from txloop import TVar, TxClosedError, TxError, atomically, on_commit, transactional
 from txloop.attempt import current
@@ -186,8 +184,7 @@ def test_many_at_once_are_all_counted(loop):
     async def main():
         return await asyncio.gather(*(atomically(add, 1) for _ in range(20)))
 
-    with allow_log("txloop", AT_BOUND):
-        results = loop.run_sync(main)
+    results = loop.run_sync(main)
 
     assert list(range(20)) == sorted(before for before, _ in results)
     assert 20 == counter.get()

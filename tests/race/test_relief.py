@@ -43,15 +43,14 @@ def test_workers_are_relieved_after_so_many_calls(engine, tmp_path):
     witness.open.clear()
 
     # WHEN
-    results = []
-    for _ in range(30):
-        results += [engine.submit(os.getpid, profile=engine.short()) for _ in range(10)]
+    pids: set[int] = set()
+    while len(pids) < 6:  # none runs for ever
+        results = [engine.submit(os.getpid, profile=engine.short()) for _ in range(10)]
         engine.wait(*results)
+        pids.update(result.value for result in results)
 
-    # THEN there were always two workers, and none ran for ever
-    pids = {result.value for result in results}
+    # THEN there were always two workers
     assert {2} == set(witness.open)
-    assert len(pids) > 3
     assert os.getpid() not in pids
 
 
