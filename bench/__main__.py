@@ -6,6 +6,7 @@ import importlib.util
 import shlex
 import signal
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from bench.cells.command import SUMMARY, add_options, run_cells
 from bench.command_line import OneLineParser, output_file, percent, positive
 from bench.errors import BenchmarkError, UsageError
 from bench.generators import choose_generator
+from bench.interpreters import find_interpreter
 from bench.machine import available_cores, describe_machine
 from bench.measure import Settings, collect
 from bench.rows import make_rows
@@ -77,9 +79,13 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     from bench.report import Run, make_json, make_text
 
     settings = _settings(case, options)
-    competitors = case.select(options.only)
     case.load(settings.values)  # refuses bad values before any server starts
-    machine = describe_machine()
+    serving = find_interpreter(options.python)
+    competitors = tuple(
+        replace(one, python=serving.path, warm_up_seconds=serving.warm_up_seconds)
+        for one in case.select(options.only, serving.gil)
+    )
+    machine = replace(describe_machine(), interpreter=str(serving), gil=serving.gil)
     choice = getattr(options, "load", "auto")
     generator, load = choose_generator(case, choice, settings)
     with show_progress(len(competitors) * settings.repeat) as progress:
@@ -116,6 +122,7 @@ def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
         default=case.workers or available_cores(),
         help=f"processes of servers with several (default: {case.workers or 'cores'})",
     )
+    add("--python", metavar="PATH", help="what serves (default: what runs this)")
     add("--only", metavar="NAME,NAME", help=f"leave out the others of: {names}")
     if case.generator is None:
         _add_load_options(parser)

@@ -29,9 +29,6 @@ __all__ = ["SUMMARY", "add_options", "competitors", "make_table", "run_blog"]
 
 SUMMARY = "the tables of 2014: primes and the A* game on every interpreter found"
 
-_WARM_UP_SECONDS = 1
-_JIT_WARM_UP_SECONDS = 15
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `bench blog` understands."""
@@ -57,7 +54,7 @@ def competitors(
     """Return the rows of a table: stock Tornado, then txloop, on each interpreter."""
     found = []
     for one in interpreters:
-        seconds = _JIT_WARM_UP_SECONDS if one.has_jit else _WARM_UP_SECONDS
+        seconds = one.warm_up_seconds
         stock = Competitor(
             f"{one}, stock", "stock", "plain", (), one.path, 1, warm_up_seconds=seconds
         )

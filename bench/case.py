@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -61,7 +61,7 @@ class Competitor:
     `server` is a module of `bench.servers`, `application` a function of the case's
     module, `options` what the server is given besides. `python` runs it, this very
     interpreter where it is empty; `workers` is its number of workers, 0 for that of the
-    settings.
+    settings. One that `needs_no_gil` is left out with the GIL, unless it is asked for.
     """
 
     name: str
@@ -71,6 +71,16 @@ class Competitor:
     python: str = ""
     workers: int = 0
     warm_up_seconds: int = 1
+    needs_no_gil: bool = False
+
+
+SERIAL, PROCESSES, THREADS = (
+    Competitor(f"txloop {kind}", "txloop", "transactional", ("--executor", kind))
+    for kind in ("serial", "processes", "threads")
+)
+
+TXLOOP = (SERIAL, PROCESSES, replace(THREADS, needs_no_gil=True))
+"""A case's `transactional` application on each executor that may be faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +140,19 @@ class Case:
         """What the ratios are of."""
         return self.comparison or Comparison(f"to {self.baseline}", compare_rates)
 
-    def select(self, names: str | None) -> tuple[Competitor, ...]:
+    def select(self, names: str | None, gil: bool = True) -> tuple[Competitor, ...]:
         """Return the competitors that the comma-separated `names` ask for, or all.
 
-        A name may be written with dashes for its spaces.
+        A name may be written with dashes for its spaces. `gil` is whether the servers'
+        interpreter has one.
 
         Raises:
             UsageError: there is no competitor of such a name.
         """
         if names is None:
-            return self.competitors
+            return tuple(
+                one for one in self.competitors if not (gil and one.needs_no_gil)
+            )
         by_name = {_key(one.name): one for one in self.competitors}
         selected = []
         for name in names.split(","):

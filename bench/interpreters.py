@@ -9,10 +9,19 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bench.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["NAMES", "Interpreter", "Unusable", "find_interpreters", "probe"]
+__all__ = [
+    "NAMES",
+    "Interpreter",
+    "Unusable",
+    "find_interpreter",
+    "find_interpreters",
+    "probe",
+]
 
 NAMES = ("python3.13t", "python3.14t", "pypy3.11", "pypy3")
 """What is looked for on the path, beside the interpreter that runs the benchmark."""
@@ -28,6 +37,8 @@ if name == "PyPy":
 print(json.dumps([name, version, gil]))
 """
 _PROBE_SECONDS = 60
+
+_JIT_WARM_UP_SECONDS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +61,9 @@ class Interpreter:
         return f"{self.implementation} {self.version}{'' if self.gil else 't'}"
 
     @property
-    def has_jit(self) -> bool:
-        """Whether it gets fast only after a while."""
-        return self.implementation == "PyPy"
+    def warm_up_seconds(self) -> int:
+        """How long it gets faster under load."""
+        return _JIT_WARM_UP_SECONDS if self.implementation == "PyPy" else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,21 @@ def find_interpreters(more: Iterable[str]) -> tuple[list[Interpreter], list[Unus
             unusable.append(one)
     unusable += [Unusable(name, "not found") for name in more if not shutil.which(name)]
     return list(usable.values()), unusable
+
+
+def find_interpreter(name: str | None) -> Interpreter:
+    """Return the interpreter of that name or path; this very one for None.
+
+    Raises:
+        UsageError: it cannot serve, or there is none.
+    """
+    path = shutil.which(name) if name else sys.executable
+    if path is None:
+        raise UsageError(f"there is no Python {name}")
+    found = probe(path)
+    if isinstance(found, Unusable):
+        raise UsageError(f"{found.path} cannot serve: {found.reason}")
+    return found
 
 
 def probe(path: str) -> Interpreter | Unusable:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import tornado.web
 
 from bench.astar.generator import GameLoad
-from bench.case import Case, Competitor, Parameter, Sample, Values
+from bench.case import TXLOOP, Case, Competitor, Parameter, Sample, Values
 from bench.errors import UsageError
 from bench.servers.stats import STATS, StatsHandler
 from handlers.astar_game import Game, make_walls
@@ -117,12 +117,7 @@ CASE = Case(
     summary="a game on one map: shortest paths, walls that come and go",
     competitors=(
         Competitor("stock", "stock", "plain"),
-        Competitor(
-            "txloop serial", "txloop", "transactional", ("--executor", "serial")
-        ),
-        Competitor(
-            "txloop processes", "txloop", "transactional", ("--executor", "processes")
-        ),
+        *TXLOOP,
     ),
     baseline="stock",
     load=load,

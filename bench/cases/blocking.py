@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 import tornado.web
 
 from bench.builtin_load import BuiltInLoad
-from bench.case import Case, Column, Competitor, Parameter, Sample, Values
+from bench.case import (
+    PROCESSES,
+    THREADS,
+    Case,
+    Column,
+    Competitor,
+    Parameter,
+    Sample,
+    Values,
+)
 from bench.servers.setup import follow_parent
 
 if TYPE_CHECKING:
@@ -121,9 +130,8 @@ CASE = Case(
         Competitor("prefork", "prefork", "plain"),
         Competitor("pool of threads", "stock", "threads"),
         Competitor("pool of processes", "stock", "processes"),
-        Competitor(
-            "txloop processes", "txloop", "transactional", ("--executor", "processes")
-        ),
+        PROCESSES,
+        THREADS,
     ),
     baseline="stock",
     load=_load,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import tornado.web
 
 from bench.burn import burn
-from bench.case import Case, Comparison, Competitor, Parameter, Sample, Values
+from bench.case import TXLOOP, Case, Comparison, Competitor, Parameter, Sample, Values
 from bench.loads.counted import CountedLoad
 from bench.servers.stats import STATS, StatsHandler
 
@@ -108,12 +108,7 @@ CASE = Case(
     summary="every request adds to the same number: all conflict",
     competitors=(
         Competitor("stock", "stock", "plain"),
-        Competitor(
-            "txloop serial", "txloop", "transactional", ("--executor", "serial")
-        ),
-        Competitor(
-            "txloop processes", "txloop", "transactional", ("--executor", "processes")
-        ),
+        *TXLOOP,
     ),
     baseline="txloop serial",
     load=_load,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import tornado.web
 
 from bench.burn import burn
-from bench.case import Case, Comparison, Competitor, Parameter, Sample, Values
+from bench.case import TXLOOP, Case, Comparison, Competitor, Parameter, Sample, Values
 from bench.loads.mixed import MixedLoad
 from bench.rows import percentile
 from bench.servers.setup import follow_parent
@@ -128,10 +128,7 @@ CASE = Case(
         Competitor("stock", "stock", "plain"),
         Competitor("prefork", "prefork", "plain"),
         Competitor("pool", "stock", "pool"),
-        Competitor(
-            "txloop serial", "txloop", "transactional", ("--executor", "serial")
-        ),
-        Competitor("txloop processes", "txloop", "transactional", _PROCESSES),
+        *TXLOOP,
         Competitor("txloop light unmarked", "txloop", "light_unmarked", _PROCESSES),
     ),
     baseline="stock",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import tornado.web
 
-from bench.case import Case, Competitor, Parameter, Sample, Values
+from bench.case import TXLOOP, Case, Competitor, Parameter, Sample, Values
 from bench.errors import UsageError
 from bench.servers.setup import follow_parent
 from handlers.prime_numbers import LIMIT, parse_number, primes_up_to
@@ -92,12 +92,7 @@ CASE = Case(
         Competitor("stock", "stock", "plain"),
         Competitor("prefork", "prefork", "plain"),
         Competitor("pool", "stock", "pool"),
-        Competitor(
-            "txloop serial", "txloop", "transactional", ("--executor", "serial")
-        ),
-        Competitor(
-            "txloop processes", "txloop", "transactional", ("--executor", "processes")
-        ),
+        *TXLOOP,
     ),
     baseline="stock",
     load=_load,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import platform
 import re
 import sys
 
@@ -10,7 +11,13 @@ import pytest
 
 from bench import blog, interpreters
 from bench.__main__ import main
-from bench.interpreters import Interpreter, Unusable, find_interpreters, probe
+from bench.interpreters import (
+    Interpreter,
+    Unusable,
+    find_interpreter,
+    find_interpreters,
+    probe,
+)
 from bench.rows import Row
 from tests.bench.samples import make_measurement
 
@@ -72,6 +79,14 @@ def test_this_interpreter_is_found_once_and_what_is_wrong_is_told(tmp_path):
     assert len({str(one) for one in usable}) == len(usable)
     assert Unusable(str(broken), "no tornado here") in unusable
     assert Unusable("no-such-one", "not found") in unusable
+
+
+@pytest.mark.parametrize("name", [None, sys.executable])
+def test_a_case_is_served_by_the_interpreter_that_is_asked_for(name):
+    found = find_interpreter(name)
+
+    assert found == probe(sys.executable)
+    assert f"{platform.python_implementation()} " in str(found)
 
 
 @pytest.mark.slow

@@ -61,6 +61,23 @@ def test_competitors_are_selected_in_the_order_asked_for():
     assert ["txloop processes", "stock"] == [one.name for one in selected]
 
 
+@pytest.mark.parametrize("name", ["primes", "astar", "mixed", "contention"])
+def test_threads_are_compared_where_there_is_no_gil(name):
+    case = load_case(name)
+
+    with_gil, without = (
+        [one.name for one in case.select(None, gil)] for gil in (True, False)
+    )
+
+    assert ["txloop threads"] == [one for one in without if one not in with_gil]
+
+
+def test_threads_can_be_asked_for_anywhere():
+    (selected,) = load_case("primes").select("txloop threads", gil=True)
+
+    assert "txloop threads" == selected.name
+
+
 def test_an_unknown_competitor_is_refused_with_the_known_ones():
     with pytest.raises(UsageError, match="no 'unicorn', only: stock, prefork"):
         load_case("hello").select("stock,unicorn")

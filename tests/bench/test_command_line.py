@@ -37,6 +37,8 @@ def fail(arguments, capsys):
         (["primes", "--number", "-1"], "not a whole number"),
         (["astar", "--load", "siege"], "unrecognized arguments: --load siege"),
         (["astar", "--walls", "99"], "walls must be 0..50"),
+        (["primes", "--python", "python-none"], "there is no Python python-none"),
+        (["primes", "--python", "/bin/false"], "/bin/false cannot serve: exit code 1"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
