@@ -23,11 +23,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
 SUITE = Path(__file__).with_name("tornado_suite.py")
 MODES = ("stock", "loop", "twice")
+MOST_TRIES = 3
 
 # The suite mostly sleeps, yet its own limit of 5 s is short for a busy machine.
 # What it asks of hypothesis is about parsers, which know no loop: a few examples do.
 ENVIRONMENT = {
     "ASYNC_TEST_TIMEOUT": "25",
+    "EMULATION": "1",  # the suite's own word for a slow machine: longer timeouts
     "HYPOTHESIS_PROFILE": "tornado-quick",
     "PYTHONPATH": str(ROOT),
 }
@@ -111,13 +113,17 @@ def test_nothing_more_fails_than_on_the_stock_loop(
     new = [name for name in run.failed if name not in stock.failed]
     if new:
         # Some have limits of their own, as short as 0.2 s around a whole collection,
-        # too short for three suites side by side on two cores. Alone they must pass.
+        # too short for three suites side by side on two cores. Alone they must pass,
+        # sooner or later: other tests may still run beside them.
         for suite in suites.values():
             suite.wait()
         assert len(new) <= 3, run.output
-        run = start(mode, tmp_path, *new).wait()
+        for _ in range(MOST_TRIES):
+            run = start(mode, tmp_path, *new).wait()
+            assert len(new) == run.ran
+            if not run.exit_code:
+                break
         assert {} == run.failed
-        assert len(new) == run.ran
         assert run.exit_code == 0, run.output
     else:
         # The exit code also tells of log records and of output on stderr.
