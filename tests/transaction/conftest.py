@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.transaction.pieces import forget
 from txloop.store import committed
 from txloop.transaction import TransactionQueue, runs
 
@@ -17,6 +18,14 @@ EXECUTORS = ("serial", "processes", "threads")
 PARALLEL = ("processes", "threads")
 
 WORKERS = 2
+
+ON_THIS_THREAD = "runs on the calling thread"
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> None:
+    """Let nothing be left of another test's pieces."""
+    forget()
 
 
 @pytest.fixture(params=EXECUTORS)

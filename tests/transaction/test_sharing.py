@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import txloop
-from tests.logs import allow_log, expect_log
+from tests.logs import expect_log
 from tests.transaction.conftest import PARALLEL, on
 from txloop import transaction
 from txloop.transaction import (
@@ -143,8 +143,7 @@ class TestByIdentity:
         for _ in range(3):
             queue.add(mark, values, node)
 
-        with allow_log("txloop", "was in vain"):
-            queue.run()
+        queue.run()
 
         away = executor == "processes"
         assert (away, False) == (values[node], other in values)
@@ -206,8 +205,7 @@ class TestQueue:
         queue.add(note_after_join, jobs, sums, found)
         queue.add(consume, jobs, sums)
 
-        with allow_log("txloop", "was in vain"):
-            queue.run()
+        queue.run()
 
         assert sum(range(10)) == sums.value
         assert len(found) == 1
@@ -346,7 +344,6 @@ class TestThreadLocalProperty:
         for _ in range(6):
             queue.add(use_parser, parser, found)
 
-        with allow_log("txloop", "was in vain"):
-            queue.run()
+        queue.run()
 
         assert len(found) == 6
