@@ -1,19 +1,22 @@
-"""A log of what an engine does, for tests that read it with `conflict_log`."""
+"""A log of what an engine does, read with `conflict_log`, and what to find in it."""
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import conflict_log
 from txloop.stmlog import DEFAULT_BYTES, connect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from conflict_log.report import Loss, Report
-    from tests.engine import Engine
+    from tests.engine import Engine, Gate
+    from txloop import TVar
 
-__all__ = ["Logged"]
+__all__ = ["Logged", "increment", "line_of", "read_only", "wait_at"]
 
 
 class Logged:
@@ -49,3 +52,27 @@ class Logged:
     def losses(self, kind: str) -> list[Loss]:
         """Return what was lost to conflicts of a kind."""
         return [one for one in self.report().losses if one.kind == kind]
+
+
+def line_of(function: Callable[..., object], offset: int = 1) -> int:
+    """Return the number of a function's line, counted from its first."""
+    assert isinstance(function, FunctionType)
+    return function.__code__.co_firstlineno + offset
+
+
+# The next two have no docstrings, as tests count their lines.
+
+
+def increment(variable: TVar[int]) -> None:
+    variable.value += 1
+
+
+def read_only(variable: TVar[int], other: TVar[int]) -> int:
+    value = variable.value
+    other.value = 7
+    return value
+
+
+def wait_at(gate: Gate) -> None:
+    """Run until somebody opens the gate."""
+    gate.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.waiting import await_key, kinds, take, until_waiting
+from tests.contract.waiting import await_key, kinds, take, take_and_count, until_waiting
 from tests.engine import on
 from txloop import TDict, TVar
 from txloop.dispatch import MOST_CONFLICTS
@@ -35,13 +35,7 @@ def test_one_that_nobody_wants_any_more_is_dropped(engine):
 def test_one_that_has_waited_is_dropped_wherever_it_is(engine, state):
     # GIVEN
     stock, log = TDict[str, str](), TVar(0)
-
-    def body():
-        thing = take(stock)
-        log.value += 1
-        return thing
-
-    result = engine.submit(body)
+    result = engine.submit(take_and_count, stock, log)
     until_waiting(engine, 1)
     stock["a"] = "thing"
     engine.turn()

@@ -9,7 +9,7 @@ from tests.contract.waiting import (
     await_open,
     kinds,
     set_to,
-    take,
+    take_and_count,
     until_waiting,
     waiting,
 )
@@ -96,13 +96,7 @@ def open_noted():
 def test_conflicts_after_a_wait_are_conflicts(engine):
     # GIVEN
     stock, log = TDict[str, str](), TVar(0)
-
-    def body():
-        thing = take(stock)
-        log.value += 1
-        return thing
-
-    result = engine.submit(body)
+    result = engine.submit(take_and_count, stock, log)
     until_waiting(engine, 1)
     stock["a"] = "thing"
     engine.turn()

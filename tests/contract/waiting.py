@@ -18,6 +18,7 @@ __all__ = [
     "put",
     "set_to",
     "take",
+    "take_and_count",
     "take_and_note",
     "until_waiting",
     "waiting",
@@ -71,6 +72,13 @@ def take(stock: TDict[Any, Any]) -> object:
         return stock.pop(key)
     retry()
     return None
+
+
+def take_and_count(stock: TDict[Any, Any], taken: TVar[int]) -> object:
+    """Take the first item, and count it."""
+    thing = take(stock)
+    taken.value += 1
+    return thing
 
 
 def take_and_note(stock: TDict[Any, Any], name: object) -> object:
