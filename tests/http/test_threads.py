@@ -15,7 +15,7 @@ from tornado.web import Application, RequestHandler
 from tests.engine import Gate
 from tests.logs import expect_log
 from tests.messages import Request
-from tests.race.test_thread_workers import go_on
+from tests.race.lateness import go_on
 from tests.serving import serving
 from txloop import TDict, inevitable, transactional
 from txloop.executors import threads

@@ -1,4 +1,4 @@
-"""The engine that the faults hit: two worker processes."""
+"""The engine that the faults hit: two worker processes, or threads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with running("processes") as engine:
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """Run two processes, or two of what a module of tests calls its EXECUTOR."""
+    with running(getattr(request.module, "EXECUTOR", "processes")) as engine:
         yield engine
 
 

@@ -1,4 +1,4 @@
-"""Worker threads: races, bodies that take too long, ends, and threads that are refused.
+"""Worker threads: races, their end, and threads that are refused.
 
 What only a race can show needs the GIL to be off, or hasty turns; see `running`.
 """
@@ -8,295 +8,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.engine import Gate, Meeting, Tally, note, noted, running
-from tests.logs import allow_log, expect_log
-from txloop import TDict, TList, TxClosedError, TxTimeoutError, on_commit, retry
-from txloop.executors import thread_worker, threads
+from tests.engine import Gate, Tally
+from tests.logs import expect_log
+from tests.race.lateness import go_on, wait_at
+from txloop import TDict, TList, TxClosedError, retry
+from txloop.executors import threads
 from txloop.executors.base import gil_enabled
 from txloop.store import committed
 
-if TYPE_CHECKING:
-    from tests.engine import Engine
-
-TOO_LONG = r"^test ran for more than 0.01 s; a thread cannot be ended: it goes on"
-
-
-@pytest.fixture
-def engine():
-    with running("threads") as engine:
-        yield engine
-
-
-@pytest.fixture
-def late(monkeypatch):
-    """Let a test say when calls are late, and wait for no clock."""
-    monkeypatch.setattr(threads, "LOOK_SECONDS", 0.01)
-    gate: list[bool] = []
-    look = threads.ThreadsExecutor._look
-
-    def look_if_late(self):
-        if gate:
-            look(self)
-        else:
-            self._looking = False
-            self._look_later()
-
-    monkeypatch.setattr(threads.ThreadsExecutor, "_look", look_if_late)
-    return lambda: gate.append(True)
-
-
-def go_on(engine: Engine, *gates: Gate) -> None:
-    """Open the gates, and wait until no thread is left that was given up."""
-    for gate in gates:
-        gate.open()
-    current = set(engine.executor._threads.values())  # type: ignore[attr-defined]
-    for thread in threading.enumerate():
-        if isinstance(thread, thread_worker.WorkerThread) and thread not in current:
-            thread.join()
-
-
-# Timeouts
-
-
-def take_long(shared, started, gate, tally):
-    on_commit(note, "effect")
-    shared["n"] += 1
-    started.open()
-    gate.wait()
-    tally.mark("gate")
-    shared["late"] = shared.get("other")
-    tally.mark("read")
-
-
-def test_a_body_that_takes_too_long_is_answered_and_left_alone(engine, tmp_path, late):
-    # GIVEN
-    shared, tally = TDict(n=0), Tally(tmp_path / "tally")
-    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    result = engine.submit(
-        take_long, shared, started, gate, tally, timeout_seconds=0.01
-    )
-    engine.until(lambda: started.is_open)
-
-    # WHEN
-    with expect_log("txloop", TOO_LONG) as records:
-        late()
-        engine.wait(result)
-
-    # THEN
-    assert isinstance(result.error, TxTimeoutError)
-    expected = "test ran for more than 0.01 s; its thread goes on, without effect"
-    assert expected == str(result.error)
-    if gil_enabled():
-        assert f'File "{__file__}", line ' in records[0].getMessage()
-        assert " in take_long" in records[0].getMessage()
-    go_on(engine, gate)
-    assert [f"{os.getpid()} gate"] == tally.lines, "it ends when it reads again"
-    assert {"n": 0} == shared
-    assert [] == noted
-
-
-def test_another_thread_takes_the_place(engine, tmp_path, late):
-    # GIVEN
-    gates = [Gate(tmp_path / f"gate{number}") for number in range(2)]
-    results = [engine.submit(gate.wait, timeout_seconds=0.01) for gate in gates]
-
-    # WHEN
-    with expect_log("txloop", TOO_LONG, 2):
-        late()
-        engine.wait(*results)
-
-    # THEN as many calls as before run at once
-    meeting = Meeting(tmp_path / "meeting", 2)
-    engine.wait(*[engine.submit(meeting.attend, number) for number in range(2)])
-    go_on(engine, *gates)
-
-
-def test_what_was_given_up_keeps_no_old_versions(engine, tmp_path, late):
-    # GIVEN
-    shared, gate = TDict(n=0), Gate(tmp_path / "gate")
-    result = engine.submit(gate.wait, timeout_seconds=0.01)
-
-    # WHEN
-    with expect_log("txloop", TOO_LONG):
-        late()
-        engine.wait(result)
-    shared["n"] = 1
-
-    # THEN
-    assert ({}, 0) == (committed._snapshots, len(committed._superseded))
-    go_on(engine, gate)
-
-
-def read_long_after(shared, how, started, gate, seen):
-    started.open()
-    gate.wait()
-    try:
-        seen.append(how(shared))
-    except Exception as error:
-        seen.append(error)
-
-
-READS: dict[str, tuple[Any, Any]] = {
-    "get": (lambda: TDict(a=1), lambda d: d["a"]),
-    "in": (lambda: TDict(a=1), lambda d: "a" in d),
-    "len": (lambda: TDict(a=1), len),
-    "keys": (lambda: TDict(a=1), list),
-    "items": (lambda: TDict(a=1), lambda d: d.copy()),
-    "item": (lambda: TList([1]), lambda x: x[0]),
-    "last": (lambda: TList([1]), lambda x: x[-1]),
-    "beyond": (lambda: TList([1]), lambda x: x[5]),
-    "list": (lambda: TList([1]), list),
-    "slice": (lambda: TList([1]), lambda x: x[:1]),
-    "bool": (lambda: TList([1]), bool),
-    "length": (lambda: TList([1]), len),
-}
-SEEN: list[object] = []
-
-
-@pytest.mark.parametrize(("make", "how"), READS.values(), ids=READS)
-def test_what_was_given_up_sees_no_mixture(engine, tmp_path, late, make, how):
-    """Its version is gone: it must not see what is left."""
-    # GIVEN
-    shared = make()
-    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    SEEN.clear()
-    result = engine.submit(
-        read_long_after, shared, how, started, gate, Seen(), timeout_seconds=0.01
-    )
-    engine.until(lambda: started.is_open)
-    with expect_log("txloop", TOO_LONG):
-        late()
-        engine.wait(result)
-
-    # WHEN
-    shared.clear()
-    go_on(engine, gate)
-
-    # THEN
-    assert [] == SEEN
-
-
-class Seen:
-    """Notes things down for the test: it is its module's, wherever it is."""
-
-    def append(self, thing):
-        SEEN.append(thing)
-
-
-def span_twice(shared, started, gate):
-    first = shared[0:3]
-    started.open()
-    gate.wait()
-    SEEN.append((first, shared[1:2]))
-
-
-def test_nor_does_one_that_has_read_the_same_before(engine, tmp_path, late):
-    # GIVEN
-    shared, SEEN[:] = TList([1, 2, 3, *range(100)]), []
-    started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    result = engine.submit(span_twice, shared, started, gate, timeout_seconds=0.01)
-    engine.until(lambda: started.is_open)
-    with expect_log("txloop", TOO_LONG):
-        late()
-        engine.wait(result)
-
-    # WHEN
-    shared.clear()
-    go_on(engine, gate)
-
-    # THEN
-    assert [] == SEEN
-
-
-def test_a_late_answer_is_no_answer(engine, tmp_path, late):
-    # GIVEN
-    gate, profile = Gate(tmp_path / "gate"), engine.profile("test")
-    result = engine.submit(gate.wait, profile=profile, timeout_seconds=0.01)
-    with expect_log("txloop", TOO_LONG):
-        late()
-        engine.wait(result)
-
-    # WHEN
-    go_on(engine, gate)
-    engine.run(int)
-
-    # THEN
-    assert (1, 1, 1) == (profile.attempts, profile.commits, profile.errors)
-
-
-def test_waiting_for_a_worker_does_not_count(tmp_path, monkeypatch):
-    # GIVEN a call that waits behind another one
-    clock = Clock()
-    monkeypatch.setattr(threads, "time", clock)
-    monkeypatch.setattr("txloop.executors.handover.time", clock)
-    monkeypatch.setattr(threads, "LOOK_SECONDS", 0.001)
-    with running("threads", 1) as engine:
-        gates = [Gate(tmp_path / f"gate{number}") for number in range(2)]
-        starts = [Gate(tmp_path / f"start{number}") for number in range(2)]
-        first = engine.submit(wait_at, starts[0], gates[0])
-        second = engine.submit(wait_at, starts[1], gates[1], timeout_seconds=5)
-        engine.until(lambda: starts[0].is_open)
-
-        # WHEN
-        clock.seconds += 6
-        gates[0].open()
-        engine.until(lambda: starts[1].is_open)
-        clock.seconds += 4
-        gates[1].open()
-
-        # THEN
-        engine.wait(first, second)
-        assert ["late"] * 2 == [first.value, second.value]
-
-
-class Clock:
-    """Stands in for the time of the executor, which passes as the test says."""
-
-    thread_time = staticmethod(time.thread_time)
-
-    def __init__(self):
-        self.seconds = 1000.0
-
-    def monotonic(self):
-        return self.seconds
-
-
-def wait_at(started, gate):
-    started.open()
-    gate.wait()
-    return "late"
-
-
-def test_a_look_is_in_time_for_the_first_one_that_is_late(tmp_path, monkeypatch):
-    # GIVEN
-    clock = Clock()
-    monkeypatch.setattr(threads, "time", clock)
-    monkeypatch.setattr("txloop.executors.handover.time", clock)
-    with running("threads", 2) as engine:
-        executor: Any = engine.executor
-        gate, starts = Gate(tmp_path / "gate"), []
-        for seconds in (None, 0.2, 0.15):
-            starts.append(Gate(tmp_path / f"start{seconds}"))
-            result = engine.submit(wait_at, starts[-1], gate, timeout_seconds=seconds)
-        engine.until(lambda: all(start.is_open for start in starts[:2]))
-
-        # WHEN
-        with_one_waiting = executor._seconds_until_look()
-        clock.seconds += 0.125
-        running_on = executor._seconds_until_look()
-        clock.seconds += 1
-        overdue = executor._seconds_until_look()
-
-        # THEN
-        clock.seconds -= 1.125
-        gate.open()
-        engine.wait(result)
-        expected = [0.15, 0.075, 0.001]
-        assert expected == pytest.approx([with_one_waiting, running_on, overdue])
+EXECUTOR = "threads"
 
 
 # The end
@@ -450,8 +174,7 @@ def test_threads_race_while_the_loop_thread_writes_too(engine):
             accounts["moved"] = value
             accounts[number % 20] = accounts.pop("moved")
             engine.turn()
-    with allow_log("txloop", "was in vain"):
-        engine.wait(*results)
+    engine.wait(*results)
 
     # THEN
     assert {None} == {result.error for result in results}

@@ -10,6 +10,7 @@ import pytest
 
 from tests.engine import Gate, Tally, note, noted, running
 from tests.logs import expect_log
+from tests.race.lateness import Clock, wait_at
 from tests.race.losses import pids_of, stop
 from txloop import TDict, TxTimeoutError, TxWorkerError, on_commit
 from txloop.executors import connection, watch
@@ -126,18 +127,6 @@ def add(shared):
     return shared["n"]
 
 
-class Clock:
-    """Stands in for the time of connections, which passes as the test says."""
-
-    thread_time = staticmethod(time.thread_time)
-
-    def __init__(self):
-        self.seconds = 1000.0
-
-    def monotonic(self):
-        return self.seconds
-
-
 def test_only_the_time_in_the_worker_counts(tmp_path, monkeypatch):
     # GIVEN a call that waits for its worker for longer than it may run
     clock = Clock()
@@ -191,11 +180,6 @@ def test_a_timer_wakes_in_time_for_the_first_one_that_is_late(tmp_path, monkeypa
         clock.seconds -= 1
         gate.open()
         engine.wait(*results)
-
-
-def wait_at(started, gate):
-    started.open()
-    gate.wait()
 
 
 def test_an_answer_on_its_way_is_awaited(engine, tmp_path, late):
