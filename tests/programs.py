@@ -5,11 +5,15 @@ Under `TXLOOP_REQUIRE_PROGRAMS=1` (CI, where everything was installed) it fails 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+import sys
 from typing import NoReturn
 
 import pytest
+
+from txloop.executors.base import gil_enabled
 
 
 def require_program(name: str) -> str:
@@ -18,6 +22,15 @@ def require_program(name: str) -> str:
     if path is None:
         absent(f"{name} is not installed")
     return path
+
+
+def require_uvloop() -> None:
+    """Go on where there is uvloop; skip where there cannot be one."""
+    if importlib.util.find_spec("uvloop") is not None:
+        return
+    if sys.implementation.name != "cpython" or not gil_enabled():
+        pytest.skip("uvloop is for CPython with the GIL")
+    absent("uvloop is not installed")
 
 
 def absent(reason: str) -> NoReturn:

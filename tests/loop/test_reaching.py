@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.programs import absent
+from tests.programs import require_uvloop
 from tests.scripts import run_script
+from txloop.executors.base import gil_enabled
 
 pytestmark = pytest.mark.slow
 
@@ -82,10 +83,7 @@ def dedented(text):
 @pytest.mark.parametrize("way_in", WAYS_IN)
 def test_transactions_run_in_workers(way_in, way_to_run, tmp_path):
     if "uvloop" in way_to_run:
-        try:
-            import uvloop  # noqa: F401 # whether it can be
-        except ImportError:
-            absent("uvloop is not installed")
+        require_uvloop()
 
     text = PROGRAM + WAYS_IN[way_in] + "\n" + dedented(WAYS_TO_RUN[way_to_run])
     ended = run_script(tmp_path, text)
@@ -238,7 +236,7 @@ asyncio.run(main())
         (
             "txloop.install()",
             {"TXLOOP_EXECUTOR": "", "TXLOOP_WORKERS": ""},
-            "processes",
+            "processes" if gil_enabled() else "threads",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.programs import absent
+from tests.programs import require_uvloop
 from tests.scripts import running_script
 
 pytestmark = pytest.mark.slow
@@ -132,10 +132,7 @@ def test_what_runs_is_answered_and_nothing_new_accepted(
     way_to_run, path, number, tmp_path
 ):
     if way_to_run == "uvloop":
-        try:
-            import uvloop  # noqa: F401 # whether it can be
-        except ImportError:
-            absent("uvloop is not installed")
+        require_uvloop()
     text = HANDLERS + INSTALL + WAYS_TO_RUN[way_to_run]
 
     with (
