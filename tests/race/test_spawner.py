@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 
 import pytest
 
@@ -183,3 +184,17 @@ def loop_for_ever(tally):
     tally.mark()
     while True:
         pass
+
+
+def test_a_stopped_worker_is_ended_with_the_loop_though_its_spawner_has_died(tmp_path):
+    # GIVEN workers of which one is stopped, and a loop that has not noticed
+    with running("processes") as engine:
+        first, _ = engine.ask_all_workers(os.getpid, tmp_path)
+        stop(first)
+        spawner = engine.processes._crew.spawner
+        assert spawner is not None
+        kill(spawner.pid)
+
+    # WHEN it is closed, THEN nobody is left
+    while state(first) not in ("", "Z"):
+        select.select([], [], [], 0.001)

@@ -105,12 +105,13 @@ class Crew:
 
     def close(self) -> None:
         """End all workers, waiting for them."""
-        for worker in self._all():
+        left = [worker for worker in self._all() if not worker.closed]
+        for worker in left:
             worker.close()
         self.workers.clear()
         self._relief = self._log = None
-        if self.spawner is not None:
-            self._drop_spawner(self.spawner)
+        if self.spawner is not None and not self._drop_spawner(self.spawner):
+            self._orphans += [worker for worker in left if worker.pid]
         for worker in self._orphans if self._owner == os.getpid() else ():
             worker.condemn(None)  # in a copy of this process, they are another's
         self._orphans.clear()
@@ -189,15 +190,17 @@ class Crew:
             self._reactor.add_reader(spawner.control.fileno(), self.read_reports)
         return spawner
 
-    def _drop_spawner(self, spawner: Spawner) -> None:
+    def _drop_spawner(self, spawner: Spawner) -> bool:
+        """Do without a spawner; return whether it has taken its workers along."""
         if self._reactor is not None:
             self._reactor.remove_reader(spawner.control.fileno())
-        spawner.close()
+        orderly = spawner.close()
         self.spawner = None
         if self._barren and self._log is not None:
             self._pause("the process that forks workers dies before it forks any")
         # Its workers go on, but nobody ends them if they do not end by themselves.
         self._orphans += [one for one in self._all() if one.pid and not one.closed]
+        return orderly
 
     def _pause(self, reason: str) -> None:
         if not self.complained:

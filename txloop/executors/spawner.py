@@ -94,13 +94,19 @@ class Spawner:
             else:
                 raise EOFError
 
-    def close(self) -> None:
-        """End the spawner and its workers, and wait until they are gone."""
+    def close(self) -> bool:
+        """End the spawner, which takes its workers along, and wait until it is gone.
+
+        Returns:
+            Whether it has ended by itself, so that no worker is left.
+        """
         self.control.close()
         with suppress(ChildProcessError, ProcessLookupError):
             os.kill(self.pid, signal.SIGCONT)  # or it would not see that
             # Where the program reaps all its children itself, there may be none.
-            os.waitpid(self.pid, 0)
+            _, status = os.waitpid(self.pid, 0)
+            return not os.WIFSIGNALED(status)
+        return True
 
     def kill(self) -> None:
         """End the spawner alone, at once."""
