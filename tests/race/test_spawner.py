@@ -189,7 +189,8 @@ def loop_for_ever(tally):
 def test_a_stopped_worker_is_ended_with_the_loop_though_its_spawner_has_died(tmp_path):
     # GIVEN workers of which one is stopped, and a loop that has not noticed
     with running("processes") as engine:
-        first, _ = engine.ask_all_workers(os.getpid, tmp_path)
+        engine.ask_all_workers(int, tmp_path)
+        first = pids_of(engine)[0]
         stop(first)
         spawner = engine.processes._crew.spawner
         assert spawner is not None
