@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from bench.rows import percentile
+from bench.tables import (
+    interleaved,
+    interpreter_of,
+    make_report,
+    not_alone,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,9 +30,7 @@ FORMAT = "txloop-bench"
 VERSION = 1
 
 _PERCENTS = (50, 90, 99, 99.9, 100)
-_MUCH_ELSEWHERE = 0.1
 _NOTHING = "-"
-_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,13 @@ class Run:
 
 def make_text(run: Run) -> str:
     """Return the table, and below it where its figures come from."""
-    # The box of a Markdown table is plain ASCII, and can be pasted into a README.
-    table = Table(box=box.MARKDOWN)
     rows = [_cells(row, run) for row in run.rows]
-    for position, title in enumerate(rows[0]):
-        table.add_column(title, justify="right" if position else "left", no_wrap=True)
-    for cells in rows:
-        table.add_row(*cells.values())
-    # Without a terminal's width: a line that wraps is better than a figure cut short.
-    console = Console(file=io.StringIO(), width=_WIDTH)
-    with console.capture() as capture:
-        console.print(table)
-    lines = [line.rstrip() for line in capture.get().split("\n") if line.strip()]
-    title = f"{run.case.name}: {run.case.summary}"
-    return "\n".join([title, "", *lines, "", *_caption(run), ""])
+    return make_report(
+        f"{run.case.name}: {run.case.summary}",
+        rows[0],
+        [cells.values() for cells in rows],
+        _caption(run),
+    )
 
 
 def make_json(run: Run) -> str:
@@ -123,16 +116,14 @@ def _cells(row: Row, run: Run) -> dict[str, str]:
 
 def _caption(run: Run) -> list[str]:
     machine, settings = run.machine, run.settings
-    lock = "" if machine.gil else ", without the GIL"
     paths = ", GET " + " ".join(run.case.load(settings.values))
     asked = "" if run.case.generator else paths
-    repeats = "repeat" if settings.repeat == 1 else "repeats"
     lines = [
-        f"{machine.date[:10]}, {machine.cpu}, {machine.cores} cores,"
+        f"{place_of(machine)},"
         f" {settings.workers} server processes where there are several",
-        f"{machine.interpreter}{lock}, Tornado {machine.tornado},"
+        f"{interpreter_of(machine)}, Tornado {machine.tornado},"
         f" commit {machine.commit}",
-        f"req/s: median of {settings.repeat} interleaved {repeats}, {run.load},"
+        f"req/s: {interleaved(settings.repeat)}, {run.load},"
         f" {settings.clients} clients, {settings.seconds} s each{asked}",
         f"ratio: {run.case.compare.title}, median of each repeat's own ratio",
     ]
@@ -143,10 +134,7 @@ def _caption(run: Run) -> list[str]:
         )
     lines += run.case.notes
     other = max((one.other_cpu_cores for one in run.measurements), default=0.0)
-    if other > _MUCH_ELSEWHERE:
-        lines.append(
-            f"NOT ALONE: other programs used up to {other:.0%} of a core meanwhile"
-        )
+    lines += not_alone(other, "up to ")
     if any(row.client_too_busy for row in run.rows):
         lines.append(
             "!: the client used more than half a core for each of the server's;"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from bench.tables import (
+    interleaved,
+    interpreter_of,
+    make_report,
+    not_alone,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +34,6 @@ _COLUMNS = (
     "min..max",
 )
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-_MUCH_ELSEWHERE = 0.1
-_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +49,8 @@ class CellsRun:
 
 def make_text(run: CellsRun) -> str:
     """Return the table, and below it where its figures come from."""
-    table = Table(box=box.MARKDOWN)
-    for position, column in enumerate(_COLUMNS):
-        table.add_column(column, justify="right" if position else "left", no_wrap=True)
-    for row in run.rows:
-        table.add_row(*_cells(row))
-    # Without a terminal's width: a line that wraps is better than a figure cut short.
-    console = Console(file=io.StringIO(), width=_WIDTH)
-    with console.capture() as capture:
-        console.print(table)
-    lines = [line.rstrip() for line in capture.get().split("\n") if line.strip()]
     title = "cells: what each operation of a container costs"
-    return "\n".join([title, "", *lines, "", *_caption(run), ""])
+    return make_report(title, _COLUMNS, map(_cells, run.rows), _caption(run))
 
 
 def make_json(run: CellsRun) -> str:
@@ -94,21 +85,13 @@ def _shown(ratio: Ratio) -> list[str]:
 
 
 def _caption(run: CellsRun) -> list[str]:
-    machine = run.machine
-    lock = "" if machine.gil else ", without the GIL"
-    repeats = "repeat" if run.repeat == 1 else "repeats"
-    lines = [
-        f"{machine.date[:10]}, {machine.cpu}, {machine.cores} cores",
-        f"{machine.interpreter}{lock}, commit {machine.commit}",
-        f"median of {run.repeat} interleaved {repeats}, one thread; plain: on a dict,"
+    return [
+        place_of(run.machine),
+        f"{interpreter_of(run.machine)}, commit {run.machine.commit}",
+        f"{interleaved(run.repeat)}, one thread; plain: on a dict,"
         " list, set or object of Python's",
         "outside: of any transaction, each write commits; inside: in one transaction,"
         " without its commit",
         "ratio: to plain, median of each repeat's own ratio",
+        *not_alone(run.other_cpu_cores),
     ]
-    if run.other_cpu_cores > _MUCH_ELSEWHERE:
-        lines.append(
-            f"NOT ALONE: other programs used {run.other_cpu_cores:.0%} of a core"
-            " meanwhile"
-        )
-    return lines

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
+from bench.tables import (
+    interleaved,
+    interpreter_of,
+    make_report,
+    not_alone,
+    place_of,
+)
 from bench.trials.trial import Column, Row, middle, ratios
 
 if TYPE_CHECKING:
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
 
 FORMAT = "txloop-bench-trial"
 VERSION = 1
-
-_MUCH_ELSEWHERE = 0.1
-_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,14 @@ class TrialRun:
 
 def make_text(run: TrialRun) -> str:
     """Return the table, and below it where its figures come from."""
-    table = Table(box=box.MARKDOWN)
-    table.add_column("", no_wrap=True)
+    titles = [""]
     for column in run.columns:
-        table.add_column(column.title, justify="right", no_wrap=True)
-        if column.relative:
-            table.add_column("min..max", justify="right", no_wrap=True)
+        titles += [column.title, "min..max"] if column.relative else [column.title]
+    rows = []
     for row in run.rows:
         shown = (_cells(row, run.rows[0], column) for column in run.columns)
-        table.add_row(row.name, *(cell for cells in shown for cell in cells))
-    # Without a terminal's width: a line that wraps is better than a figure cut short.
-    console = Console(file=io.StringIO(), width=_WIDTH)
-    with console.capture() as capture:
-        console.print(table)
-    lines = [line.rstrip() for line in capture.get().split("\n") if line.strip()]
-    return "\n".join([run.title, "", *lines, "", *_caption(run), ""])
+        rows.append([row.name, *(cell for cells in shown for cell in cells)])
+    return make_report(run.title, titles, rows, _caption(run))
 
 
 def make_json(run: TrialRun) -> str:
@@ -78,18 +70,10 @@ def _cells(row: Row, baseline: Row, column: Column) -> list[str]:
 
 
 def _caption(run: TrialRun) -> list[str]:
-    machine = run.machine
-    lock = "" if machine.gil else ", without the GIL"
-    repeats = "repeat" if run.repeat == 1 else "repeats"
-    lines = [
-        f"{machine.date[:10]}, {machine.cpu}, {machine.cores} cores",
-        f"{machine.interpreter}{lock}, commit {machine.commit}",
-        f"median of {run.repeat} interleaved {repeats}",
+    return [
+        place_of(run.machine),
+        f"{interpreter_of(run.machine)}, commit {run.machine.commit}",
+        interleaved(run.repeat),
         *run.notes,
+        *not_alone(run.other_cpu_cores),
     ]
-    if run.other_cpu_cores > _MUCH_ELSEWHERE:
-        lines.append(
-            f"NOT ALONE: other programs used {run.other_cpu_cores:.0%} of a core"
-            " meanwhile"
-        )
-    return lines
