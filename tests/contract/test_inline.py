@@ -12,9 +12,9 @@ from txloop import TVar, retry
 
 
 def whoami(gate):
-    """Take next to no time while the gate is closed, and then rather long."""
+    """Take next to no time while the gate is closed, and then long."""
     if gate.is_open:
-        end = time.thread_time() + 0.01
+        end = time.thread_time() + 0.03
         while time.thread_time() < end:
             pass
     return threading.get_native_id()
