@@ -67,7 +67,12 @@ def pinned(positions: Iterable[int]) -> list[str]:
 
 
 def _cores() -> list[int]:
-    return sorted(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    lines = Path("/proc/self/status").read_text().splitlines()  # as for PyPy
+    fields = dict(line.split(":", 1) for line in lines)
+    mask = int(fields["Cpus_allowed"].replace(",", ""), 16)
+    return [core for core in range(mask.bit_length()) if mask >> core & 1]
 
 
 def _cpu_model() -> str:
