@@ -7,15 +7,18 @@ import select
 import signal
 from typing import TYPE_CHECKING
 
+from tests.engine import note
 from tests.leaks import state
+from txloop import on_commit
 
 if TYPE_CHECKING:
-    from tests.engine import Engine
+    from tests.engine import Engine, Gate, Tally
     from txloop import TDict
 
 __all__ = [
     "AGAIN",
     "add",
+    "add_at_gate",
     "is_full",
     "kill",
     "kill_all",
@@ -25,6 +28,18 @@ __all__ = [
 ]
 
 AGAIN = r"^there are workers again, as many as there should be$"
+
+
+def add_at_gate(
+    shared: TDict[str, int], tally: Tally, started: Gate, gate: Gate
+) -> int:
+    """Add one, ask for an effect, and end when the gate is open."""
+    tally.mark()
+    on_commit(note, "effect")
+    shared["n"] += 1
+    started.open()
+    gate.wait()
+    return os.getpid()
 
 
 def kill(pid: int) -> None:

@@ -12,22 +12,13 @@ import pytest
 from tests.engine import Gate, Tally, bury_the_dead, note, noted
 from tests.leaks import state
 from tests.logs import expect_log
-from tests.race.losses import kill
+from tests.race.losses import add_at_gate, kill
 from txloop import TDict, TxWorkerError, on_commit, on_worker_start
 from txloop.executors import crew, processes, worker
 from txloop.store import committed
 
 AGAIN = r"^worker \d+ died; its call runs again on another worker \(test\); "
 REPLACED = r"^worker \d+ died; it was replaced; "
-
-
-def add_at_gate(shared, tally, started, gate):
-    tally.mark()
-    on_commit(note, "effect")
-    shared["n"] += 1
-    started.open()
-    gate.wait()
-    return os.getpid()
 
 
 def test_a_call_whose_worker_is_killed_runs_again_on_another(engine, tmp_path):

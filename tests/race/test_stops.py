@@ -13,7 +13,7 @@ import pytest
 from tests.engine import Gate, Tally, note, noted
 from tests.leaks import state
 from tests.logs import expect_log
-from tests.race.losses import pids_of, stop
+from tests.race.losses import add_at_gate, pids_of, stop
 from txloop import TDict, on_commit
 from txloop.executors import connection, deaths, watch, worker
 from txloop.executors.watch import Watch
@@ -28,15 +28,6 @@ STOPPED = r"^worker \d+ died; .*; it was stopped by a signal$"
 def quick(monkeypatch):
     """Look often: these tests wait for looks."""
     monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
-
-
-def add_at_gate(shared, tally, started, gate):
-    tally.mark()
-    on_commit(note, "effect")
-    shared["n"] += 1
-    started.open()
-    gate.wait()
-    return os.getpid()
 
 
 def test_the_call_of_a_stopped_worker_runs_again_on_another(engine, tmp_path, quick):

@@ -105,7 +105,7 @@ class Spawner:
             os.kill(self.pid, signal.SIGCONT)  # or it would not see that
             # Where the program reaps all its children itself, there may be none.
             _, status = os.waitpid(self.pid, 0)
-            return not os.WIFSIGNALED(status)
+            return status == 0
         return True
 
     def kill(self) -> None:
