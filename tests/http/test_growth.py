@@ -13,6 +13,7 @@ import pytest
 
 from tests.scripts import running_script
 from tests.soak.faults import children_of
+from txloop.executors.base import gil_enabled
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,6 +28,8 @@ FIRST, ALL = 1000, 10_000
 BATCH = 100  # requests on their way at once
 KILLS = 18  # one after every 500 requests
 MEGABYTE = 1 << 20
+# Without the GIL the allocator gives pages back late: up to 2.4 MB come and go.
+STRAY_BYTES = 2 * MEGABYTE if gil_enabled() else 4 * MEGABYTE
 STRAY_OBJECTS = (ALL - FIRST) // 30  # timers, until their time has come
 
 SERVER = """\
@@ -226,7 +229,7 @@ def compare(before, after):
     for what in ("files", "processes"):
         assert before[what] == after[what], what
     assert abs(after["objects"] - before["objects"]) < STRAY_OBJECTS, (before, after)
-    assert after["bytes"] - before["bytes"] < 2 * MEGABYTE, (before, after)
+    assert after["bytes"] - before["bytes"] < STRAY_BYTES, (before, after)
     assert after["worker bytes"] - before["worker bytes"] < 3 * MEGABYTE
 
 
