@@ -110,13 +110,15 @@ class _Ground(dict[int, bytes]):
 
     def __missing__(self, number: int) -> bytes:
         y, piece = divmod(number, self.per_row)
-        cells = bytearray(b"\1") * (_PIECE + 2)
+        cells = b""
         if 0 <= y < len(self._walls):
             before = piece * _PIECE - 1  # the cell that the first byte stands for
-            start = max(before, 0)
-            stop = min(before + len(cells), self._width)
-            cells[start - before : stop - before] = bytes(self._walls[y][start:stop])
-        self[number] = found = bytes(cells)
+            stop = min(before + _PIECE + 2, self._width)
+            if before < 0:
+                cells = b"\1" + bytes(self._walls[y][:stop])
+            else:
+                cells = bytes(self._walls[y][before:stop])
+        self[number] = found = cells.ljust(_PIECE + 2, b"\1")
         return found
 
 

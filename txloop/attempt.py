@@ -46,7 +46,7 @@ class Attempt:
         presences: Cells of which it learnt only whether the key was there.
         item_reads: By list's number, how many single items of it were read.
         views: By list's number, its contents, where it shows none to all who read.
-        spans: By list's number, the span of it that was read in slices.
+        spans: By list's number, the span of it that was read in slices: a cell, too.
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
         error_answered: Whether it raised and made the answer to that itself.
@@ -223,6 +223,17 @@ class Attempt:
         it is done, and that fails.
         """
         self.values = self.presences = _Closed()
+        self.spans = _ClosedSpans()
+
+    def values_read(self) -> frozenset[Cell]:
+        """Return the cells of which it has learnt the value."""
+        return frozenset(self.values.union(self.spans.items()))
+
+    def forget_reads(self) -> None:
+        """Report no reads: what it returns is right, whatever was committed since."""
+        self.values.clear()
+        self.spans.clear()
+        self.presences.clear()
 
     def abandon(self, reason: str) -> Never:
         """Give this attempt up: its call has to start anew on the loop thread."""
@@ -243,7 +254,7 @@ class Attempt:
                 "retry() before that"
             )
         if patience is None and not (
-            self.alternatives or self.values or self.presences
+            self.alternatives or self.values or self.presences or self.spans
         ):
             raise TxError(
                 "retry() would wait for ever: the transaction has read nothing that "
@@ -271,7 +282,7 @@ class Attempt:
             self.snapshot,
             value,
             error,
-            frozenset(self.values),
+            self.values_read(),
             frozenset(self.presences),
             tuple(write for own in self.writes.values() for write in own.in_order()),
             tuple(self.effects),
@@ -286,6 +297,13 @@ class _Closed(set["Cell"]):
     """The cells read by an attempt that must not read any more."""
 
     def add(self, cell: Cell) -> Never:
+        raise BecomeInevitable("nobody waits for this attempt any more")
+
+
+class _ClosedSpans(dict[int, tuple[int, int]]):
+    """The same of spans."""
+
+    def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
         raise BecomeInevitable("nobody waits for this attempt any more")
 
 

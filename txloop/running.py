@@ -78,7 +78,7 @@ def run_attempt(
     if attempt.retrying:
         return Retry(
             attempt.snapshot,
-            frozenset(attempt.values),
+            attempt.values_read(),
             frozenset(attempt.presences),
             attempt.patience_seconds,
             timer.seconds(),
@@ -86,9 +86,7 @@ def run_attempt(
         )
     failed = error is not None or attempt.error_answered
     if not (keep_reads or attempt.writes or failed or call.ordered):
-        # Correct at its snapshot, whatever was committed since.
-        attempt.values.clear()
-        attempt.presences.clear()
+        attempt.forget_reads()
     return attempt.outcome(value, error, timer.seconds(), attempt.trace(worker))
 
 

@@ -94,6 +94,21 @@ class _Noted(set["Cell"]):
         set.add(self, cell)
 
 
+class _NotedSpans(dict[int, tuple[int, int]]):
+    """Spans that were read; of each, the line that made it longer is noted."""
+
+    __slots__ = ("sites",)
+
+    def __init__(self, sites: dict[Cell, Site | None]) -> None:
+        super().__init__()
+        self.sites = sites
+
+    def __setitem__(self, number: int, span: tuple[int, int]) -> None:
+        if (number, span) not in self.sites:
+            self.sites[number, span] = here()
+        super().__setitem__(number, span)
+
+
 class TracedAttempt(Attempt):
     """Belongs to the thread that runs it, as any attempt."""
 
@@ -108,6 +123,7 @@ class TracedAttempt(Attempt):
         self._stopped_at: Site | None = None
         self.values = _Noted(self._read_at)
         self.presences = _Noted(self._read_at)
+        self.spans = _NotedSpans(self._read_at)
         self._began_ns = time.monotonic_ns()
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
@@ -141,7 +157,7 @@ class TracedAttempt(Attempt):
         ended_ns = time.monotonic_ns()
         sites: dict[Site, int] = {}
         # Where reads do not matter, or were widened, they have been forgotten.
-        read = self.values | self.presences
+        read = self.values_read() | self.presences
         read_at = [(cell, self._read_at.get(cell)) for cell in read]
         return Trace(
             worker,

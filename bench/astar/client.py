@@ -4,8 +4,9 @@ It runs as a program, as `bench.client` does and for the same reasons: what it s
 written to a file when the load is over, and checked by whoever reads that.
 
 play    as the clients of the experiment of 2014: mostly a step on the shortest path to
-        a goal, some walls built, few destroyed, now and then a look at the map. A
-        player keeps its goal until it is there or is refused.
+        a goal, some walls built, few destroyed, now and then a look at the map. Each
+        step has a goal by chance: on the way to one goal searches would get shorter, and
+        servers that have come differently far could not be compared.
 paths   nothing but questions for a path, which change nothing.
 """
 
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.astar.record import Answer, write_answers
-from bench.astar.world import cell_of
 from bench.client import Result
 from bench.connection import NO_ANSWER, connect
 from bench.errors import LoadError
@@ -40,7 +40,7 @@ MIXES: Mapping[str, Mapping[Kind, float]] = {
 }
 """How many of a hundred requests are of each kind."""
 
-_GOALS = 50  # of all path queries together, which spares the check of them much time
+_GOALS = 50  # of all players together, which spares the check of them much time
 
 
 class Ground:
@@ -75,8 +75,6 @@ class Player:
         self._answers = answers
         self._random = random.Random(name)
         self._count = 0
-        self._at: Cell | None = None
-        self._goal: Cell | None = None
         self._id: str | None = None
 
     async def join(self) -> None:
@@ -89,8 +87,7 @@ class Player:
         answer = await self._ask("join", "POST", "/players", {"tag": tag}, tag=tag)
         if answer.status != 201:
             raise LoadError(f"a player could not join: {answer.status}")
-        body = json.loads(answer.body)
-        self._id, self._at = str(body["id"]), cell_of(body["at"])
+        self._id = str(json.loads(answer.body)["id"])
 
     async def leave(self) -> None:
         """Leave the map."""
@@ -113,10 +110,8 @@ class Player:
                 return
 
     async def _move(self) -> Answer:
-        if self._goal in (None, self._at):
-            self._goal = self._random.choice(self._ground.free)
-        tag, goal = self._tag(), self._goal
-        answer = await self._ask(
+        tag, goal = self._tag(), self._random.choice(self._ground.goals)
+        return await self._ask(
             "move",
             "POST",
             f"/players/{self._id}/move",
@@ -125,11 +120,6 @@ class Player:
             player=self._id,
             cell=goal,
         )
-        if answer.status == 200:
-            self._at = cell_of(json.loads(answer.body)["at"])
-        else:
-            self._goal = None
-        return answer
 
     async def _build(self) -> Answer:
         cell, tag = self._random.choice(self._ground.free), self._tag()

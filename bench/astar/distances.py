@@ -2,8 +2,8 @@
 
 The game searches from the start, with the octile distance to guide it. Here all
 distances to a goal are computed backwards, by Dijkstra's algorithm, and kept: players
-walk to the same goal for a while. Walls that are built later make them lower bounds,
-which still guide a search on the map as it is; a wall that is destroyed is worked in.
+have few goals. Walls that are built later make them lower bounds, which still guide a
+search on the map as it is; a wall that is destroyed is worked in.
 
 Costs are whole numbers, so that equal costs are equal: with fewer than 2,000 steps of
 each sort no two sums are closer than 1e-4, and rounding adds less than 1e-5.

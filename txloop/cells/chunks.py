@@ -67,8 +67,14 @@ def items_at(container: Container, start: int, stop: int, version: int) -> Conte
     first = start // CHUNK
     before = first * CHUNK
     if stop <= before + CHUNK:
-        chunk: Any = committed.read_at(container, first, version)
-        return [] if chunk is MISSING else list(chunk[start - before : stop - before])
+        # As `Store.read_at`, but this is how a grid is read.
+        entry = container._entries.get(first)
+        while entry is not None and entry.version > version:
+            entry = entry.older
+        if entry is None or entry.value is MISSING:
+            return []
+        chunk: Any = entry.value
+        return [*chunk[start - before : stop - before]]
     chunks = _from_chunk(container, first, version, _chunks_of(stop))
     return chunks[start - before : stop - before]
 

@@ -149,20 +149,20 @@ class ListCells(Container):
         return contents
 
     def _slice(self, wanted: slice) -> list[Any]:
-        start, stop, step = wanted.start, wanted.stop, wanted.step
         attempt = current()
         if attempt is None:
             places = range(*wanted.indices(size_at(self, NEWEST)))
-            if step is None and places:
+            if wanted.step is None and places:
                 return items_at(self, places.start, places.stop, NEWEST)
             return contents_at(self, NEWEST)[wanted]
-        if step is None and stop is not None:
-            first, end = operator.index(start or 0), operator.index(stop)
-            if 0 <= first <= end:
+        if wanted.step is None and wanted.stop is not None:
+            start = operator.index(wanted.start or 0)
+            stop = operator.index(wanted.stop)
+            if 0 <= start <= stop:
                 if self._number not in attempt.writes and not self._whole:
-                    return self._span(attempt, first, end)
-                if end - first <= _FEW:
-                    return list(self._items_until_end(first, end))
+                    return self._span(attempt, start, stop)
+                if stop - start <= _FEW:
+                    return list(self._items_until_end(start, stop))
         return self._contents()[wanted]
 
     def _span(self, attempt: Attempt, start: int, stop: int) -> list[Any]:
@@ -177,15 +177,13 @@ class ListCells(Container):
             self._check(attempt, found)
         if start == stop:
             return found
-        span = before = attempt.spans.get(number)
+        spans = attempt.spans
+        span = spans.get(number)
         if span is None:
             span = start, stop
         elif start < span[0] or stop > span[1]:
             span = min(start, span[0]), max(stop, span[1])
-        if span is not before:
-            attempt.spans[number] = span
-            attempt.values.discard((number, before))
-        attempt.values.add((number, span))  # even again: see `Attempt.condemn`
+        spans[number] = span  # even again: see `Attempt.condemn`
         return found
 
     def _check(self, attempt: Attempt, items: list[Any]) -> None:
