@@ -38,7 +38,7 @@ print(json.dumps([name, version, gil]))
 """
 _PROBE_SECONDS = 60
 
-_JIT_WARM_UP_SECONDS = 75
+_JIT_WARM_UP_SECONDS = 150
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 Within a repeat the competitors follow each other closely, and their order is rotated
 from repeat to repeat, so that a machine that slows down slows all of them. A server is
 started for its turn and gone before the next begins: nothing that the load left queued
-in it takes processor time from another.
+in it takes processor time from another. Only where a JIT has to get warm for minutes,
+it is kept for the next repeat, at rest meanwhile.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from bench.load import Checked, Latency, Load, LoadGenerator, Throughput
 from bench.server import Server, server_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from bench.case import Case, Competitor, Sample, Values
 
@@ -28,6 +29,7 @@ _SHOWN_BODY = 60
 _CHECKING_THREADS = 8
 _RUNS_OF_HUNG_LOAD = 3
 _WARM_UP_CLIENTS_PER_WORKER = 4
+_LONG_WARM_UP_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,55 @@ def collect(
         BenchmarkError: a server or the load failed, or an answer was wrong.
     """
     measurements = []
-    for number, competitor in schedule(competitors, settings.repeat):
-        progress(f"{competitor.name}, repeat {number + 1} of {settings.repeat}")
-        with server_for(case, competitor, settings.values, settings.workers) as server:
+    with ExitStack() as stack:
+        servers = _Servers(case, settings, stack)
+        for number, competitor in schedule(competitors, settings.repeat):
+            progress(f"{competitor.name}, repeat {number + 1} of {settings.repeat}")
             try:
-                one = _measure(case, competitor, server, number, settings, generator)
+                with servers.warm(competitor) as server:
+                    one = _measure(case, server, number, settings, generator)
             except (LoadError, WrongAnswerError) as error:
                 raise type(error)(f"{competitor.name}: {error}") from None
             measurements.append(one)
     return measurements
+
+
+class _Servers:
+    """Starts the server of whose turn it is, and warms it up."""
+
+    def __init__(self, case: Case, settings: Settings, stack: ExitStack) -> None:
+        """Take what ends the servers that are kept."""
+        self._case = case
+        self._settings = settings
+        self._stack = stack
+        self._kept: dict[str, Server] = {}
+
+    @contextmanager
+    def warm(self, competitor: Competitor) -> Iterator[Server]:
+        """Give a server that is warm; it ends with the block, if it is not kept."""
+        name = competitor.name
+        if name in self._kept:
+            yield self._kept[name]
+            return
+        settings = self._settings
+        server = server_for(self._case, competitor, settings.values, settings.workers)
+        if competitor.warm_up_seconds >= _LONG_WARM_UP_SECONDS:
+            self._kept[name] = self._stack.enter_context(server)
+            self._warm_up(competitor, server)
+            yield server
+            return
+        with server:
+            self._warm_up(competitor, server)
+            yield server
+
+    def _warm_up(self, competitor: Competitor, server: Server) -> None:
+        # Few clients, because what they leave queued has to be waited for; but enough
+        # that every worker gets some.
+        workers = competitor.workers or self._settings.workers
+        clients = min(self._settings.clients, _WARM_UP_CLIENTS_PER_WORKER * workers)
+        paths = self._case.load(self._settings.values)
+        seconds = competitor.warm_up_seconds
+        warm_up(Load(server.url, paths, clients, seconds, server.pid))
 
 
 def check_answers(server: Server, samples: Sequence[Sample]) -> None:
@@ -153,7 +195,6 @@ def _run_once(
 
 def _measure(
     case: Case,
-    competitor: Competitor,
     server: Server,
     number: int,
     settings: Settings,
@@ -162,8 +203,6 @@ def _measure(
     samples = case.samples(settings.values)
     paths = case.load(settings.values)
     load = Load(server.url, paths, settings.clients, settings.seconds, server.pid)
-    workers = competitor.workers or settings.workers
-    warm_up(_warm_up_load(load, workers, competitor.warm_up_seconds))
     check_answers(server, samples)
     throughput, usage = run_load(server, load, generator)
     server.wait_until_idle()
@@ -179,13 +218,6 @@ def _measure(
         latency=latency,
         checked=checked,
     )
-
-
-def _warm_up_load(load: Load, workers: int, seconds: int) -> Load:
-    # Few clients, because what they leave queued has to be waited for; but enough that
-    # every worker gets some.
-    clients = min(load.clients, _WARM_UP_CLIENTS_PER_WORKER * workers)
-    return replace(load, clients=clients, seconds=seconds)
 
 
 def _latency(load: Load, saturation: float, settings: Settings) -> Latency | None:

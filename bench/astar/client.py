@@ -5,8 +5,8 @@ written to a file when the load is over, and checked by whoever reads that.
 
 play    as the clients of the experiment of 2014: mostly a step on the shortest path to
         a goal, some walls built, few destroyed, now and then a look at the map. Each
-        step has a goal by chance: on the way to one goal searches would get shorter, and
-        servers that have come differently far could not be compared.
+        step has a goal by chance: on the way to one goal searches would get shorter,
+        and servers that have come differently far could not be compared.
 paths   nothing but questions for a path, which change nothing.
 """
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from bench.builtin_load import BuiltInLoad, LatencyProbe
@@ -93,23 +96,54 @@ class LyingLoad(HangingLoad):
         raise WrongAnswerError("1 of 7 answers is wrong")
 
 
-@pytest.mark.slow
-def test_a_wrong_answer_ends_the_run_and_names_the_competitor():
-    settings = Settings(
+def settings_for(repeat):
+    return Settings(
         seconds=1,
         clients=2,
-        repeat=1,
+        repeat=repeat,
         workers=1,
         latency_seconds=0,
         latency_share=0.0,
         values={},
     )
-    said: list[str] = []
+
+
+@pytest.mark.slow
+def test_a_wrong_answer_ends_the_run_and_names_the_competitor():
+    stock, said = HELLO.select("stock"), []
 
     with pytest.raises(WrongAnswerError, match=r"^stock: 1 of 7 answers is wrong"):
-        collect(HELLO, HELLO.select("stock"), settings, LyingLoad(0), said.append)
+        collect(HELLO, stock, settings_for(1), LyingLoad(0), said.append)
 
     assert ["stock, repeat 1 of 1"] == said
+
+
+class NotingLoad(HangingLoad):
+    """Notes which servers it was to load."""
+
+    def __init__(self):
+        super().__init__(0)
+        self.servers = []
+
+    def run(self, load):
+        self.servers.append(load.pid)
+        return super().run(load)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("warm_up_seconds", "servers"), [(1, 2), (2, 1)])
+def test_only_a_server_that_warms_up_for_long_is_kept(
+    warm_up_seconds, servers, monkeypatch
+):
+    monkeypatch.setattr("bench.measure._LONG_WARM_UP_SECONDS", 2)
+    (stock,) = HELLO.select("stock")
+    stock, load = replace(stock, warm_up_seconds=warm_up_seconds), NotingLoad()
+
+    measured = collect(HELLO, [stock], settings_for(2), load, lambda _: None)
+
+    assert [0, 1] == [one.repeat for one in measured]
+    assert servers == len(set(load.servers))
+    assert not any(Path(f"/proc/{pid}").exists() for pid in load.servers)
 
 
 @pytest.mark.slow
