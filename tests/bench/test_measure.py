@@ -110,7 +110,8 @@ def settings_for(repeat):
 
 @pytest.mark.slow
 def test_a_wrong_answer_ends_the_run_and_names_the_competitor():
-    stock, said = HELLO.select("stock"), []
+    stock = HELLO.select("stock")
+    said: list[str] = []
 
     with pytest.raises(WrongAnswerError, match=r"^stock: 1 of 7 answers is wrong"):
         collect(HELLO, stock, settings_for(1), LyingLoad(0), said.append)
