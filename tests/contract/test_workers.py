@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.engine import running
+from tests.engine import Gate, running
 from tests.logs import expect_log
 from txloop import TDict, on_worker_start, plain
-from txloop.executors import processes, worker
+from txloop.executors import processes, watch, worker
 from txloop.executors.base import available_cores, executor_named
 from txloop.store import committed
 
@@ -135,6 +135,27 @@ def test_a_start_hook_that_fails_is_logged_and_the_worker_goes_on(
     assert [[1], [1]] == found
     assert "ZeroDivisionError" in records[0].getMessage()
     assert f'File "{__file__}"' in records[0].getMessage()
+
+
+def test_a_start_hook_that_takes_long_is_spoken_of_once(
+    engine, tmp_path, hooks, monkeypatch
+):
+    # GIVEN
+    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "SLOW_START_SECONDS", 0.05)
+    gate = Gate(tmp_path / "gate")
+    on_worker_start(gate.wait)
+
+    # WHEN
+    said = r"worker \d+ is not ready after 30 s: an on_worker_start function takes long"
+    with expect_log("txloop", said, 2) as records:
+        result = engine.submit(os.getpid)
+        engine.until(lambda: len(records) == 2)
+        gate.open()
+        engine.wait(result)
+
+    # THEN
+    assert result.value in [one.pid for one in engine.processes._workers]
 
 
 @pytest.mark.parametrize("stream", [None, "closed", "broken"])

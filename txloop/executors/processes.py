@@ -20,7 +20,7 @@ from txloop.executors.deaths import Death, given_up
 from txloop.executors.deltas import DeltaLog
 from txloop.executors.fair_queue import FairQueue
 from txloop.executors.transport import adjusted
-from txloop.executors.watch import Trouble, Watch
+from txloop.executors.watch import SLOW_START_SECONDS, Trouble, Watch
 from txloop.executors.wire import UNPICKLABLE, GarbledError, dumps
 from txloop.executors.worker import LAST_WORDS, run_worker
 from txloop.store import committed
@@ -264,6 +264,13 @@ class ProcessesExecutor:
                 self._time_out(worker)
             case Trouble.LINGERING:
                 worker.condemn(worker.cause)
+            case Trouble.NOT_READY:
+                _log.warning(
+                    "worker %s is not ready after %g s: an on_worker_start function "
+                    "takes long, or never ends; calls wait for workers",
+                    worker.pid or "(not forked yet)",
+                    SLOW_START_SECONDS,
+                )
 
     def _time_out(self, worker: WorkerConnection) -> None:
         """End a worker whose call takes too long, and answer that call."""

@@ -1,4 +1,4 @@
-"""Watches over busy workers: who is stopped, dead, too late, or stuck in an answer.
+"""Watches over busy workers: who is stopped, dead, late, or stuck, in an answer or before.
 
 A worker that dies closes its connection; whatever else can happen to one is found only
 by looking. That happens now and then, and only while there is something to wait for.
@@ -7,7 +7,8 @@ by looking. That happens now and then, and only while there is something to wait
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.executors.deaths import state_of
@@ -26,6 +27,9 @@ LOOK_SECONDS = 0.25
 STALLED_LOOKS = 20
 """After so many looks an answer of which no more arrives is given up."""
 
+SLOW_START_SECONDS = 30.0
+"""After so long a worker that is not ready is spoken of; it may yet be."""
+
 _AMISS_LOOKS = 2  # a whole group that was stopped does not continue all at once
 
 _DEAD = ("", "Z", "X")
@@ -39,6 +43,7 @@ class Trouble(enum.Enum):
     STALLED = enum.auto()
     LATE = enum.auto()
     LINGERING = enum.auto()  # although it was condemned
+    NOT_READY = enum.auto()  # told once
 
 
 @dataclass(slots=True)
@@ -49,6 +54,8 @@ class _Seen:
     stalled: int = 0
     received_bytes: int = 0
     condemned: bool = False
+    since: float = field(default_factory=time.monotonic)
+    spoken_of: bool = False
 
 
 class Watch:
@@ -126,6 +133,10 @@ def _trouble(worker: WorkerConnection, seen: _Seen) -> Trouble | None:
     seen.amiss = seen.amiss + 1 if state in ("T", *_DEAD) else 0
     if seen.amiss >= _AMISS_LOOKS:
         return Trouble.STOPPED if state == "T" else Trouble.GONE
+    waited = time.monotonic() - seen.since
+    if not (worker.ready or seen.spoken_of) and waited >= SLOW_START_SECONDS:
+        seen.spoken_of = True
+        return Trouble.NOT_READY
     stuck = worker.answering and worker.received_bytes == seen.received_bytes
     seen.received_bytes = worker.received_bytes
     seen.stalled = seen.stalled + 1 if stuck else 0
