@@ -1,4 +1,4 @@
-"""Watches over busy workers: who is stopped, dead, late, or stuck, in an answer or before.
+"""Watches over busy workers: who is stopped, dead or late, or stuck, or never ready.
 
 A worker that dies closes its connection; whatever else can happen to one is found only
 by looking. That happens now and then, and only while there is something to wait for.
