@@ -141,15 +141,16 @@ def test_a_start_hook_that_takes_long_is_spoken_of_once(
     engine, tmp_path, hooks, monkeypatch
 ):
     # GIVEN
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(watch, "SLOW_START_SECONDS", 0.05)
     gate = Gate(tmp_path / "gate")
     on_worker_start(gate.wait)
+    result = engine.submit(os.getpid)
+    engine.until(lambda: all(one.pid for one in engine.processes._workers))
 
     # WHEN
+    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "SLOW_START_SECONDS", 0.05)
     said = r"worker \d+ is not ready after 30 s: an on_worker_start function takes long"
     with expect_log("txloop", said, 2) as records:
-        result = engine.submit(os.getpid)
         engine.until(lambda: len(records) == 2)
         gate.open()
         engine.wait(result)

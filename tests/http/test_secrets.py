@@ -218,9 +218,12 @@ def encoded(name):
 def test_workers_listen_to_nobody_and_have_no_sockets_of_the_program(working):
     """The listening socket and those of clients are closed in workers."""
     ours = sockets_of(os.getpid())
-    spawner = working.loop.dispatcher.executor._crew.spawner.pid
-    workers = children_of(spawner)
+    executor = working.loop.dispatcher.executor
+    while not all(worker.ready for worker in executor._workers):
+        time.sleep(0.01)  # one was enough for the request
 
+    spawner = executor._crew.spawner.pid
+    workers = children_of(spawner)
     assert len(workers) == 2
     for pid in (spawner, *workers):
         theirs = set(sockets_of(pid).values())

@@ -266,10 +266,12 @@ class ProcessesExecutor:
                 worker.condemn(worker.cause)
             case Trouble.NOT_READY:
                 _log.warning(
-                    "worker %s is not ready after %g s: an on_worker_start function "
-                    "takes long, or never ends; calls wait for workers",
+                    "worker %s is not ready after %g s: %s; calls wait for workers",
                     worker.pid or "(not forked yet)",
                     SLOW_START_SECONDS,
+                    "an on_worker_start function takes long, or never ends"
+                    if worker.pid
+                    else "the system forks slowly",
                 )
 
     def _time_out(self, worker: WorkerConnection) -> None:
