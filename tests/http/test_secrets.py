@@ -175,9 +175,11 @@ def test_nor_one_in_a_url_or_a_header(server):
 
 @pytest.fixture
 def working():
-    """Serve by workers that have been at work."""
+    """Serve by workers that are ready and have been at work."""
     with serving("processes", make_application) as server:
-        server.get("/echo")
+        server.get("/echo")  # for which one of them was enough
+        while not all(one.ready for one in server.loop.dispatcher.executor._workers):
+            server.run(server.pause)
         yield server
 
 
@@ -218,12 +220,9 @@ def encoded(name):
 def test_workers_listen_to_nobody_and_have_no_sockets_of_the_program(working):
     """The listening socket and those of clients are closed in workers."""
     ours = sockets_of(os.getpid())
-    executor = working.loop.dispatcher.executor
-    while not all(worker.ready for worker in executor._workers):
-        time.sleep(0.01)  # one was enough for the request
-
-    spawner = executor._crew.spawner.pid
+    spawner = working.loop.dispatcher.executor._crew.spawner.pid
     workers = children_of(spawner)
+
     assert len(workers) == 2
     for pid in (spawner, *workers):
         theirs = set(sockets_of(pid).values())
