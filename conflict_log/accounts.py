@@ -94,7 +94,8 @@ class Thread:
         "major",
         "major_since",
         "minor",
-        "minor_since",
+        "minor_base",
+        "minor_nanos",
         "number",
         "paused",
         "phase",
@@ -111,7 +112,8 @@ class Thread:
         self.run = 0
         self.commits = self.aborts = 0
         self.committed = self.aborted = self.detached = self.lost = 0
-        self.minor = self.major = self.minor_since = self.major_since = 0
+        self.minor = self.major = self.minor_nanos = self.major_since = 0
+        self.minor_base: int | None = None  # the second of a minor collection's start
         self.cause = 0
         self.paused = 0  # the sum of what was waited
         self.waited: dict[int, int] = {}

@@ -24,7 +24,7 @@ __all__ = ["Batch", "cut_packets", "same_second"]
 # How many records of one second are looked for at first; more if all of them are.
 _SHORTEST: Final = 256
 # How many packets are looked at together, at first.
-_WINDOW: Final = 32
+_WINDOW: Final = 64
 # The top byte of a number of nanoseconds below a second.
 _TOPS: Final = bytes(range(0x3C))
 _OTHER: Final = struct.Struct("<I")
@@ -73,64 +73,31 @@ def same_second(records: bytes, size: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _cut_by_lengths(buffer: bytes, position: int, form: Format) -> Batch:
-    """Take every packet for good, and one that has markers for a contention.
+    """Take every packet for good, and one that has a first marker for a contention.
 
-    The lengths of markers stand at equal distances up to the first that is not zero, so
-    a slice with a step holds them. They are the last bytes of a packet: where one is,
-    all of its packet is.
+    The lengths of first markers stand at equal distances up to the first that is not
+    zero, so a slice with a step holds them.
     """
-    if form.two_markers:
-        return _cut_two_markers(buffer, position, form)
-    size, whole = form.packet.size, len(buffer)
-    pieces: list[bytes] = []
-    markers: list[tuple[bytes, bytes, int]] = []
-    begin, reach = position, _WINDOW * size
-    while True:
-        lengths = buffer[position + size - 1 : position + reach : size]
-        rest = lengths.lstrip(b"\0")
-        if not rest:
-            position += len(lengths) * size
-            if not lengths:
-                break
-            reach *= 2
-            continue
-        at = position + (len(lengths) - len(rest) + 1) * size
-        end = at + rest[0]
-        if end > whole:  # a marker is cut
-            position = at - size
-            break
-        pieces.append(buffer[begin:at])
-        markers.append((buffer[at:end], b"", 0))
-        begin = position = end
-        reach = _WINDOW * size
-    pieces.append(buffer[begin:position])
-    return Batch(b"".join(pieces), markers, position)
-
-
-def _cut_two_markers(buffer: bytes, position: int, form: Format) -> Batch:
-    """Do the same where a packet ends in two lengths."""
-    size, whole = form.packet.size, len(buffer)
+    size, whole, two = form.packet.size, len(buffer), form.two_markers
+    lengths = 2 if two else 1  # they are the last bytes of a packet
+    firsts = buffer[: whole - lengths + 1]  # where one of them is, all of its packet is
     # Counted from a packet's end.
     other_from = size - form.other_offset if form.other_offset is not None else 0
     pieces: list[bytes] = []
     markers: list[tuple[bytes, bytes, int]] = []
     begin, reach, other = position, _WINDOW * size, 0
     while True:
-        seconds = buffer[position + size - 1 : position + reach : size]
-        firsts = buffer[position + size - 2 : position + reach - 1 : size]
-        rest = firsts.lstrip(b"\0")
-        clean = len(firsts) - len(rest)
-        rest = seconds.lstrip(b"\0")
-        clean = min(clean, len(seconds) - len(rest))
-        if clean == len(seconds):
-            position += clean * size
-            if not seconds:
+        found = firsts[position + size - lengths : position + reach : size]
+        rest = found.lstrip(b"\0")
+        if not rest:
+            position += len(found) * size
+            if not found:
                 break
             reach *= 2
             continue
-        at = position + (clean + 1) * size
-        middle = at + firsts[clean]
-        end = middle + seconds[clean]
+        at = position + (len(found) - len(rest) + 1) * size
+        middle = at + rest[0]
+        end = middle + buffer[at - 1] if two else middle
         if end > whole:  # a marker is cut
             position = at - size
             break
@@ -148,16 +115,19 @@ def _sound(batch: Batch, form: Format) -> bool:
     """Tell whether all packets exist, and contentions alone have markers."""
     records, size = batch.records, form.packet.size
     events = records[size - (3 if form.two_markers else 2) :: size]
-    contentions = events.translate(None, _others(form))
+    contentions = events.translate(None, _without_markers(form))
+    seconds = records[size - 1 :: size] if form.two_markers else b""
     return (
         len(contentions) == len(batch.markers)
         and not events.translate(None, bytes(range(len(form.kinds))))
         and not records[7::size].translate(None, _TOPS)
+        and len(seconds) - seconds.count(0)
+        == sum(1 for _, second, _ in batch.markers if second)
     )
 
 
 @cache
-def _others(form: Format) -> bytes:
+def _without_markers(form: Format) -> bytes:
     """Return all bytes but the numbers of contentions."""
     return bytes(set(range(256)) - form.contentions)
 

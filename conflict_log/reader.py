@@ -8,7 +8,6 @@ thread's fields; everything else is a method of the ledger.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from conflict_log import formats
@@ -215,17 +214,31 @@ class Reader:
         waits = {event for event, kind in enumerate(kinds) if kind in WAITS}
         # Locals are faster than globals.
         start, commit, outside, running = START, COMMIT, OUTSIDE, RUNNING
+        unpack = self.form.fixed.iter_unpack
         for base, begin, end in same_second(data, size):
-            records = self.form.fixed.iter_unpack(data[begin:end])
-            left = (end - begin) // size
-            while left > 0:
-                block = max(16, min(4096, ledger.events // _SHARE))
-                for nanos, number, event in islice(records, block):
-                    now = base + nanos
+            done = begin
+            while done < end:
+                count = max(16, min(4096, ledger.events // _SHARE))
+                block = data[done : min(done + count * size, end)]
+                for nanos, number, event in unpack(block):
                     try:
                         thread = threads[number]
                     except KeyError:
-                        thread = ledger.thread(number, now, kinds[event])
+                        thread = ledger.thread(number, base + nanos, kinds[event])
+                    if event == minor_start:
+                        if thread.phase > running:
+                            ledger.touch(thread, base + nanos)
+                        thread.minor_base, thread.minor_nanos = base, nanos
+                        continue
+                    if event == minor_done:
+                        since = thread.minor_base
+                        if since is not None:
+                            thread.minor += nanos - thread.minor_nanos
+                            if since is not base:  # it began in another second
+                                thread.minor += base - since
+                            thread.minor_base = None
+                        continue
+                    now = base + nanos
                     if event == start:
                         if thread.phase == outside:
                             thread.phase = running
@@ -244,14 +257,6 @@ class Reader:
                             thread.phase = outside
                         else:
                             ledger.commit(thread, now)
-                    elif event == minor_start:
-                        if thread.phase > running:
-                            ledger.touch(thread, now)
-                        thread.minor_since = now
-                    elif event == minor_done:
-                        if thread.minor_since:
-                            thread.minor += now - thread.minor_since
-                            thread.minor_since = 0
                     elif event == wait_done:
                         ledger.wake(thread, now)
                     elif event in contentions:
@@ -264,8 +269,9 @@ class Reader:
                         ledger.wait(thread, now, kinds[event])
                     else:
                         self._rest(thread, kinds[event], now)
-                ledger.events += min(block, left)
-                left -= block
+                now = base + nanos
+                done += len(block)
+                ledger.events += len(block) // size
                 ledger.reach(now)
                 ledger.mark(now)
         self.last = now

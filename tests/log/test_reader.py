@@ -296,6 +296,52 @@ def test_clocks_that_step_back_make_no_time_negative(tmp_path):
     assert 2 == report.totals.commits
 
 
+@pytest.mark.parametrize("name", ["c7", "c7-15", "n16"])
+def test_collections_are_added_up_also_over_the_end_of_a_second(tmp_path, name):
+    log = Log(name).start(0)
+    for begin, end in ((1, 3), (998, 1004), (1999, 2001), (2500, 2500)):
+        log.put(begin, 1, formats.MINOR_START).put(end, 1, formats.MINOR_DONE)
+    log.put(2600, 1, formats.MINOR_DONE)  # whose start nobody has seen
+    log.put(2700, 1, formats.MINOR_START)  # and whose end
+    log.commit(2800)
+
+    report = load(log.save(tmp_path), numbering=name)
+
+    assert milliseconds(report.totals.minor_ns) == 2 + 6 + 2
+    assert adds_up(report)
+
+
+@pytest.mark.parametrize("name", ["c7", "c7-15"])
+def test_a_contention_may_have_one_marker_none_or_both(tmp_path, name):
+    log = Log(name)
+    markers = [(HERE, THERE), ("", THERE), (HERE, ""), ("", "")]
+    for at, (one, other) in enumerate(markers * 5):
+        kind = formats.WRITE_READ
+        log.start(10 * at).put(10 * at + 4, 1, kind, one, other, 2).abort(10 * at + 5)
+
+    report = load(log.save(tmp_path), numbering=name)
+
+    assert [] == report.notes
+    assert {(7, 9, 5), (0, 9, 5), (7, 0, 5), (0, 0, 5)} == {
+        (line_of(one.victim), line_of(one.culprit), one.aborts) for one in report.losses
+    }
+
+
+def line_of(place):
+    return place.line if place is not None else 0
+
+
+@pytest.mark.parametrize("second", [1, 30])
+def test_other_packets_have_no_second_marker(second):
+    log = story(20)
+    log.parts[30] = log.parts[30][:-1] + bytes([second])
+
+    batch = cut_packets(log.data(), 16, log.form)
+
+    assert batch.damaged
+    assert b"".join(part[:19] for part in log.parts[:30]) == batch.records
+
+
 def test_a_piece_of_time(tmp_path):
     path = story(20).save(tmp_path)
 
