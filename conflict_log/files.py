@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK", "Progress", "Readable", "members", "opened", "read_fully"]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 """How much of a log is in memory at a time."""
 
 STDIN = "-"

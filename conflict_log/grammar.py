@@ -16,7 +16,7 @@ __all__ = ["Guess", "guess"]
 
 # Enough where the tables differ at once; else, so many more.
 _FEW = 1_000
-_PACKETS = 20_000
+_PACKETS = 10_000
 _CLEAR = 0.05
 _SECOND = 1_000_000_000
 
@@ -55,7 +55,7 @@ def guess(data: bytes) -> Guess:
     """Return the format that the first bytes of a log fit best.
 
     Args:
-        data: The beginning of the log, magic and all; a megabyte is plenty.
+        data: The beginning of the log, magic and all; a quarter of a megabyte is plenty.
     """
     candidates = [one for one in FORMATS.values() if data.startswith(one.magic)]
     found = _best(data, candidates, _FEW)

@@ -81,12 +81,16 @@ class Ledger:
         if self._end(thread, now):
             thread.committed += thread.run
         thread.commits += 1
-        contention = thread.contention
-        if contention is not None:
-            if contention.cost is None and contention.kind != self._tentative:
-                self._cost(thread, contention).count += 1
-            thread.contention = None
         thread.run = 0
+        if thread.contention is not None:
+            self.drop_contention(thread)
+
+    def drop_contention(self, thread: Thread) -> None:
+        """Count a contention that has cost nothing more: the transaction commits."""
+        contention, thread.contention = thread.contention, None
+        assert contention is not None
+        if contention.cost is None and contention.kind != self._tentative:
+            self._cost(thread, contention).count += 1
 
     def abort(self, thread: Thread, now: int) -> None:
         """End a transaction that did not; the contention before it pays."""
@@ -288,13 +292,11 @@ class Ledger:
             cost.longest = spent
         curve = self.curve
         place = now - curve.begin >> curve.shift
-        if place in cost.bins:
-            cost.bins[place] += spent
-            return
         if not 0 <= place < MOST_PIECES:
             self.reach(now)
             place = curve.place(now)
-        cost.bins[place] = cost.bins.get(place, 0) + spent
+        bins = cost.bins  # `reach` may have made others
+        bins[place] = bins.get(place, 0) + spent
 
     def _cost(self, thread: Thread, contention: Contention) -> Cost:
         key = (
