@@ -114,10 +114,9 @@ class _Ground(dict[int, bytes]):
         if 0 <= y < len(self._walls):
             before = piece * _PIECE - 1  # the cell that the first byte stands for
             stop = min(before + _PIECE + 2, self._width)
+            cells = bytes(self._walls[y][max(before, 0) : stop])
             if before < 0:
-                cells = b"\1" + bytes(self._walls[y][:stop])
-            else:
-                cells = bytes(self._walls[y][before:stop])
+                cells = b"\1" + cells
         self[number] = found = cells.ljust(_PIECE + 2, b"\1")
         return found
 
