@@ -55,7 +55,7 @@ def guess(data: bytes) -> Guess:
     """Return the format that the first bytes of a log fit best.
 
     Args:
-        data: The beginning of the log, magic and all; a quarter of a megabyte is plenty.
+        data: The beginning of the log, magic and all; 250,000 bytes are plenty.
     """
     candidates = [one for one in FORMATS.values() if data.startswith(one.magic)]
     found = _best(data, candidates, _FEW)

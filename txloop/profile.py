@@ -28,6 +28,7 @@ _WEIGHT = 0.1  # of the newest measurement in the moving average
 _LARGEST_STEP = 4.0  # times the average: one stray value does not decide ...
 _LONG_SECONDS = 0.01  # ... unless it is so long that it must not happen here again
 _TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much longer
+_STAYING_FACTOR = 2.0  # who is here may take so much longer: nobody moves to and fro
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
 
@@ -75,6 +76,7 @@ class Profile:
         waits: Those among them after which nothing had changed yet.
         refused: Calls turned away because too many waited.
         heat: How often it conflicts on the same cell.
+        stayed: Whether it was known to be short when it was last called.
     """
 
     __slots__ = (
@@ -92,6 +94,7 @@ class Profile:
         "next_trial",
         "refused",
         "retries",
+        "stayed",
         "waits",
     )
 
@@ -110,6 +113,7 @@ class Profile:
         self.waits = 0
         self.refused = 0
         self.heat = Heat()
+        self.stayed = False
         self._named: tuple[Cell, str] | None = None
 
     def note_body(self, seconds: float, inline: bool) -> None:
@@ -128,7 +132,8 @@ class Profile:
         A function that never ran is sent away: it may be long. One that looks short
         from afar is tried here now and then: only that tells how long it takes here.
         """
-        if self.short(transport_seconds):
+        self.stayed = self.short(transport_seconds)
+        if self.stayed:
             return True
         body_seconds = self.body.seconds
         if body_seconds is None or self.attempts < self.next_trial:
@@ -145,7 +150,8 @@ class Profile:
         here_seconds = self.here.seconds
         if here_seconds is None:
             return False
-        return here_seconds < _worth(transport_seconds)
+        worth = _worth(transport_seconds)
+        return here_seconds < (_STAYING_FACTOR * worth if self.stayed else worth)
 
     def estimate(self) -> float | None:
         """Return how long it will take, if it may wait at a worker behind another call.

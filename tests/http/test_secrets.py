@@ -178,9 +178,13 @@ def working():
     """Serve by workers that are ready and have been at work."""
     with serving("processes", make_application) as server:
         server.get("/echo")  # for which one of them was enough
-        while not all(one.ready for one in server.loop.dispatcher.executor._workers):
+        while not are_ready(server):
             server.run(server.pause)
         yield server
+
+
+def are_ready(server):
+    return all(one.ready for one in server.loop.dispatcher.executor._workers)
 
 
 def sockets_of(pid):

@@ -24,8 +24,8 @@ from tests.scripts import ROOT
 EVENTS = 1_000_000
 _SECOND = 1_000_000_000
 
-# Measured in November 2026 on a busy AMD EPYC: 1.2 to 1.5 times for C7 and 1.7 to 2.4 for
-# C8 on CPython 3.11, where that is 2.6 to 3.1 million events a second.
+# Measured in November 2026 on a busy Intel Xeon: 1.2 to 1.5 times for C7 and 1.7 to 2.4
+# for C8 on CPython 3.11, where that is 2.6 to 3.1 million events a second.
 MOST_TIMES_BARE = 6.0
 MOST_MEGABYTES = 60
 

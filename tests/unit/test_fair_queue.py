@@ -1,4 +1,4 @@
-"""Calls that wait for a worker take turns by function."""
+"""Calls that wait for a worker take turns by function, and by what they take."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from txloop.executors.fair_queue import FairQueue
 from txloop.types import Call
 
 
-def work(number, label):
-    return Work(number, Call(print, label=label))
+def work(number, label, seconds=None):
+    return Work(number, Call(print, label=label), estimate_seconds=seconds)
 
 
 def taken(queue):
@@ -58,7 +58,44 @@ def test_a_function_cannot_get_ahead_by_coming_one_by_one(queue):
     queue.append(work(6, "b"))
 
     # THEN
-    assert [1, 3, 2, 5, 4, 6] == [*numbers, *taken(queue)]
+    assert [1, 3, 5, 2, 4, 6] == [*numbers, *taken(queue)]
+
+
+def test_short_calls_do_not_wait_for_a_long_one_each(queue):
+    # GIVEN
+    queue.extend([work(number, "long", 0.1) for number in range(3)])
+    queue.extend([work(number, "short", 0.001) for number in range(10, 160)])
+
+    # THEN
+    order = taken(queue)
+    places = [order.index(number) for number in range(3)]
+    assert [0, 101, 152] == places
+    assert list(range(10, 160)) == [number for number in order if number >= 10]
+
+
+def test_what_costs_nothing_leaves_time_for_others(queue):
+    # GIVEN
+    queue.extend([work(number, "free", 0.0) for number in range(10, 100)])
+    queue.extend([work(number, "short", 0.001) for number in range(3)])
+
+    # THEN
+    order = taken(queue)
+    assert order.index(2) < 20
+
+
+def test_who_was_away_does_not_get_the_time_back(queue):
+    # GIVEN
+    queue.append(work(0, "away", 1.0))
+    queue.append(work(1, "busy", 1.0))
+    assert [0, 1] == taken(queue)
+    queue.extend([work(number, "busy", 1.0) for number in range(2, 12)])
+    numbers = [queue.pop().number for _ in range(5)]
+
+    # WHEN
+    queue.extend([work(number, "away", 1.0) for number in range(20, 23)])
+
+    # THEN
+    assert [2, 3, 4, 5, 6, 20, 7, 21, 8] == [*numbers, *taken(queue)][:9]
 
 
 def test_what_comes_back_goes_first(queue):

@@ -85,6 +85,25 @@ def test_one_stray_measurement_does_not_decide():
     assert profile.stays(TRANSPORT)
 
 
+def test_one_near_the_border_does_not_move_to_and_fro():
+    # GIVEN
+    near, far = 1.5 * TRANSPORT, 3 * TRANSPORT
+    before, then, later = ([seconds] * 50 for seconds in (TRANSPORT / 2, near, far))
+    profile = measured(here=before)
+    assert not measured(away=then, here=[near]).short(TRANSPORT)
+
+    # WHEN
+    stays = []
+    for seconds in (*then, *later):
+        stays.append(profile.stays(TRANSPORT))
+        profile.note_body(seconds, inline=True)
+
+    # THEN
+    assert stays[:50] == [True] * 50
+    assert not profile.stays(TRANSPORT)
+    assert not measured(away=then, here=[near]).short(TRANSPORT)
+
+
 def test_the_first_run_counts_no_more_than_it_should():
     """It imports and compiles what later runs find done."""
     # GIVEN

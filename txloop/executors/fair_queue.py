@@ -1,7 +1,10 @@
 """Calls that wait for a worker, with fair turns between functions.
 
-Each function has a line of its own, in the order of arrival, and the lines take turns:
-a flood of one kind of request delays the others by one call each, not by the flood.
+Each function has a line of its own, in the order of arrival. The lines take turns so
+that each gets as much of the workers' time: a flood of one kind of request delays the
+others by one call, and a short kind does not wait for a long one at each of its calls.
+The rule is start-time fair queuing (Goyal, Vin and Cheng, 1996): the next one is whose
+line has been served least, in seconds of work.
 """
 
 from __future__ import annotations
@@ -17,13 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["FairQueue"]
 
+_UNKNOWN_SECONDS = 0.01  # of a call that nobody can say
+_LEAST_SECONDS = 0.0002  # what a call costs that does nothing
+
 
 class FairQueue:
     """A queue of work; owned by the loop thread."""
 
     def __init__(self) -> None:
         self._first: deque[Work] = deque()  # before all lines
-        self._lines: dict[str, deque[Work]] = {}  # none is empty; the next one first
+        self._lines: dict[str, deque[Work]] = {}  # none is empty
+        self._served: dict[str, float] = {}  # in seconds, by label
+        self._now = 0.0  # what the line had that was served last, before that
 
     def __len__(self) -> int:
         return len(self._first) + sum(map(len, self._lines.values()))
@@ -37,7 +45,13 @@ class FairQueue:
 
     def append(self, work: Work) -> None:
         """Add a call at the end of its function's line."""
-        self._lines.setdefault(work.call.label, deque()).append(work)
+        label = work.call.label
+        line = self._lines.get(label)
+        if line is None:
+            line = self._lines[label] = deque()
+            # Who was away does not get all the time back that others had meanwhile.
+            self._served[label] = max(self._served.get(label, 0.0), self._now)
+        line.append(work)
 
     def extend(self, works: Iterable[Work]) -> None:
         """Add several calls."""
@@ -50,18 +64,27 @@ class FairQueue:
 
     def peek(self) -> Work:
         """Return the next call and leave it there."""
-        return self._first[0] if self._first else next(iter(self._lines.values()))[0]
+        return self._first[0] if self._first else self._lines[self._next()][0]
 
     def pop(self) -> Work:
-        """Take the next call; its function's next turn is after all others'."""
+        """Take the next call."""
         if self._first:
             return self._first.popleft()
-        label, line = next(iter(self._lines.items()))
+        label = self._next()
+        line = self._lines[label]
         work = line.popleft()
-        del self._lines[label]
-        if line:
-            self._lines[label] = line
+        if not line:
+            del self._lines[label]
+        self._now = self._served[label]
+        seconds = work.estimate_seconds
+        if seconds is None:
+            seconds = _UNKNOWN_SECONDS
+        self._served[label] = self._now + max(seconds, _LEAST_SECONDS)
         return work
+
+    def _next(self) -> str:
+        """Return whose turn it is; of equals, the line that was there first."""
+        return min(self._lines, key=self._served.__getitem__)
 
     def remove(self, number: int) -> bool:
         """Take one call out, wherever it is; tell whether it was here."""
@@ -78,3 +101,5 @@ class FairQueue:
         """Forget all calls."""
         self._first.clear()
         self._lines.clear()
+        self._served.clear()
+        self._now = 0.0
