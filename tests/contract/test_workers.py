@@ -16,7 +16,7 @@ from tests.engine import Gate, running
 from tests.logs import expect_log
 from txloop import TDict, on_worker_start, plain
 from txloop.executors import processes, watch, worker
-from txloop.executors.base import available_cores, executor_named
+from txloop.executors.base import NICENESS, available_cores, executor_named
 from txloop.store import committed
 
 
@@ -34,7 +34,7 @@ def nice_level():
 
 
 def test_workers_run_at_a_lower_priority(engine, tmp_path):
-    expected = min(19, os.nice(0) + worker.NICENESS)
+    expected = min(19, os.nice(0) + NICENESS)
 
     assert [expected] * 2 == engine.ask_all_workers(nice_level, tmp_path)
 

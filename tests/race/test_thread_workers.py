@@ -6,6 +6,7 @@ What only a race can show needs the GIL to be off, or hasty turns; see `running`
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from typing import Any
@@ -17,10 +18,25 @@ from tests.logs import expect_log
 from tests.race.lateness import go_on, wait_at
 from txloop import TDict, TList, TxClosedError, retry
 from txloop.executors import threads
-from txloop.executors.base import gil_enabled
+from txloop.executors.base import NICENESS, gil_enabled
 from txloop.store import committed
 
 EXECUTOR = "threads"
+
+
+def nice_level():
+    return os.nice(0)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="threads have no priority of theirs"
+)
+def test_threads_that_compete_with_the_loop_stand_behind_it(engine, tmp_path):
+    before = os.nice(0)
+    expected = before if gil_enabled() else min(19, before + NICENESS)
+
+    assert [expected] * 2 == engine.ask_all_workers(nice_level, tmp_path)
+    assert before == os.nice(0)
 
 
 # The end

@@ -16,6 +16,7 @@ from txloop.errors import TxConfigurationError
 from txloop.types import Answer, Call, Outcome, Retry
 
 __all__ = [
+    "NICENESS",
     "Deliver",
     "Executor",
     "Reactor",
@@ -28,6 +29,9 @@ __all__ = [
     "resolve_name",
     "run_here",
 ]
+
+NICENESS = 5
+"""How far behind the loop's thread workers stand, so that I/O stays prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import sys
 import threading
 from typing import TYPE_CHECKING
 
 from txloop.errors import TxInternalError
-from txloop.executors.base import gil_enabled
+from txloop.executors.base import NICENESS, gil_enabled
 from txloop.executors.isolation import opened
 from txloop.running import run_attempt
 from txloop.store import committed
@@ -84,6 +85,8 @@ class WorkerThread(threading.Thread):
         # behind, such as finalizers, which may ask for the current one.
         if isinstance(self._reactor, asyncio.AbstractEventLoop):
             asyncio.set_event_loop(self._reactor)
+        if sys.platform == "linux" and not gil_enabled():
+            os.nice(NICENESS)  # on Linux, of this thread alone
         exchange, number = self._handover.exchange, self._number
         try:
             assignment = exchange(number, None, None)

@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from txloop.executors.base import NICENESS
 from txloop.executors.brood import flush_output
 from txloop.executors.portable import pack
 from txloop.executors.wire import (
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     import socket
 
 __all__ = ["LAST_WORDS", "on_worker_start", "run_worker"]
-
-NICENESS = 5
-"""How far behind the loop's process workers stand, so that I/O stays prompt."""
 
 LAST_WORDS = signal.SIGRTMAX - 7
 """Makes a worker write its stack to the connection, and end."""
