@@ -81,16 +81,12 @@ class Ledger:
         if self._end(thread, now):
             thread.committed += thread.run
         thread.commits += 1
+        contention = thread.contention
+        if contention is not None:
+            if contention.cost is None and contention.kind != self._tentative:
+                self._cost(thread, contention).count += 1
+            thread.contention = None
         thread.run = 0
-        if thread.contention is not None:
-            self.drop_contention(thread)
-
-    def drop_contention(self, thread: Thread) -> None:
-        """Count a contention that has cost nothing more: the transaction commits."""
-        contention, thread.contention = thread.contention, None
-        assert contention is not None
-        if contention.cost is None and contention.kind != self._tentative:
-            self._cost(thread, contention).count += 1
 
     def abort(self, thread: Thread, now: int) -> None:
         """End a transaction that did not; the contention before it pays."""

@@ -246,7 +246,7 @@ class Reader:
                         else:
                             ledger.begin(thread, now)
                     elif event == commit:
-                        if thread.phase == running:
+                        if thread.phase == running and thread.contention is None:
                             spent = now - thread.since
                             if spent > 0:
                                 thread.committed += spent
@@ -255,8 +255,6 @@ class Reader:
                                 thread.run = 0
                             thread.commits += 1
                             thread.phase = outside
-                            if thread.contention is not None:
-                                ledger.drop_contention(thread)
                         else:
                             ledger.commit(thread, now)
                     elif event == wait_done:
