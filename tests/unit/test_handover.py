@@ -234,3 +234,37 @@ def test_closed_it_gives_up_what_runs_and_lets_workers_go(handover):
     assert [first, second] == left
     assert handover.exchange(1, first, answer()) is None
     assert handover.exchange(2, None, None) is None
+
+
+def test_no_answer_is_left_behind_by_those_who_are_about_to_give_one(handover):
+    # GIVEN a worker that answers as soon as another thread lets it
+    handover.put([work(1)])
+    first = take(handover)
+    tries = []
+    handover._lock = Door(
+        handover._lock, lambda: tries.append(handover.exchange(1, first, answer()))
+    )
+
+    # WHEN
+    left = handover.close()
+
+    # THEN
+    assert [None] == tries, "there is no next call either"
+    assert [first] == left
+    assert ([], None) == (handover.collect(), handover.oldest())
+
+
+class Door:
+    """A lock at whose first release something happens that waited for it."""
+
+    def __init__(self, lock, when_free):
+        self.lock = lock
+        self.waiting = [when_free]
+
+    def __enter__(self):
+        return self.lock.__enter__()
+
+    def __exit__(self, *error):
+        self.lock.__exit__(*error)
+        while self.waiting:
+            self.waiting.pop()()

@@ -127,12 +127,7 @@ class Handover:
         Its attempt ends when it next looks at shared state, and its thread then.
         """
         with self._lock:
-            if self._running.pop(assignment.work.number, None) is None:
-                return False
-            assignment.condemned = True
-            if assignment.attempt is not None:
-                assignment.attempt.condemn()
-            return True
+            return self._condemn(assignment)
 
     def close(self) -> list[Assignment]:
         """Let all workers leave; return what still runs, which is given up."""
@@ -142,8 +137,11 @@ class Handover:
             self._queue.clear()
             self._answers.clear()
             self._wake(self._idle)
-        left = self.running()
-        return [one for one in left if self.condemn(one)]
+            # Under the same lock, or answers would come that nobody collects.
+            left = list(self._running.values())
+            for one in left:
+                self._condemn(one)
+            return left
 
     # On the workers' threads
 
@@ -183,6 +181,14 @@ class Handover:
                 attempt.condemn()
 
     # Under the lock
+
+    def _condemn(self, assignment: Assignment) -> bool:
+        if self._running.pop(assignment.work.number, None) is None:
+            return False
+        assignment.condemned = True
+        if assignment.attempt is not None:
+            assignment.attempt.condemn()
+        return True
 
     def _next(self, worker: int) -> Assignment | None:
         """Return the next call for a worker; None if it has to wait at the bell."""
