@@ -8,8 +8,9 @@ import threading
 import pytest
 
 from tests.contract.waiting import await_for, await_open, kinds, until_waiting, waiting
-from tests.engine import Tally, on
+from tests.engine import on
 from txloop import TDict, TVar, TxClosedError, TxConfigurationError, retry
+from txloop import waiting as waiting_room
 from txloop.events import Woken
 
 # Timeouts
@@ -45,29 +46,40 @@ def test_a_change_before_the_timeout(engine):
     assert result.value is True
 
 
-def test_the_timeout_counts_from_when_it_first_waited(engine, tmp_path):
-    # GIVEN one that is woken in vain
-    shared, tally = TDict(n=0), Tally(tmp_path / "tally")
+class Clock:
+    """Stands in for the module `time`."""
 
-    def body():
-        tally.mark()
-        if shared["n"] < 9:
-            retry(timeout=0.05)
-            return "timed out"
-        return "found"
+    seconds = 1e6
 
-    result = engine.submit(body)
+    def monotonic(self):
+        return self.seconds
 
-    # WHEN
-    for _ in range(3):
-        until_waiting(engine, 1)
-        count = tally.count
-        shared["n"] += 1
-        engine.until(lambda count=count: tally.count > count)
-    engine.wait(result)
+
+def test_the_timeout_counts_from_when_it_first_waited(engine, monkeypatch):
+    # GIVEN
+    clock, tries = Clock(), TDict(n=0)
+    monkeypatch.setattr(waiting_room, "time", clock)
+    result = engine.submit(wait_in_vain, tries, 1000)
+    until_waiting(engine, 1)
+
+    # WHEN it is woken after a while, and waits again
+    clock.seconds += 600
+    tries["n"] += 1
+    engine.until(lambda: kinds(engine, Woken))
+    until_waiting(engine, 1)
 
     # THEN
-    assert "timed out" == result.value
+    (waiting_one,) = engine.dispatcher._room._inside.values()
+    assert 390 < waiting_one.timer.when() - engine.loop.time() <= 400
+    engine.dispatcher.stop_waiting()
+    engine.wait(result)
+    assert ("timed out", 1) == (result.value, tries["n"])
+
+
+def wait_in_vain(tries, seconds):
+    if tries["n"] >= 0:
+        retry(timeout=seconds)
+    return "timed out"
 
 
 def test_a_timeout_without_having_read_anything(engine):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine import Engine, running
-from txloop.executors import crew, watch
+from txloop.executors import crew, processes, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,3 +26,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(crew, "_LONGEST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send calls ahead and leave them where they are, however slow the machine is."""
+    monkeypatch.setattr(processes, "READ_AHEAD_SECONDS", 60.0)
+    monkeypatch.setattr(processes, "OVERDUE_SECONDS", 60.0)

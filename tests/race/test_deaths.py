@@ -90,6 +90,7 @@ def test_a_call_that_kills_three_workers_is_given_up(engine, tmp_path):
     assert 9 == harmless.count
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_calls_sent_ahead_to_a_worker_that_dies_run_elsewhere(engine, tmp_path):
     # GIVEN calls known to be short, all sent ahead in one round
     engine.ask_all_workers(int, tmp_path)

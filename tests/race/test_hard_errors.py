@@ -201,7 +201,7 @@ def fill_memory(shared, tally):
     shared["n"] += 1
     limited(64 * MEGABYTE)
     try:
-        return [bytes(MEGABYTE) for _ in range(200)]
+        return [bytes(MEGABYTE) for _ in range(10_000)]  # there may be free ones
     finally:
         unlimited()
 

@@ -97,6 +97,7 @@ def test_a_body_that_is_stopped_is_ended_too(engine, tmp_path, late, monkeypatch
     assert isinstance(result.error, TxTimeoutError)
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_calls_sent_ahead_behind_it_run_elsewhere(tmp_path, late):
     # GIVEN
     with running("processes", 1) as engine:
