@@ -36,6 +36,9 @@ __all__ = ["ProcessesExecutor"]
 READ_AHEAD_SECONDS = 0.005
 """How much known work a worker may have, so as not to idle until the loop has time."""
 
+CROWDED_SECONDS = 0.025
+"""The same while more calls wait than there are workers: none of them runs dry."""
+
 OVERDUE_SECONDS = 0.005
 """After how long what waits behind a running call goes to another worker."""
 
@@ -158,7 +161,9 @@ class ProcessesExecutor:
         if work.number in worker.assigned:
             return None
         seconds = worker.load() + work.estimate_seconds
-        return worker if seconds <= READ_AHEAD_SECONDS else None
+        crowded = len(self._queue) > len(open_)
+        most = CROWDED_SECONDS if crowded else READ_AHEAD_SECONDS
+        return worker if seconds <= most else None
 
     def _send(self) -> None:
         if self._log is None:  # closed meanwhile
