@@ -82,10 +82,11 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     case.load(settings.values)  # refuses bad values before any server starts
     serving = find_interpreter(options.python)
     competitors = tuple(
-        replace(one, python=serving.path, warm_up_seconds=serving.warm_up_seconds)
+        replace(one, python=serving.command, warm_up_seconds=serving.warm_up_seconds)
         for one in case.select(options.only, serving.gil)
     )
-    machine = replace(describe_machine(), interpreter=str(serving), gil=serving.gil)
+    interpreter = " ".join((str(serving), *serving.options))
+    machine = replace(describe_machine(), interpreter=interpreter, gil=serving.gil)
     choice = getattr(options, "load", "auto")
     generator, load = choose_generator(case, choice, settings)
     with show_progress(len(competitors) * settings.repeat) as progress:

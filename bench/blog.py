@@ -56,11 +56,17 @@ def competitors(
     for one in interpreters:
         seconds = one.warm_up_seconds
         stock = Competitor(
-            f"{one}, stock", "stock", "plain", (), one.path, 1, warm_up_seconds=seconds
+            f"{one}, stock",
+            "stock",
+            "plain",
+            (),
+            one.command,
+            1,
+            warm_up_seconds=seconds,
         )
         kind = "processes" if one.gil else "threads"
         transactional = Competitor(
-            "", "txloop", "transactional", ("--executor", kind), one.path
+            "", "txloop", "transactional", ("--executor", kind), one.command
         )
         found.append(stock)
         found += [
@@ -93,7 +99,7 @@ def run_blog(options: argparse.Namespace, words: str) -> None:
     astar = _run("astar", chosen, options, words)
     print(_section(primes, lambda row: f"{row.rate_median:.1f}"))
     print(_section(astar, lambda row: f"{row.rate_min:.1f} .. {row.rate_max:.1f}"))
-    print("\n".join(_notes(primes, unusable)))
+    print("\n".join(_notes(primes, interpreters, unusable)))
     if options.plot:
         from bench.plot import write_plot
 
@@ -136,13 +142,21 @@ def _section(run: Run, rate: Callable[[Row], str]) -> str:
     return f"{run.case.name}: {run.case.summary}\n\n{make_table(run.rows, rate)}"
 
 
-def _notes(run: Run, unusable: Sequence[Unusable]) -> list[str]:
+def _notes(
+    run: Run, interpreters: Sequence[Interpreter], unusable: Sequence[Unusable]
+) -> list[str]:
     machine, settings = run.machine, run.settings
     other = max(one.other_cpu_cores for one in run.measurements)
     lines = [
         f"{machine.date[:10]}, {machine.cpu}, {machine.cores} cores, commit"
         f" {machine.commit}; {settings.repeat} interleaved repeats of"
         f" {settings.seconds} s; primes: median, game: least .. most",
+    ]
+    lines += [
+        f"{one}: started with {' '.join(one.options)}, loaded for"
+        f" {one.warm_up_seconds} s before"
+        for one in interpreters
+        if one.options
     ]
     lines += [f"left out: {one.path}: {one.reason}" for one in unusable]
     if other > 0.1:

@@ -59,16 +59,17 @@ class Competitor:
     """One way to serve the same answers.
 
     `server` is a module of `bench.servers`, `application` a function of the case's
-    module, `options` what the server is given besides. `python` runs it, this very
-    interpreter where it is empty; `workers` is its number of workers, 0 for that of the
-    settings. One that `needs_no_gil` is left out with the GIL, unless it is asked for.
+    module, `options` what the server is given besides. The command `python` runs it,
+    this very interpreter where it is empty; `workers` is its number of workers, 0 for
+    that of the settings. One that `needs_no_gil` is left out with the GIL, unless it is
+    asked for.
     """
 
     name: str
     server: str
     application: str
     options: tuple[str, ...] = ()
-    python: str = ""
+    python: tuple[str, ...] = ()
     workers: int = 0
     warm_up_seconds: int = 1
     needs_no_gil: bool = False

@@ -153,7 +153,8 @@ def server_for(
     workers = competitor.workers or workers
     command = [
         *pinned(range(workers)),
-        *(competitor.python or sys.executable, "-m"),
+        *(competitor.python or (sys.executable,)),
+        "-m",
         f"bench.servers.{competitor.server}",
         f"{case.name}:{competitor.application}",
         *("--port", "0", "--workers", str(workers)),
