@@ -102,35 +102,6 @@ def test_short_calls_are_sent_ahead(engine, tmp_path, clock):
     engine.wait(*results)
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "calls", "ahead"),
-    [
-        (10, 4, [1, 1]),  # not more wait than there are workers
-        (10, 5, [1, 2]),
-        (10, 9, [2, 2]),
-        (20, 9, [1, 1]),
-        (4, 4, [1, 1]),
-        (4, 15, [6, 6]),
-        (2, 4, [2, 2]),
-    ],
-)
-def test_how_much_is_sent_ahead(engine, tmp_path, clock, milliseconds, calls, ahead):
-    """Up to 5 ms of work, and 25 ms where more calls wait than there are workers."""
-    # GIVEN
-    engine.ask_all_workers(int, tmp_path)
-    profile = engine.short(seconds=milliseconds / 1000)
-
-    # WHEN
-    results = [engine.submit(int, number, profile=profile) for number in range(calls)]
-    engine.turn()
-
-    # THEN
-    given = [len(one.assigned) for one in engine.processes._workers]
-    assert ahead == sorted(given)
-    engine.wait(*results)
-    assert list(range(calls)) == [result.value for result in results]
-
-
 @pytest.mark.parametrize("workers", [2, 3])
 def test_calls_sent_behind_one_that_turned_out_long_are_taken_back(
     tmp_path, clock, workers

@@ -36,9 +36,6 @@ __all__ = ["ProcessesExecutor"]
 READ_AHEAD_SECONDS = 0.005
 """How much known work a worker may have, so as not to idle until the loop has time."""
 
-CROWDED_SECONDS = 0.025
-"""The same while more calls wait than there are workers: none of them runs dry."""
-
 OVERDUE_SECONDS = 0.005
 """After how long what waits behind a running call goes to another worker."""
 
@@ -161,9 +158,7 @@ class ProcessesExecutor:
         if work.number in worker.assigned:
             return None
         seconds = worker.load() + work.estimate_seconds
-        crowded = len(self._queue) > len(open_)
-        most = CROWDED_SECONDS if crowded else READ_AHEAD_SECONDS
-        return worker if seconds <= most else None
+        return worker if seconds <= READ_AHEAD_SECONDS else None
 
     def _send(self) -> None:
         if self._log is None:  # closed meanwhile
