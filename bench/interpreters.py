@@ -40,8 +40,8 @@ _PROBE_SECONDS = 60
 
 _JIT_WARM_UP_SECONDS = 75
 
-# PyPy compiles what it has counted often enough. Without the decay of these counts, what
-# a server does once for each request gets there sooner.
+# PyPy compiles what it has counted often enough. Without the decay of these counts,
+# what a server does once for each request gets there sooner.
 _JIT_OPTIONS = ("--jit", "decay=0")
 
 
