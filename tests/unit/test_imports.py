@@ -52,6 +52,7 @@ LOOPING = {
 # of txloop or a package with all that lies in it; the longest name that fits decides.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
+    "forms": set(),
     "container": {"types", "errors"},
     "owner": {*VALUES, "store"},
     "timing": set(),
@@ -95,6 +96,7 @@ ALLOWED: dict[str, set[str]] = {
         "running",
         "executors.base",
         "faults",
+        "forms",
     },
     "executors.base": {*VALUES, "events"},
     "options": {*VALUES, "executors.base", "marks", "stmlog"},
@@ -106,7 +108,7 @@ ALLOWED: dict[str, set[str]] = {
     "connections": set(),
     "shutdown": {*VALUES, "dispatch", "listening", "connections"},
     "loop": LOOPING,
-    "web": {*LOOPING, "loop"},
+    "web": {*LOOPING, "loop", "forms"},
     "check": {*LOOPING, "loop", "web"},
     "yieldable": {*LOOPING, "loop"},
     "transaction": {*LOOPING, "cells", "body", "executors"},

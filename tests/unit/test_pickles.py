@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 
 READERS = {
     "executors/wire.py": "of the sockets between the loop's process and its workers",
+    "executors/packing.py": "what the loop's process and its workers send",
     "executors/worker.py": "what the loop's process sends",
-    "executors/connection.py": "what a worker sends",
     "executors/portable.py": "an error just pickled, or one in a worker's answer",
     "executors/isolation.py": "a call just pickled, to copy it",
     "web/frozen.py": "a request just pickled, to copy it",

@@ -11,8 +11,8 @@ import pytest
 from tornado.web import Finish, HTTPError, MissingArgumentError
 
 from txloop import TVar
+from txloop.executors.packing import unpack_answer
 from txloop.executors.portable import RemoteTraceback, pack
-from txloop.executors.wire import loads
 from txloop.types import Effect, Outcome, Refusal
 
 LOCK = threading.Lock()
@@ -21,7 +21,7 @@ NAMES: list[object] = []
 
 def arrived(outcome):
     """Return what arrives of an outcome at the loop."""
-    return loads(pack(outcome))
+    return unpack_answer(pack(outcome))
 
 
 def raised(error):

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from txloop.executors.deaths import Death
 from txloop.executors.deltas import LAG_COMMITS
+from txloop.executors.packing import pack_plain, unpack_answer
 from txloop.executors.wire import (
     Frames,
     GarbledError,
-    dumps,
     frame,
-    loads,
     split_number,
 )
 from txloop.store import committed
@@ -172,7 +171,7 @@ class WorkerConnection:
             self.dropped.clear()
         self.version = committed.version
         calls = [(one.work.number, one.payload) for one in unsent]
-        body = dumps((self.version, dump, deltas, self.dropped, calls))
+        body = pack_plain((self.version, dump, deltas, self.dropped, calls))
         self.dropped = []
         self._output += frame(body)
         self._flush()
@@ -323,7 +322,9 @@ def _estimated(assignment: Assignment) -> float:
 def _loaded(body: bytes) -> tuple[int, object]:
     number, body = split_number(body)
     try:
-        return number, loads(body)
+        return number, unpack_answer(body)
+    except GarbledError:
+        raise
     except (pickle.UnpicklingError, EOFError) as error:
         raise GarbledError(f"it does not unpickle ({error!r})") from None
     except Exception as error:  # whatever the classes of the program raise

@@ -11,6 +11,7 @@ import types
 from typing import TYPE_CHECKING
 
 from txloop.container import Container
+from txloop.executors.packing import pack_outcome
 from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.types import Answer, Effect, Outcome, Refusal, Trace
 
@@ -61,7 +62,7 @@ def _pack_outcome(outcome: Outcome) -> bytes:
         failure = _Failure(outcome.error)
         outcome = dataclasses.replace(outcome, error=failure)  # type: ignore[arg-type] # unpickles as the error
     try:
-        return dumps(outcome)
+        return pack_outcome(outcome)
     except MemoryError as error:
         return dumps(_without_memory(outcome, error))
     except UNPICKLABLE as error:

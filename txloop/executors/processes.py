@@ -19,9 +19,10 @@ from txloop.executors.crew import Crew
 from txloop.executors.deaths import Death, given_up
 from txloop.executors.deltas import DeltaLog
 from txloop.executors.fair_queue import FairQueue
+from txloop.executors.packing import pack_call
 from txloop.executors.transport import adjusted
 from txloop.executors.watch import SLOW_START_SECONDS, Trouble, Watch
-from txloop.executors.wire import UNPICKLABLE, GarbledError, dumps
+from txloop.executors.wire import UNPICKLABLE, GarbledError
 from txloop.executors.worker import LAST_WORDS, run_worker
 from txloop.store import committed
 from txloop.types import Answer, Outcome, Refusal
@@ -134,12 +135,10 @@ class ProcessesExecutor:
             if worker is None:
                 break
             work = queue.pop()
-            call = work.call
             started = time.thread_time()
-            parts = (call.function, call.args, call.kwargs, call.ordered)
-            place = worker.place if call.traced else 0
+            place = worker.place if work.call.traced else 0
             try:
-                payload = dumps((*parts, call.commits_on, call.waited_seconds, place))
+                payload = pack_call(work.call, place)
             except UNPICKLABLE as error:
                 self._tell(work.number, Refusal(f"it does not pickle ({error})"))
                 continue

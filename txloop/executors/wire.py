@@ -1,9 +1,10 @@
 """How calls, deltas and outcomes become bytes, and how frames cut the byte stream.
 
 A frame is four bytes that mark it, its length (8 bytes, big-endian) and that many
-bytes: one pickle, protocol 5. The only peers are the loop's process and its own forked
-children; no pickle is read from anywhere else. What does not begin with the mark was
-not written by this module, but perhaps by code that got hold of the descriptor.
+bytes: one pickle, protocol 5, or plain data (see `packing`). The only peers are the
+loop's process and its own forked children; no pickle is read from anywhere else. What
+does not begin with the mark was not written by this module, but perhaps by code that
+got hold of the descriptor.
 """
 
 from __future__ import annotations

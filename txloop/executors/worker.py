@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from txloop.executors.base import NICENESS
 from txloop.executors.brood import flush_output
+from txloop.executors.packing import unpack_call, unpack_plain
 from txloop.executors.portable import pack
 from txloop.executors.wire import (
     FRAMING_BYTES,
@@ -33,7 +34,7 @@ from txloop.executors.wire import (
 from txloop.faults import faults_on_purpose
 from txloop.running import run_attempt
 from txloop.store import committed
-from txloop.types import Answer, Call, Outcome, Refusal
+from txloop.types import Answer, Outcome, Refusal
 
 if TYPE_CHECKING:
     import socket
@@ -105,7 +106,7 @@ def _serve(
     connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
     broken: str | None = None
     while (body := receive_frame(connection)) is not None:
-        version, dump, deltas, dropped, calls = loads(body)
+        version, dump, deltas, dropped, calls = unpack_plain(body)
         del body
         if broken is None:
             broken = _catch_up(version, dump, deltas, dropped)
@@ -155,15 +156,12 @@ def _catch_up(
 
 def _answer(payload: bytes, pack: Callable[[Answer], bytes]) -> bytes:
     try:
-        function, args, kwargs, ordered, commits_on, waited, worker = loads(payload)
+        call, worker = unpack_call(payload)
     except MemoryError as error:
         return pack(Outcome(committed.version, error=error))
     except Exception as error:  # whatever the classes of the program raise
         reason = f"a worker cannot load it ({error!r}); define it before the first call"
         return dumps(Refusal(reason))
-    call = Call(
-        function, args, kwargs, "", ordered, commits_on, waited, traced=bool(worker)
-    )
     answer = contextvars.Context().run(
         run_attempt, call, speculative=True, keep_reads=False, worker=worker
     )

@@ -11,6 +11,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     frozen     a request that travels
     body       one attempt: the handler's run against a recorder
     recorder   the connection that records, and replays
+    plain      requests and responses as plain data
     variables  context variables that travel
     writing    `RequestHandler.write` of containers
 """
@@ -19,7 +20,10 @@ from __future__ import annotations
 
 from txloop.web.delegate import take_requests_over
 from txloop.web.eligible import mark_matching
+from txloop.web.plain import register_forms
 from txloop.web.targets import register_all
 from txloop.web.writing import write_containers
 
 __all__ = ["mark_matching", "register_all", "take_requests_over", "write_containers"]
+
+register_forms()

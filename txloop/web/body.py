@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from txloop.web.recorder import Recorder
     from txloop.web.targets import Target
 
-__all__ = ["Response", "run_request"]
+__all__ = ["Response", "arrived", "run_request"]
 
 
 def _nothing() -> None:
@@ -77,12 +77,13 @@ class Response:
                 if name not in _LEFT_BEHIND
             }
             variables = named(self.context, self.before)
-        return _arrived, (self.recorder, state, variables)
+        return arrived, (self.recorder, state, variables)
 
 
-def _arrived(
+def arrived(
     recorder: Recorder, state: Mapping[str, object], variables: Named
 ) -> Response:
+    """Return a response that was made elsewhere."""
     response = Response(recorder, None)
     response.state = state
     response.variables = variables

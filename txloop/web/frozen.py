@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING
+import socket
+from typing import TYPE_CHECKING, Any
 
-from tornado.httputil import HTTPServerRequest
+from tornado.httpserver import _HTTPRequestContext
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
+from txloop.forms import is_plain
 from txloop.web.recorder import Recorder
 from txloop.web.variables import Named, context_with, named
 
 if TYPE_CHECKING:
     import contextvars
 
-__all__ = ["FrozenRequest"]
+__all__ = ["FrozenRequest", "thawed"]
 
-# These belong to the loop; everything else in a request is plain data.
-_TIED = ("connection", "server_connection", "_body_future")
+# These belong to the loop; everything else in a request is data.
+_TIED = ("connection", "server_connection")
+_WAITED_FOR = "_body_future"  # by the loop, too, and not always there
+
+_ANY_REQUEST = HTTPServerRequest(start_line=RequestStartLine("GET", "/", "HTTP/1.0"))
+_NAMES = [name for name in vars(_ANY_REQUEST) if name != _WAITED_FOR]
+_FAMILIES = {int(family): family for family in socket.AddressFamily}
 
 
 class FrozenRequest:
@@ -43,13 +51,36 @@ class FrozenRequest:
         return _thaw, (*self._plain(), named(self.context, None))
 
     def _plain(self) -> tuple[dict[str, object], object]:
-        """Return what is plain data: the request's attributes, the client's address."""
+        """Return what is data: the request's attributes, the client's address.
+
+        Their order stays: PyPy is slow to add one in front of others.
+        """
         state = {
-            name: value
+            name: None if name in _TIED else value
             for name, value in vars(self._request).items()
-            if name not in _TIED
+            if name != _WAITED_FOR
         }
         return state, getattr(self._request.connection, "context", None)
+
+    def flatten(self) -> object:
+        """Return it as plain data; None if there is more in it than Tornado has put."""
+        state, client = self._plain()
+        headers = state.get("headers")
+        if (
+            [*state] != _NAMES
+            or type(headers) is not HTTPHeaders
+            or type(client) is not _HTTPRequestContext
+            or named(self.context, None)
+        ):
+            return None
+        state["headers"] = vars(headers)
+        about = dict(vars(client))
+        family = about["address_family"]
+        if isinstance(family, socket.AddressFamily):
+            about["address_family"] = int(family)
+        about["trusted_downstream"] = [*about["trusted_downstream"]]
+        plain = [*state.values()], about
+        return plain if is_plain(plain) else None
 
     def for_attempt(self, speculative: bool) -> FrozenRequest:
         """Return what one attempt may change: a copy if it may be thrown away."""
@@ -95,9 +126,24 @@ class _Client:
 
 def _request_of(state: dict[str, object], client: object) -> HTTPServerRequest:
     request = HTTPServerRequest.__new__(HTTPServerRequest)
-    vars(request).update(state, server_connection=None)
+    vars(request).update(state)
     request.connection = _Client(client)  # type: ignore[assignment] # replaced by `open`
     return request
+
+
+def thawed(plain: Any) -> FrozenRequest:
+    """Return a frozen request that `FrozenRequest.flatten` has taken apart."""
+    values, about = plain
+    state = dict(zip(_NAMES, values, strict=True))
+    headers = HTTPHeaders.__new__(HTTPHeaders)
+    vars(headers).update(state["headers"])
+    state["headers"] = headers
+    client = _HTTPRequestContext.__new__(_HTTPRequestContext)
+    family = about["address_family"]
+    about["address_family"] = _FAMILIES.get(family, family)
+    about["trusted_downstream"] = set(about["trusted_downstream"])
+    vars(client).update(about)
+    return _thaw(state, client, {})
 
 
 def _thaw(state: dict[str, object], client: object, values: Named) -> FrozenRequest:

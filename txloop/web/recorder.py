@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
 from tornado.escape import native_str, utf8
@@ -15,9 +15,9 @@ from txloop.attempt import current
 from txloop.errors import TxInternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "recorded"]
 
 _LINE_BREAK = re.compile(rb"[\r\n]")
 
@@ -64,7 +64,12 @@ class Recorder(httputil.HTTPConnection):
         self._settled = False
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _arrived, (self.finished, self.status_code, self._operations)
+        return recorded, (self.finished, self.status_code, self._operations)
+
+    @property
+    def operations(self) -> Sequence[tuple[str, tuple[Any, ...]]]:
+        """What was called of the connection so far, and with what."""
+        return self._operations
 
     def write_headers(  # type: ignore[override] # awaitable like a future
         self,
@@ -266,9 +271,10 @@ def _copied(headers: httputil.HTTPHeaders) -> httputil.HTTPHeaders:
     return copied
 
 
-def _arrived(
-    finished: bool, status_code: int, operations: list[tuple[str, tuple[object, ...]]]
+def recorded(
+    finished: bool, status_code: int, operations: list[tuple[str, tuple[Any, ...]]]
 ) -> Recorder:
+    """Return a recording that was made elsewhere."""
     recorder = Recorder(None, None)
     recorder.finished = finished
     recorder.status_code = status_code

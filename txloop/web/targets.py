@@ -21,7 +21,7 @@ from txloop.naming import add_roots
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Target", "register_all", "target_of", "targets_of"]
+__all__ = ["Target", "register_all", "target_numbered", "target_of", "targets_of"]
 
 _ATTRIBUTE = "_txloop_targets"
 
@@ -47,10 +47,15 @@ class Target:
         _targets[self.number] = self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _find, (self.number, self.handler_class.__qualname__)
+        return target_numbered, (self.number, self.handler_class.__qualname__)
 
 
-def _find(number: int, name: str) -> Target:
+def target_numbered(number: int, name: str) -> Target:
+    """Return the target that has that number in the loop's process.
+
+    Raises:
+        LookupError: the workers were forked before it was made; `name` says whose.
+    """
     target = _targets.get(number)
     if target is None:
         raise LookupError(

@@ -1,0 +1,68 @@
+"""Requests and responses as plain data, which travels faster than objects do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tornado.httputil import HTTPHeaders, ResponseStartLine
+
+from txloop.forms import Form, is_plain, register_form
+from txloop.web.body import Response, arrived, run_request
+from txloop.web.frozen import thawed
+from txloop.web.recorder import recorded
+from txloop.web.targets import target_numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["register_forms"]
+
+
+def register_forms() -> None:
+    """Let them travel so."""
+    register_form(run_request, Form("request", _flat_request, _restored_request))
+    register_form(Response, Form("response", _flat_response, _restored_response))
+
+
+def _flat_request(arguments: Any) -> object:
+    target, frozen, path_args, path_kwargs, commits_on, watched = arguments
+    path = path_args, path_kwargs
+    plain = None if commits_on or not is_plain(path) else frozen.flatten()
+    if plain is None:
+        return None
+    return target.number, target.handler_class.__qualname__, plain, *path, watched
+
+
+def _restored_request(flat: Any) -> tuple[Callable[..., object], tuple[object, ...]]:
+    number, name, plain, path_args, path_kwargs, watched = flat
+    target = target_numbered(number, name)
+    return run_request, (target, thawed(plain), path_args, path_kwargs, (), watched)
+
+
+def _flat_response(response: Response) -> object:
+    if response.before is not None or response.variables:
+        return None  # the program looks at the handler, too
+    recorder = response.recorder
+    flat = []
+    for name, arguments in recorder.operations:
+        if name == "write_headers":
+            start_line, headers, chunk = arguments
+            if type(headers) is not HTTPHeaders:
+                return None
+            arguments = tuple(start_line), vars(headers), chunk
+        flat.append((name, arguments))
+    plain = recorder.finished, recorder.status_code, flat
+    return plain if is_plain(plain) else None
+
+
+def _restored_response(plain: Any) -> Response:
+    finished, status_code, flat = plain
+    operations = []
+    for name, arguments in flat:
+        if name == "write_headers":
+            start_line, its_headers, chunk = arguments
+            headers = HTTPHeaders.__new__(HTTPHeaders)
+            vars(headers).update(its_headers)
+            arguments = ResponseStartLine(*start_line), headers, chunk
+        operations.append((name, arguments))
+    return arrived(recorded(finished, status_code, operations), {}, {})
