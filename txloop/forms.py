@@ -34,6 +34,8 @@ class Form(NamedTuple):
     restore: Callable[[Any], Any]
 
 
+_MOST_PARTS = 1000  # pickle is better at more, and at what contains itself
+
 _forms: dict[int, Form] = {}  # by the class's or function's id; filled at import
 _named: dict[str, Form] = {}
 
@@ -61,13 +63,13 @@ def form_named(name: str) -> Form:
 
 
 def is_plain(thing: Any) -> bool:
-    """Tell whether marshal packs `thing` as what it is, on every interpreter.
+    """Tell whether `thing` is small, and marshal packs it as what it is everywhere.
 
     PyPy's takes subclasses, too, and CPython's all that has a buffer; both come back
     as something else.
     """
     parts = [thing]
-    for part in parts:
+    for part in parts:  # it grows
         kind = type(part)
         if kind is str or kind is bytes or part is None:
             continue
@@ -77,5 +79,7 @@ def is_plain(thing: Any) -> bool:
         elif kind is list or kind is tuple:
             parts += part
         elif kind not in SCALARS:
+            return False
+        if len(parts) > _MOST_PARTS:
             return False
     return True

@@ -35,6 +35,9 @@ PLAIN = [
     [[[["deep"]]]],
 ]
 
+LOOP: list[object] = []
+LOOP.append(LOOP)
+
 NOT_PLAIN = {
     "a string of a class of its own": Text("text"),
     "a key": {Text("text"): 1},
@@ -45,6 +48,8 @@ NOT_PLAIN = {
     "a view": (memoryview(b"x"),),
     "a set": {1},
     "an object": [object()],
+    "what contains itself": LOOP,
+    "too many parts": ["part"] * 2000,
 }
 
 

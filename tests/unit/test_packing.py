@@ -346,7 +346,9 @@ def test_a_response_whose_handler_is_looked_at_is_pickled(application, request_)
 
 
 @pytest.mark.parametrize(
-    "body", [b"m", b"m?", b"mz\x00", pack_outcome(Outcome(1, "text"))[:-3]], ids=repr
+    "body",
+    [b"", b"?", b")\x00", b"\xa9\x01N", pack_outcome(Outcome(1, "text"))[:-3]],
+    ids=repr,
 )
 def test_what_was_cut_or_spoiled_is_garbled(body):
     with pytest.raises(GarbledError, match=r"does not unmarshal|is no answer"):

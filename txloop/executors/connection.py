@@ -106,6 +106,7 @@ class WorkerConnection:
         self._log = log
         self._unsent: list[Assignment] = []
         self._output = bytearray()
+        self._waits_to_send = False
         self._frames = Frames()
         self._reactor: Reactor | None = None
 
@@ -194,11 +195,14 @@ class WorkerConnection:
         except BlockingIOError:
             assert self._reactor is not None
             self._reactor.add_writer(self._connection.fileno(), self._flush)
+            self._waits_to_send = True
             return
         except OSError:
             output.clear()  # it died: reading will say so
-        if self._reactor is not None:
+        if self._waits_to_send:
+            assert self._reactor is not None
             self._reactor.remove_writer(self._connection.fileno())
+            self._waits_to_send = False
 
     def receive(self) -> list[tuple[int, object]]:
         """Return the answers that have arrived.

@@ -19,7 +19,7 @@ __all__ = [
     "unpack_plain",
 ]
 
-_MARSHALLED = b"m"  # no pickle begins so
+_PICKLED = b"\x80"  # how a pickle begins, and nothing that is marshalled
 
 # What is pickled of an outcome that has a plain value, and what it is mostly.
 _found = operator.attrgetter("values", "presences", "writes", "effects", "records")
@@ -38,7 +38,7 @@ def unpack_plain(body: bytes) -> Any:
     Raises:
         GarbledError: if it was not packed so.
     """
-    return _unmarshalled(body) if body.startswith(_MARSHALLED) else loads(body)
+    return loads(body) if body.startswith(_PICKLED) else _unmarshalled(body)
 
 
 def pack_call(call: Call, place: int) -> bytes:
@@ -64,12 +64,12 @@ def pack_call(call: Call, place: int) -> bytes:
 
 def unpack_call(payload: bytes) -> tuple[Call, int]:
     """Return a call, as far as a worker has to know it, and the worker's number."""
-    if payload.startswith(_MARSHALLED):
+    if payload.startswith(_PICKLED):
+        function, args, kwargs, commits_on, rest = loads(payload)
+    else:
         name, plain, rest = _unmarshalled(payload)
         function, args = form_named(name).restore(plain)
         kwargs, commits_on = {}, ()
-    else:
-        function, args, kwargs, commits_on, rest = loads(payload)
     ordered, waited_seconds, place = rest
     traced = bool(place)
     call = Call(
@@ -113,7 +113,7 @@ def unpack_answer(body: bytes) -> Any:
         GarbledError: if it is neither.
         Exception: whatever the classes of the program raise when they are unpickled.
     """
-    if not body.startswith(_MARSHALLED):
+    if body.startswith(_PICKLED):
         return loads(body)
     match _unmarshalled(body):
         case name, value, pickled, (snapshot, body_seconds, error_answered):
@@ -139,13 +139,13 @@ def unpack_answer(body: bytes) -> Any:
 
 def _marshalled(parts: tuple[object, ...]) -> bytes | None:
     try:
-        return _MARSHALLED + marshal.dumps(parts)  # type: ignore[arg-type] # plain, as far as known
+        return marshal.dumps(parts)  # type: ignore[arg-type] # plain, as far as known
     except ValueError:  # too large, or not as plain as it looked
         return None
 
 
 def _unmarshalled(body: bytes) -> Any:
     try:
-        return marshal.loads(memoryview(body)[len(_MARSHALLED) :])
+        return marshal.loads(body)
     except (EOFError, TypeError, ValueError) as error:
         raise GarbledError(f"it does not unmarshal ({error!r})") from None
