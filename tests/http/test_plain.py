@@ -23,9 +23,12 @@ UPLOADED = (
 class Flattening(RequestHandler):
     """Flattens its requests as the loop does before it sends them to a worker."""
 
+    def initialize(self, found):
+        self.found = found
+
     def prepare(self):
         frozen = FrozenRequest(self.request, contextvars.Context())
-        self.settings["found"].append(frozen.flatten())
+        self.found.append(frozen.flatten())
 
     def get(self):
         self.write("done")
@@ -36,7 +39,8 @@ class Flattening(RequestHandler):
 async def flattened(**request):
     """Return what a request is flattened to that comes over a connection."""
     found: list[object] = []
-    server = HTTPServer(Application([("/.*", Flattening)], found=found), xheaders=True)
+    application = Application([("/.*", Flattening, {"found": found})])
+    server = HTTPServer(application, xheaders=True)
     [socket] = bind_sockets(0, "127.0.0.1")
     server.add_sockets([socket])
     url = f"http://127.0.0.1:{socket.getsockname()[1]}/path?query=1"

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GREETING", "Assignment", "WorkerConnection"]
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16  # room for more takes longer to get than an answer to read
+
+_LARGE_CHUNK_BYTES = 1 << 20
 
 _MOST_WORDS = 1 << 16  # bytes that are kept of what a worker wrote last
 
@@ -107,6 +109,7 @@ class WorkerConnection:
         self._unsent: list[Assignment] = []
         self._output = bytearray()
         self._waits_to_send = False
+        self._chunk_bytes = _CHUNK_BYTES
         self._frames = Frames()
         self._reactor: Reactor | None = None
 
@@ -190,7 +193,7 @@ class WorkerConnection:
         try:
             while output:
                 with memoryview(output) as view:
-                    count = self._connection.send(view[:_CHUNK_BYTES])
+                    count = self._connection.send(view[:_LARGE_CHUNK_BYTES])
                 del output[:count]
         except BlockingIOError:
             assert self._reactor is not None
@@ -213,12 +216,14 @@ class WorkerConnection:
             GarbledError: if something else has arrived.
         """
         try:
-            data = self._connection.recv(_CHUNK_BYTES)
+            data = self._connection.recv(self._chunk_bytes)
         except BlockingIOError:
             return []
         if not data:
             raise EOFError
         self.received_bytes += len(data)
+        more = len(data) == self._chunk_bytes
+        self._chunk_bytes = _LARGE_CHUNK_BYTES if more else _CHUNK_BYTES
         if self.condemned:
             self._words += data[: _MOST_WORDS - len(self._words)]
             return []
