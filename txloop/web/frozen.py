@@ -10,7 +10,7 @@ from tornado.httpserver import _HTTPRequestContext
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from txloop.forms import is_plain
-from txloop.web.recorder import Recorder
+from txloop.web.recorder import Recorder, headers_with
 from txloop.web.variables import Named, context_with, named
 
 if TYPE_CHECKING:
@@ -135,9 +135,7 @@ def thawed(plain: Any) -> FrozenRequest:
     """Return a frozen request that `FrozenRequest.flatten` has taken apart."""
     values, about = plain
     state = dict(zip(_NAMES, values, strict=True))
-    headers = HTTPHeaders.__new__(HTTPHeaders)
-    vars(headers).update(state["headers"])
-    state["headers"] = headers
+    state["headers"] = headers_with(state["headers"])
     client = _HTTPRequestContext.__new__(_HTTPRequestContext)
     family = about["address_family"]
     about["address_family"] = _FAMILIES.get(family, family)

@@ -9,7 +9,7 @@ from tornado.httputil import HTTPHeaders, ResponseStartLine
 from txloop.forms import Form, is_plain, register_form
 from txloop.web.body import Response, arrived, run_request
 from txloop.web.frozen import thawed
-from txloop.web.recorder import recorded
+from txloop.web.recorder import headers_with, recorded
 from txloop.web.targets import target_numbered
 
 if TYPE_CHECKING:
@@ -60,9 +60,8 @@ def _restored_response(plain: Any) -> Response:
     operations = []
     for name, arguments in flat:
         if name == "write_headers":
-            start_line, its_headers, chunk = arguments
-            headers = HTTPHeaders.__new__(HTTPHeaders)
-            vars(headers).update(its_headers)
+            start_line, attributes, chunk = arguments
+            headers = headers_with(attributes)
             arguments = ResponseStartLine(*start_line), headers, chunk
         operations.append((name, arguments))
     return arrived(recorded(finished, status_code, operations), {}, {})

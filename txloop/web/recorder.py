@@ -15,9 +15,9 @@ from txloop.attempt import current
 from txloop.errors import TxInternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["Recorder", "recorded"]
+__all__ = ["Recorder", "headers_with", "recorded"]
 
 _LINE_BREAK = re.compile(rb"[\r\n]")
 
@@ -259,16 +259,23 @@ _recorded = Recorded()
 def _copied(headers: httputil.HTTPHeaders) -> httputil.HTTPHeaders:
     """Return the headers of this moment: after a flush, the handler may set others."""
     # Their own `copy` refuses some values that `set_header` has taken.
-    copied = httputil.HTTPHeaders.__new__(httputil.HTTPHeaders)
+    attributes = {}
     for name, value in vars(headers).items():
         # Values by header: strings, or lists of strings.
         kept = isinstance(value, dict)
-        vars(copied)[name] = (
+        attributes[name] = (
             {k: v[:] if isinstance(v, list) else v for k, v in value.items()}
             if kept
             else value
         )
-    return copied
+    return headers_with(attributes)
+
+
+def headers_with(attributes: Mapping[str, object]) -> httputil.HTTPHeaders:
+    """Return headers that have these attributes."""
+    headers = httputil.HTTPHeaders.__new__(httputil.HTTPHeaders)
+    vars(headers).update(attributes)
+    return headers
 
 
 def recorded(
