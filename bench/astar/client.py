@@ -40,7 +40,7 @@ MIXES: Mapping[str, Mapping[Kind, float]] = {
 }
 """How many of a hundred requests are of each kind."""
 
-_GOALS = 50  # of all players together, which spares the check of them much time
+_GOALS = 20  # of all players together, which spares the check of them much time
 
 
 class Ground:

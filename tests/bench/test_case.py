@@ -91,8 +91,8 @@ def test_primes_refuses_a_number_that_the_server_would():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"width": 1}, "no map is 1 x 200"),
-        ({"height": 10**6}, "no map is 200 x 1000000"),
+        ({"width": 1}, "no map is 1 x 400"),
+        ({"height": 10**6}, "no map is 400 x 1000000"),
         ({"walls": 51}, r"walls must be 0..50 percent, not 51"),
         ({"walls": -1}, r"walls must be 0..50 percent, not -1"),
     ],
