@@ -70,16 +70,18 @@ def find_path(walls: Walls, start: Place, goal: Place) -> Path | None:
     if walls[start_y][start_x] or walls[goal_y][goal_x]:
         return None
     ground = _Ground(walls, len(walls[start_y]))
+    width = ground.width
+    first, last = start_y * width + start_x, goal_y * width + goal_x
     push, pop = heapq.heappush, heapq.heappop
-    costs = {start: 0.0}
-    came_from: dict[Place, Place] = {}
-    done: set[Place] = set()
+    costs = {first: 0.0}
+    came_from: dict[int, int] = {}
+    done: set[int] = set()
     # By the estimated cost of the whole path; of equals the nearest to the goal first.
-    ahead = [(0.0, 0.0, start)]
+    ahead = [(0.0, 0.0, first)]
     while ahead:
         here = pop(ahead)[2]
-        if here == goal:
-            return _path(came_from, start, goal)
+        if here == last:
+            return _path(came_from, first, last, width)
         if here in done:
             continue
         done.add(here)
@@ -90,7 +92,7 @@ def find_path(walls: Walls, start: Place, goal: Place) -> Path | None:
             if known is None or cost < known:
                 costs[there] = cost
                 came_from[there] = here
-                across, down = abs(goal_x - there[0]), abs(goal_y - there[1])
+                across, down = abs(goal_x - there % width), abs(goal_y - there // width)
                 rest = across + _TURN * down if across > down else down + _TURN * across
                 push(ahead, (cost + rest, rest, there))
     return None
@@ -99,21 +101,25 @@ def find_path(walls: Walls, start: Place, goal: Place) -> Path | None:
 class _Ground(dict[int, bytes]):
     """Pieces of rows, read on first use, each with the cell on either side of it.
 
-    They are numbered row by row. What lies outside the map is wall.
+    Pieces are numbered row by row, and so are cells: a number is quicker to store and
+    to compare than a tuple, and gives the garbage collector nothing to look into. Rows
+    are filled up with wall to `width` cells, a whole number of pieces; what lies
+    outside the map is wall, too.
     """
 
-    def __init__(self, walls: Walls, width: int) -> None:
+    def __init__(self, walls: Walls, end: int) -> None:
         super().__init__()
         self._walls = walls
-        self._width = width
-        self.per_row = -(-width // _PIECE)
+        self._end = end
+        self.per_row = -(-end // _PIECE)
+        self.width = self.per_row * _PIECE
 
     def __missing__(self, number: int) -> bytes:
         y, piece = divmod(number, self.per_row)
         cells = b""
         if 0 <= y < len(self._walls):
             before = piece * _PIECE - 1  # the cell that the first byte stands for
-            stop = min(before + _PIECE + 2, self._width)
+            stop = min(before + _PIECE + 2, self._end)
             cells = bytes(self._walls[y][max(before, 0) : stop])
             if before < 0:
                 cells = b"\1" + cells
@@ -121,45 +127,44 @@ class _Ground(dict[int, bytes]):
         return found
 
 
-def _steps(ground: _Ground, here: Place) -> list[tuple[Place, float]]:
+def _steps(ground: _Ground, here: int) -> list[tuple[int, float]]:
     """Return where one can go from a cell, and what each step costs."""
-    x, y = here
-    number = y * ground.per_row + x // _PIECE
+    number, at = divmod(here, _PIECE)
     above, row, below = (
         ground[number - ground.per_row],
         ground[number],
         ground[number + ground.per_row],
     )
-    at = x % _PIECE + 1
-    before, after = at - 1, at + 1
-    left, right = x - 1, x + 1
-    steps: list[tuple[Place, float]] = []
+    before, at, after = at, at + 1, at + 2
+    up, down = here - ground.width, here + ground.width
+    steps: list[tuple[int, float]] = []
     if not row[before]:
-        steps.append(((left, y), 1.0))
+        steps.append((here - 1, 1.0))
         if not (above[at] or above[before]):
-            steps.append(((left, y - 1), _DIAGONAL))
+            steps.append((up - 1, _DIAGONAL))
         if not (below[at] or below[before]):
-            steps.append(((left, y + 1), _DIAGONAL))
+            steps.append((down - 1, _DIAGONAL))
     if not row[after]:
-        steps.append(((right, y), 1.0))
+        steps.append((here + 1, 1.0))
         if not (above[at] or above[after]):
-            steps.append(((right, y - 1), _DIAGONAL))
+            steps.append((up + 1, _DIAGONAL))
         if not (below[at] or below[after]):
-            steps.append(((right, y + 1), _DIAGONAL))
+            steps.append((down + 1, _DIAGONAL))
     if not above[at]:
-        steps.append(((x, y - 1), 1.0))
+        steps.append((up, 1.0))
     if not below[at]:
-        steps.append(((x, y + 1), 1.0))
+        steps.append((down, 1.0))
     return steps
 
 
-def _path(came_from: dict[Place, Place], start: Place, goal: Place) -> Path:
-    places = [goal]
-    while places[-1] != start:
-        places.append(came_from[places[-1]])
-    places.reverse()
+def _path(came_from: dict[int, int], first: int, last: int, width: int) -> Path:
+    numbers = [last]
+    while numbers[-1] != first:
+        numbers.append(came_from[numbers[-1]])
+    numbers.reverse()
     straight = sum(
-        before[0] == after[0] or before[1] == after[1]
-        for before, after in itertools.pairwise(places)
+        abs(after - before) in (1, width)
+        for before, after in itertools.pairwise(numbers)
     )
-    return Path(tuple(places), straight, len(places) - 1 - straight)
+    places = tuple((number % width, number // width) for number in numbers)
+    return Path(places, straight, len(places) - 1 - straight)
