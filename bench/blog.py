@@ -161,7 +161,7 @@ def _notes(
     ]
     lines += [f"left out: {one.path}: {one.reason}" for one in unusable]
     if other > 0.1:
-        lines.append(f"NOT ALONE: other programs used up to {other:.0%} of a core")
+        lines.append(f"NOT ALONE: others used up to {other:.0%} of a core")
     return lines
 
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 class Load:
     """A closed-loop load: so many users, each waiting for its answer, for so long.
 
-    `pid` is the server's process, for loads that look at it or at its children.
+    `pid` is the server's process, for loads that look at it or at its children;
+    `repeat` the number of the repeat, for loads that leave something to chance: all
+    competitors of a repeat are asked for the same, and no two repeats for the same.
     """
 
     url: str
@@ -21,6 +23,7 @@ class Load:
     clients: int
     seconds: int
     pid: int = 0
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)

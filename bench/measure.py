@@ -49,7 +49,8 @@ class Settings:
 class Measurement:
     """One competitor's turn in one repeat.
 
-    `other_cpu_cores` is what neither the server nor the load used: other programs.
+    `other_cpu_cores` is what neither the server nor the load used: other programs, and
+    other guests of a virtual machine's host.
     `checked` is None where the answers to the load itself were not kept.
     """
 
@@ -202,7 +203,8 @@ def _measure(
 ) -> Measurement:
     samples = case.samples(settings.values)
     paths = case.load(settings.values)
-    load = Load(server.url, paths, settings.clients, settings.seconds, server.pid)
+    clients, seconds = settings.clients, settings.seconds
+    load = Load(server.url, paths, clients, seconds, server.pid, repeat=number)
     check_answers(server, samples)
     throughput, usage = run_load(server, load, generator)
     server.wait_until_idle()

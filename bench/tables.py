@@ -62,12 +62,12 @@ def interleaved(repeat: int) -> str:
 def not_alone(other_cpu_cores: float, of: str = "") -> list[str]:
     """Return a warning if others have used the machine meanwhile, else no line.
 
+    Others are programs, and other guests where the machine is a virtual one.
+
     Args:
         other_cpu_cores: How much they have used.
         of: ``"up to "`` where that is the most of several turns.
     """
     if other_cpu_cores <= _MUCH_ELSEWHERE:
         return []
-    return [
-        f"NOT ALONE: other programs used {of}{other_cpu_cores:.0%} of a core meanwhile"
-    ]
+    return [f"NOT ALONE: others used {of}{other_cpu_cores:.0%} of a core meanwhile"]

@@ -50,7 +50,10 @@ class GameLoad:
         with tempfile.TemporaryDirectory(prefix="astar-") as home:
             record = Path(home) / "answers.jsonl"
             program = [sys.executable, "-m", "bench.astar.client", load.url]
-            options = ["--mix", self._mix, "--seed", str(self._seed)]
+            # A fast server gets further in what the players ask for. Were that the same
+            # in each repeat, so would be who gets the longer searches.
+            seed = f"{self._seed}-{load.repeat}"
+            options = ["--mix", self._mix, "--seed", seed]
             amount = ["--clients", str(load.clients), "--seconds", str(load.seconds)]
             command = [*self._prefix, *program, str(record), *options, *amount]
             throughput = run_client(command, load)

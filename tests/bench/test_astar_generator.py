@@ -36,8 +36,15 @@ def generator(request):
     return GameLoad(request.param, seed=1, spare_from=64)
 
 
-def load_of(server, seconds=1):
-    return Load(server.url, (), clients=6, seconds=seconds)
+def load_of(server, seconds=1, repeat=0):
+    return Load(server.url, (), clients=6, seconds=seconds, repeat=repeat)
+
+
+def asked_in(repeat, server):
+    generator = GameLoad("paths", seed=1, spare_from=64)
+    generator.run(load_of(server, repeat=repeat))
+    _map, *answers = generator._answers
+    return [(answer.start, answer.cell) for answer in answers]
 
 
 def test_each_server_gives_right_answers_to_each_load(server, generator):
@@ -75,6 +82,14 @@ def test_a_server_that_is_gone_is_a_load_error(free_port, stock):
 
     with pytest.raises(LoadError, match="no answer to /map"):
         generator.check(Load(f"http://127.0.0.1:{free_port}", (), 1, 1))
+
+
+def test_what_is_asked_is_the_same_in_a_repeat_and_no_other(stock):
+    first, again, second = (asked_in(repeat, stock) for repeat in (0, 0, 1))
+
+    begin = set(first[:6])
+    assert begin <= set(again)
+    assert not begin <= set(second)
 
 
 def test_what_the_players_do_is_in_the_title():

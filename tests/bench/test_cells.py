@@ -240,7 +240,7 @@ def test_the_table(row):
 def test_the_caption_tells_when_the_machine_did_other_work(row):
     text = make_text(make_run(row, other_cpu_cores=0.4))
 
-    assert "NOT ALONE: other programs used 40% of a core meanwhile" in text
+    assert "NOT ALONE: others used 40% of a core meanwhile" in text
 
 
 def test_json_has_everything(row):

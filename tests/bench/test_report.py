@@ -65,7 +65,7 @@ def test_the_caption_tells_when_the_machine_did_other_work():
 
     text = make_text(make_run(measurements))
 
-    assert "NOT ALONE: other programs used up to 80% of a core meanwhile" in text
+    assert "NOT ALONE: others used up to 80% of a core meanwhile" in text
 
 
 def test_a_case_s_own_columns_and_notes_are_shown():
