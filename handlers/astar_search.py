@@ -75,17 +75,15 @@ def find_path(walls: Walls, start: Place, goal: Place) -> Path | None:
     push, pop = heapq.heappush, heapq.heappop
     costs = {first: 0.0}
     came_from: dict[int, int] = {}
-    done: set[int] = set()
     # By the estimated cost of the whole path; of equals the nearest to the goal first.
     ahead = [(0.0, 0.0, first)]
     while ahead:
-        here = pop(ahead)[2]
+        whole, rest, here = pop(ahead)
         if here == last:
             return _path(came_from, first, last, width)
-        if here in done:
-            continue
-        done.add(here)
         so_far = costs[here]
+        if so_far + rest < whole:
+            continue  # it has been reached for less since
         for there, step in _steps(ground, here):
             cost = so_far + step
             known = costs.get(there)
