@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -47,6 +48,11 @@ def asked_in(repeat, server):
     return [(answer.start, answer.cell) for answer in answers]
 
 
+def moves(answer):
+    """Whether the player is not at its goal already, where a step is no event."""
+    return len(json.loads(answer.body)["path"]) > 1
+
+
 def test_each_server_gives_right_answers_to_each_load(server, generator):
     throughput = generator.run(load_of(server))
     checked = generator.check(load_of(server))
@@ -62,7 +68,7 @@ def test_one_wrong_answer_is_told(stock):
     position = next(
         index
         for index, answer in enumerate(generator._answers)
-        if answer.kind == "move" and answer.status == 200
+        if answer.kind == "move" and answer.status == 200 and moves(answer)
     )
     answer = generator._answers[position]
     lie = answer.body.replace('"at": [', '"at": [1')
