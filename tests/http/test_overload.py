@@ -81,6 +81,7 @@ async def fill(server, folder):
     await until(lambda: all((folder / f"started-{n}").exists() for n in "01"))
     waiting = [asyncio.ensure_future(send(server, "/slow", folder, n)) for n in "23"]
     await until(lambda: busy(server) == 4)
+    await server.pause()  # submitted, but their round may have yet to be run
     return running + waiting
 
 
