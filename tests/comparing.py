@@ -84,9 +84,14 @@ def _is_plain_dataclass(value: object) -> bool:
 
 
 def contents(target: object) -> object:
-    """Return what is in a container or plain object, with the order of keys."""
+    """Return what is in a container or plain object, with its keys in order.
+
+    A key is there as it shows: `1` and `True` are equal, but a dict has one of them.
+    """
     found = as_plain(target)
-    return list(found.items()) if isinstance(found, dict) else found
+    if isinstance(found, dict):
+        return [(repr(key), part) for key, part in found.items()]
+    return found
 
 
 def told(run: Any, script: Any, target: Any) -> tuple[object, object]:

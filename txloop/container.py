@@ -33,14 +33,24 @@ PLACE_BITS = 32
 
 
 class Entry:
-    """One committed value of one cell, and the one before it."""
+    """One committed value of one cell, and the one before it.
 
-    __slots__ = ("older", "place", "value", "version")
+    It has the key that was inserted: what came back may be equal to what was deleted
+    and yet look otherwise, as ``1`` and ``True`` do.
+    """
+
+    __slots__ = ("key", "older", "place", "value", "version")
 
     def __init__(
-        self, version: int, value: object, place: int, older: Entry | None
+        self,
+        version: int,
+        key: Hashable,
+        value: object,
+        place: int,
+        older: Entry | None,
     ) -> None:
         self.version = version
+        self.key = key
         self.value = value
         self.place = place
         self.older = older

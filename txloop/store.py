@@ -207,12 +207,12 @@ class Store:
     ) -> list[tuple[Hashable, object]]:
         """Return the keys and values at `version`, in insertion order."""
         found = []
-        for key, newest in container._entries.copy().items():
+        for newest in container._entries.copy().values():
             entry: Entry | None = newest
             while entry is not None and entry.version > version:
                 entry = entry.older
             if entry is not None and entry.value is not MISSING:
-                found.append((entry.place, key, entry.value))
+                found.append((entry.place, entry.key, entry.value))
         if container._resized > version or container._shuffled:
             # A key that was deleted and came back stands at its newest or oldest place.
             found.sort(key=operator.itemgetter(0))
@@ -337,7 +337,7 @@ class Store:
             container._size -= 1
         elif present:
             assert current is not None
-            place = current.place
+            key, place = current.key, current.place
         else:
             container._resized = version
             container._size += 1
@@ -346,13 +346,13 @@ class Store:
                 # older version would miss it.
                 container._shuffled = True
         if self._snapshots:
-            entries[key] = Entry(version, value, place, current)
+            entries[key] = Entry(version, key, value, place, current)
             if current is not None or value is MISSING:
                 self._superseded.append((version, container, key))
         elif value is MISSING:
             del entries[key]
         else:
-            entries[key] = Entry(version, value, place, None)
+            entries[key] = Entry(version, key, value, place, None)
 
     # Old versions
 

@@ -54,6 +54,28 @@ def test_closing_the_last_snapshot_lets_old_values_go(store, box):
     assert not store._superseded
 
 
+def test_a_key_that_comes_back_is_the_one_that_was_inserted_last(store, box):
+    """Two that are equal need not look the same, in a page or in JSON."""
+    # GIVEN
+    store.install([(box, True, 0)])
+    before = store.open_snapshot()
+
+    # WHEN
+    store.install([(box, 1, 1)])  # is there already: the key stays
+    stays = store.open_snapshot()
+    store.install([(box, 1, MISSING)])
+    store.install([(box, 1, 2)])
+    store.install([(box, True, 3)])
+
+    # THEN
+    assert ["[(True, 0)]", "[(True, 1)]", "[(1, 3)]"] == [
+        repr(contents(store, box, version)) for version in (before, stays, None)
+    ]
+    store.close_snapshot(before)
+    store.close_snapshot(stays)
+    assert "[(1, 3)]" == repr(contents(store, box))
+
+
 class Lasting(dict[Any, Any]):
     """A dict that notes down what is deleted from it."""
 
