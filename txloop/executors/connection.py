@@ -274,11 +274,15 @@ class WorkerConnection:
 
     def running(self) -> tuple[Work, float] | None:
         """Return the call that it runs, and since how many seconds; None if none."""
+        running = self.running_since()
+        return None if running is None else (running[0], time.monotonic() - running[1])
+
+    def running_since(self) -> tuple[Work, float] | None:
+        """Return the call that it runs, and since when by `time.monotonic`."""
         if not (self.assigned and self.ready):
             return None
         first = next(iter(self.assigned.values()))
-        since = max(first.sent_at, self._ready_at)
-        return first.work, time.monotonic() - since
+        return first.work, max(first.sent_at, self._ready_at)
 
     def condemn(self, cause: str | None, number: int = signal.SIGKILL) -> None:
         """End it by a signal; from now on what it writes is no answer."""

@@ -96,12 +96,12 @@ class ProcessesExecutor:
         self._reactor = self._deliver = None
 
     def running(self) -> list[Running]:
-        now, found = time.monotonic(), []
+        found = []
         for worker in self._workers:
-            running = worker.running()
+            running = worker.running_since()
             if running is not None:
-                since = round((now - running[1]) * 1e9)
-                found.append(Running(running[0].number, worker.place, since))
+                since_ns = round(running[1] * 1e9)
+                found.append(Running(running[0].number, worker.place, since_ns))
         return found
 
     # Sending
