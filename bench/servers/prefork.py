@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 
 import tornado.process
@@ -35,8 +36,9 @@ def main() -> None:
         gc.collect()
         gc.freeze()
     # The first process stays in this call and only waits for the others.
+    parent = os.getpid()
     tornado.process.fork_processes(options.workers, max_restarts=sys.maxsize)
-    follow_parent()
+    follow_parent(parent)
     application = application or make_application(options)
     asyncio.run(serve(application, sockets))
 

@@ -47,13 +47,16 @@ def make_application(options: argparse.Namespace) -> tornado.web.Application:
     return factory(options.workers, dict(options.set))
 
 
-def follow_parent() -> None:
+def follow_parent(parent: int = 0) -> None:
     """Make this process end when the one that started it does. Linux only.
 
     So neither a killed benchmark nor a killed server leaves processes behind.
+
+    Args:
+        parent: Its number, where it may have ended by now.
     """
     if sys.platform == "linux":
-        parent = os.getppid()
+        parent = parent or os.getppid()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:  # it was gone before the call above
             sys.exit("the parent has left")

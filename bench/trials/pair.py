@@ -61,7 +61,6 @@ def pair_of_threads(busy: int, seconds: float) -> int:
             count += 1
         over.set()
         counts.append(count)
-        slot.turn(full=True)
 
     def consume() -> None:
         while not over.is_set():
@@ -139,7 +138,8 @@ async def _count(
             item += 1
 
     tasks += [asyncio.ensure_future(one()) for one in (consume, produce)]
-    await asyncio.sleep(CHUNK_SECONDS)  # until workers are there
+    while not count:  # noqa: ASYNC110 # until workers are there
+        await asyncio.sleep(CHUNK_SECONDS)
     before, start = count, time.perf_counter()
     await asyncio.sleep(seconds)
     handed, elapsed = count - before, time.perf_counter() - start
