@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # An orphan sees the end of its parent a moment after the test does.
-GRACE_SECONDS = 1.0
+GRACE_SECONDS = float(os.environ.get("TXLOOP_TEST_GRACE_SECONDS", 10))
 
 PR_SET_CHILD_SUBREAPER = 36
 

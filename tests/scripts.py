@@ -20,7 +20,7 @@ __all__ = ["Ended", "Running", "run_script", "running_script"]
 
 ROOT = Path(__file__).parent.parent
 
-TIMEOUT_SECONDS = 15
+TIMEOUT_SECONDS = 40
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class Server:
 
     def run(self, function: Callable[[], Awaitable[T]]) -> T:
         """Run a coroutine function to its end on the loop."""
-        result: T = self.loop.run_sync(function, timeout=15)
+        result: T = self.loop.run_sync(function, timeout=40)
         return result
 
     def fetch(

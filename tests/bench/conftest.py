@@ -11,10 +11,10 @@ from tests.bench.game import ROWS, Game
 
 @pytest.fixture
 def free_port():
-    """Return a port that nobody listens on."""
+    """Have a port that nobody listens on."""
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+        listener.bind(("127.0.0.1", 0))  # nobody else gets it meanwhile
+        yield listener.getsockname()[1]
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def events_of(application):
     return [event_as_json(*numbered) for numbered in game.log.since(0)]
 
 
-def played(application, mix="play", *, clients=4, seconds=0.15, seed="1"):
+def played(application, mix="play", *, clients=4, seconds=0.5, seed="1"):
     async def run():
         async with serving(application) as url:
             return await play(
@@ -67,7 +67,7 @@ def test_players_join_play_and_leave_and_all_of_it_is_recorded():
     assert kinds["move"] > 0
     assert result.failed == 0
     assert result.completed == len(answers) - 9  # and the first map
-    assert result.elapsed_seconds >= 0.15
+    assert result.elapsed_seconds >= 0.5
     assert [] == check(events_of(application), answers, json.loads(answers[0].body))
 
 

@@ -171,7 +171,7 @@ def test_open_load_tells_which_answers_came_before_it_had_sent_all():
                 each.write(answer())
 
     requests = [REQUEST % number for number in range(4)]
-    result = run_open(hold, rate=20, seconds=0.2, count=4, requests=requests)
+    result = run_open(hold, rate=5, seconds=0.8, count=4, requests=requests)
 
     assert (4, 1) == (result.completed, result.in_time)
 
@@ -243,7 +243,7 @@ def test_closed_load_keeps_one_request_per_connection():
 
     async def run():
         async with serving(release_in_threes, 3) as connections:
-            return await ClosedLoad(connections, [REQUEST % 0]).run(0.05)
+            return await ClosedLoad(connections, [REQUEST % 0]).run(0.5)
 
     result = asyncio.run(run())
 
@@ -259,7 +259,7 @@ def test_closed_load_counts_a_lost_connection_once():
 
     async def run():
         async with serving(hang_up) as connections:
-            return await ClosedLoad(connections, [REQUEST % 0]).run(0.05)
+            return await ClosedLoad(connections, [REQUEST % 0]).run_counted(9)
 
     result = asyncio.run(run())
 

@@ -124,7 +124,7 @@ def test_a_case_with_a_load_of_its_own_checks_every_answer(capsys, tmp_path):
     assert "p50, p99:" not in text
     (measurement,) = json.loads(result.read_text())["measurements"]
     answers = measurement["checked"]["answers"]
-    assert answers > measurement["throughput"]["transactions"] > 10
+    assert answers > measurement["throughput"]["transactions"] > 0
     cells = [cell.strip() for cell in text.splitlines()[4].split("|")]
     assert [str(answers), "0", "-"] == [cells[-5], *cells[-3:-1]]
 

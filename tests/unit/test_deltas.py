@@ -25,7 +25,8 @@ def shared():
 
 @pytest.fixture
 def log(shared):
-    gc.collect()  # containers of other tests shall not die during this one
+    for _ in range(3):  # containers of other tests shall not die during this one
+        gc.collect()
     log = DeltaLog(committed)
     yield log
     log.close()

@@ -70,7 +70,12 @@ def test_every_bad_test_is_caught(tmp_path: Path) -> None:
     # WHEN
     run = subprocess.run(
         [*command, "-rE", "--tb=no", "-q", "-p", "no:cacheprovider", str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONWARNINGS": "ignore",
+            "TXLOOP_TEST_GRACE_SECONDS": "1",
+        },
         capture_output=True,
         text=True,
     )
