@@ -328,7 +328,10 @@ class Dispatcher:
             self._wait(transaction, retry)
             return
         self._journal.retried(transaction, retry, waits=False)
-        if transaction.profile.home is not None:
+        if transaction.unwanted:
+            transaction.outcome = None
+            self._drop(transaction)
+        elif transaction.profile.home is not None:
             self._run_here(transaction)
         else:
             urgent = transaction is self._turns.inevitable

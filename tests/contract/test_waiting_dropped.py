@@ -147,3 +147,23 @@ def test_one_that_nobody_wants_does_not_begin_to_wait(engine):
     # THEN
     assert not result.done
     assert [("Dropped", 1)] == kinds(engine, Dropped)
+
+
+@on("scripted")
+def test_nor_does_it_run_again_for_what_has_come_meanwhile(engine):
+    # GIVEN
+    stock = TDict[str, str]()
+    result, number = engine.send(take, stock)
+    engine.scripted.begin(number)
+    stock["a"] = "thing"
+
+    # WHEN
+    engine.dispatcher.leave(1)
+    engine.scripted.finish(number)
+    engine.scripted.run_all()
+
+    # THEN
+    assert not result.done
+    assert {"a": "thing"} == stock
+    assert [("Dropped", 1)] == kinds(engine, Dropped)
+    assert 0 == engine.dispatcher.pending
