@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Browser", "browser"]
 
-WAIT_SECONDS = 10.0  # what never comes fails the test
+WAIT_SECONDS = 30.0  # what never comes fails the test
 _POLL_SECONDS = 0.02
 
 _SWITCHES = (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 PROGRAM = Path(__file__).parent.parent.parent / "examples" / "astar.py"
 WIDTH, HEIGHT = 20, 12
@@ -136,10 +136,10 @@ def test_two_browsers_see_each_others_walls_and_moves(
     there = "String(game.players.get(arguments[0])) === String(arguments[1])"
     other.until(there, me, goal)
     one.until("game.goal === null")
+    one.until("byId('version').textContent === arguments[0]", other.text("version"))
 
     assert me != you
     assert f"Arrived at {goal[0]}, {goal[1]}." == one.text("status")
-    assert one.text("version") == other.text("version")
 
 
 def test_who_leaves_is_gone_from_the_other_page(url, visit, chromium, other_chromium):

@@ -13,7 +13,7 @@ from tests.log.conftest import CASES
 if TYPE_CHECKING:
     from tests.browser.chromium import Browser
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def test_it_ends_at_once_and_answers_who_waits_for_events(arguments):
         members = processes.tree(process.pid)
         process.send_signal(signal.SIGTERM)
         answer = json.load(connection.getresponse())
-        _, errors = process.communicate(timeout=5)
+        _, errors = process.communicate(timeout=15)
         connection.close()
 
     assert {"events": []} == answer

@@ -17,7 +17,7 @@ from txloop.executors.base import gil_enabled
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(120),
+    pytest.mark.timeout(300),
     pytest.mark.skipif(
         sys.implementation.name != "cpython",
         reason="it counts objects, of which PyPy's JIT makes some as it likes",

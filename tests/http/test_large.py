@@ -11,6 +11,8 @@ import txloop
 from tests.messages import Request
 from tests.serving import serving
 
+pytestmark = pytest.mark.timeout(90)
+
 MB = 1 << 20
 
 

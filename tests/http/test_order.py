@@ -20,6 +20,8 @@ from txloop.web.delegate import TransactionDelegate
 if TYPE_CHECKING:
     import tornado.web
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+
 SIZE = 60
 PLAYERS = 8
 WAVES = 6
@@ -92,7 +94,6 @@ def events(server: Server) -> tuple[int, dict[str, Any]]:
     return read(server.fetch_together([request("GET", "/events?since=0")])[0])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "rounds"),
     [
@@ -122,7 +123,6 @@ def test_the_game_goes_as_on_stock_tornado(kind, rounds, arrived):
     assert kind == "serial" or aborts
 
 
-@pytest.mark.slow
 def test_it_is_another_run_in_the_order_of_completion(arrived):
     """Without this the test above might compare what cannot differ."""
     with allow_log("tornado.access", "^409 "):

@@ -216,6 +216,7 @@ STEPS = some.one_of(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(90)
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )

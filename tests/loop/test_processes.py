@@ -132,6 +132,7 @@ def free_port():
         yield placeholder.getsockname()[1]
 
 
+@pytest.mark.timeout(90)
 def test_autoreload_ends_the_workers_and_the_new_program_serves(tmp_path):
     watched = tmp_path / "watched"
     watched.touch()
@@ -177,6 +178,7 @@ IOLoop.current().run_sync(main)
 )
 
 
+@pytest.mark.timeout(90)
 def test_python_m_autoreload_runs_a_program_again_and_again(tmp_path):
     script = tmp_path / "program.py"
     script.write_text(SCRIPT_THAT_ENDS)
@@ -280,6 +282,8 @@ say_port(server._pending_sockets)
 txloop.install("processes", 2)
 server.start(2)
 application.settings["loop"] = os.getpid()
+ready = Path(f"ready{task_id()}")
+IOLoop.current().add_callback(ready.write_text, str(os.getpid()))
 IOLoop.current().start()
 """
 )
@@ -288,12 +292,15 @@ IOLoop.current().start()
 @pytest.mark.filterwarnings("default")
 def test_server_start_forks_as_ever(tmp_path):
     with running_script(tmp_path, SERVER_START) as program:
+        ready = [tmp_path / f"ready{number}" for number in range(2)]
+        loops = {int(until(lambda file=file: read(file))) for file in ready}
         answer = until(lambda: get(program.port))
-        loops = [pid for pid in children_of(program.process.pid) if is_alive(pid)]
+        children = children_of(program.process.pid)
         for pid in loops:
             os.kill(pid, signal.SIGTERM)
         ended = program.wait()
 
+    assert set(children) == loops
     assert answer["loop"] in loops
     assert answer["worker"] not in loops
     assert 0 == ended.exit_code

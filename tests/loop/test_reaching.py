@@ -22,8 +22,12 @@ WAYS_TO_RUN = {
     "current": "IOLoop.current().run_sync(main)",
     "start": """
         loop = IOLoop.current()
-        loop.add_callback(main)
-        loop.add_callback(loop.add_timeout, loop.time() + 0.2, loop.stop)
+        async def main_and_stop():
+            try:
+                await main()
+            finally:
+                loop.stop()
+        loop.add_callback(main_and_stop)
         loop.start()
     """,
     "asyncio.run": "asyncio.run(main())",

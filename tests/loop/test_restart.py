@@ -148,6 +148,7 @@ async def restart_under_load(programs, folder, port):
     return load
 
 
+@pytest.mark.timeout(90)
 def test_no_request_fails_while_servers_are_replaced(port, tmp_path):
     with ExitStack() as programs:
         load = asyncio.run(restart_under_load(programs, tmp_path, port))

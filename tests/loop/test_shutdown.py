@@ -83,6 +83,7 @@ async def main():
 """
 
 INSTALL = 'txloop.install("processes", 2)\n'
+PATIENT = 'txloop.install("processes", 2, drain_seconds=1000)\n'
 
 WAYS_TO_RUN = {
     "start": "listen()\nIOLoop.current().start()\n",
@@ -157,24 +158,22 @@ def test_what_runs_is_answered_and_nothing_new_accepted(
 @pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
 def test_an_idle_server_ends_at_once(way_to_run, number, tmp_path):
     """Even if a client keeps a connection open."""
-    text = HANDLERS + INSTALL + WAYS_TO_RUN[way_to_run]
+    text = HANDLERS + PATIENT + WAYS_TO_RUN[way_to_run]
 
     with running_script(tmp_path, text) as program:
         connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
         connection.request("GET", "/hello")
         connection.getresponse().read()
-        started = time.monotonic()
         program.signal(number)
         ended = program.wait()
         connection.close()
 
     assert (0, "") == (ended.exit_code, ended.errors)
-    assert time.monotonic() - started < 5  # and not the seconds it may take
 
 
 @pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
 def test_an_open_websocket_holds_up_nobody(way_to_run, tmp_path):
-    text = HANDLERS + INSTALL + WAYS_TO_RUN[way_to_run]
+    text = HANDLERS + PATIENT + WAYS_TO_RUN[way_to_run]
     upgrade = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -186,7 +185,6 @@ def test_an_open_websocket_holds_up_nobody(way_to_run, tmp_path):
         connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
         connection.request("GET", "/socket", headers=upgrade)
         response = connection.getresponse()
-        started = time.monotonic()
         program.signal(signal.SIGTERM)
         ended = program.wait()
         response.close()
@@ -194,7 +192,6 @@ def test_an_open_websocket_holds_up_nobody(way_to_run, tmp_path):
 
     assert 101 == response.status
     assert (0, "") == (ended.exit_code, ended.errors)
-    assert time.monotonic() - started < 5  # and not the seconds it may take
 
 
 def test_an_answer_on_its_way_arrives_whole(tmp_path):
@@ -230,11 +227,9 @@ def test_it_ends_when_the_seconds_for_it_are_over(path, tmp_path):
 @pytest.mark.parametrize("path", ["/worker", "/coroutine"])
 @pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
 def test_the_second_signal_ends_it_at_once(way_to_run, path, tmp_path):
-    install = 'txloop.install("processes", 2, drain_seconds=1000)\n'
-
     with (
         running_script(
-            tmp_path, HANDLERS + install + WAYS_TO_RUN[way_to_run]
+            tmp_path, HANDLERS + PATIENT + WAYS_TO_RUN[way_to_run]
         ) as program,
         request(program, tmp_path, path),
     ):

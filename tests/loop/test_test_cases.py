@@ -84,6 +84,7 @@ def run_many(name):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(90)
 @pytest.mark.filterwarnings("ignore:make_current:DeprecationWarning")
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 @pytest.mark.parametrize("name", CASES)

@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 SUITE = Path(__file__).with_name("tornado_suite.py")
@@ -127,7 +127,7 @@ def test_nothing_more_fails_than_on_the_stock_loop(
         assert run.exit_code == 0, run.output
     else:
         # The exit code also tells of log records and of output on stderr.
-        assert stock.exit_code == run.exit_code, run.output
+        assert run.exit_code in (0, stock.exit_code), run.output
 
 
 def test_most_handlers_are_rehearsed(suites: dict[str, Started]) -> None:

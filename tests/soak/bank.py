@@ -35,6 +35,7 @@ CLIENTS = 8
 EPOCH_SECONDS = 4.0
 ANSWER_SECONDS = 30.0  # what takes longer counts as lost
 HARM_EVERY_SECONDS = 0.25
+LEAVE_SECONDS = 10.0  # for workers, once the server has ended
 
 TOTAL = ACCOUNTS * MONEY
 
@@ -221,10 +222,12 @@ def run(seconds: float, seed: int, log: Path) -> Report:
             process.send_signal(signal.SIGTERM)
             if process.wait(timeout=20):
                 report.wrong.append(f"the server ended with {process.returncode}")
-            time.sleep(0.1)
-            left = [pid for pid in family if is_alive(pid)]
-            if left:
-                report.wrong.append(f"processes were left behind: {left}")
+            deadline = time.monotonic() + LEAVE_SECONDS
+            while left := [pid for pid in family if is_alive(pid)]:
+                if time.monotonic() > deadline:
+                    report.wrong.append(f"processes were left behind: {left}")
+                    break
+                time.sleep(0.05)
         finally:
             process.kill()
     text = log.read_text()

@@ -27,7 +27,9 @@ from bench.astar.check import check
 from bench.astar.client import look, play
 from bench.connection import NO_ANSWER, connect
 from bench.errors import LoadError
+from tests.flags import until
 from tests.soak.bank import Report
+from tests.soak.faults import is_alive
 from tests.soak.watching import (
     Kills,
     Memory,
@@ -195,6 +197,8 @@ class _Soak:
                     url, MIX, clients=CLIENTS, seconds=seconds, seed=str(self._seed)
                 )
                 killing.cancel()
+                # Whoever has not ended yet would be told of after the end.
+                await until(lambda: not any(map(is_alive, kills.victims)))
                 answers.append(await look(last))
                 version = json.loads(answers[-1].body)["version"]
                 await until_same(pages, pushes, version)
@@ -210,16 +214,18 @@ class _Soak:
     async def _resources(self, wanted: dict[str, object]) -> dict[str, object]:
         """Return how many processes and descriptors there are, once that is settled."""
         deadline = time.monotonic() + PATIENCE_SECONDS / 6
+        found: dict[str, object] = {}
         while True:
+            await asyncio.sleep(0.1)
+            last = found
             generations = [len(one) for one in processes.generations(self._pid)]
             found = {
                 "processes": generations,
                 "descriptors": len(os.listdir(f"/proc/{self._pid}/fd")),
             }
-            settled = found == wanted or (not wanted and generations == [1, WORKERS])
+            settled = found == (wanted or last) and generations == [1, WORKERS]
             if settled or time.monotonic() > deadline:
                 return found
-            await asyncio.sleep(0.05)
 
     def _judge(self, answers: list[Answer], events: list[dict[str, Any]]) -> None:
         for problem in check(events, answers, json.loads(answers[0].body)):

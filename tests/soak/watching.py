@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 MEMORY_EVERY_SECONDS = 0.2
+GROWN_SECONDS = 0.3  # who is killed: too many that die at their start are an error
 OLD_VICTIMS = 0.2  # of the kills hit anyone, the others the youngest
 ASKED_AGAIN = 0.03  # of the pages
 
@@ -53,8 +55,8 @@ class WatchError(AssertionError):
 class Kills:
     """Ends workers at random moments.
 
-    Mostly the younger ones, so that some grow old. It keeps to the children of the
-    spawner, which is the server's only child.
+    Mostly the younger ones, so that some grow old, but none that has just begun. It
+    keeps to the children of the spawner, which is the server's only child.
 
     Attributes:
         victims: Who was killed.
@@ -63,6 +65,7 @@ class Kills:
     def __init__(self, pid: int, chance: random.Random, every_seconds: float) -> None:
         """Take the server's process number and how long the pauses are on average."""
         self.victims: list[int] = []
+        self._seen_at: dict[int, float] = {}
         self._pid = pid
         self._chance = chance
         self._every_seconds = every_seconds
@@ -81,7 +84,10 @@ class Kills:
             victim = workers[-1]
             if self._chance.random() < OLD_VICTIMS:
                 victim = self._chance.choice(workers)
-            if victim not in self.victims:
+            now = time.monotonic()
+            self._seen_at = {pid: self._seen_at.get(pid, now) for pid in workers}
+            grown = now - self._seen_at[victim] >= GROWN_SECONDS
+            if grown and victim not in self.victims:
                 with suppress(ProcessLookupError):
                     os.kill(victim, signal.SIGKILL)
                     self.victims.append(victim)
