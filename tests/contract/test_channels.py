@@ -193,6 +193,7 @@ def test_several_at_once(engine):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(120)
 def test_ten_thousand_wait_at_once():
     """In little memory, and woken one after another."""
     with running("serial") as engine:

@@ -10,6 +10,7 @@ from tests.engine import Gate, Tally, on
 from tests.logs import allow_log, expect_log
 from txloop import TVar
 from txloop.stmlog import hub
+from txloop.store import committed
 
 
 def test_every_transaction_is_in_the_log(engine, log):
@@ -88,13 +89,14 @@ def test_what_is_pending_at_the_end_is_aborted(engine, log):
 def test_a_body_that_takes_too_long_is_in_the_log(engine, log, tmp_path):
     # WHEN
     with allow_log("txloop", "ran for more than|died"):
-        result = engine.submit(wait_at, Gate(tmp_path / "never"), timeout_seconds=0.1)
-        engine.until(lambda: engine.dispatcher.running())
+        result = engine.submit(wait_at, Gate(tmp_path / "never"), timeout_seconds=0.5)
+        engine.until(lambda: engine.dispatcher.running() or result.done)
         hub.flush(settling_ns=0)
         engine.wait(result)
 
     # THEN
     Gate(tmp_path / "never").open()
+    engine.until(lambda: len(committed.readers) <= engine.workers)
     totals = log.report().totals
     assert (0, 1) == (totals.commits, totals.aborts)
     assert totals.aborted_ns > 50_000_000

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.contract.logged import Logged, increment, line_of, read_only, wait_at
-from tests.engine import Gate, on, running
+from tests.engine import Gate, Result, on, running
 from txloop import TVar, inevitable
 from txloop.dispatch import MOST_CONFLICTS
 
@@ -70,15 +70,24 @@ def test_workers_that_idle_because_calls_stand_in_line(engine, log, tmp_path):
     log.breaks = 1.0  # a contention outside of a transaction
     engine.ask_all_workers(int, tmp_path)  # one alone would conflict with nobody
 
+    def submit(count):
+        return [
+            engine.submit(increment_slowly, variable, profile=profile)
+            for _ in range(count)
+        ]
+
+    calls: list[Result] = []
+    while not profile.heat.lined_up:
+        calls += submit(10)
+        engine.wait(*calls)
+
     # WHEN
-    calls = [
-        engine.submit(increment_slowly, variable, profile=profile) for _ in range(120)
-    ]
+    calls += submit(120)
     engine.wait(*calls)
 
     # THEN a worker had nothing to do during most of the 240 ms that they took
     report = log.report()
-    assert 120 + engine.workers == report.totals.commits
+    assert len(calls) + engine.workers == report.totals.commits
     paused = [one for one in report.losses if one.kind == "write-write"]
     assert sum(one.paused_ns for one in paused) > 50_000_000
     assert {"increment_slowly"} == {one.site.function for one in paused}
@@ -114,8 +123,9 @@ def keep_the_loop_busy(variable):
 
 
 @on("processes")
-def test_who_waits_because_the_loop_thread_is_busy(engine, log):
+def test_who_waits_because_the_loop_thread_is_busy(engine, log, tmp_path):
     # GIVEN a function that is known to run on the loop thread
+    engine.ask_all_workers(int, tmp_path)
     variable, profile = TVar(0), engine.profile("busy")
     engine.wait(engine.submit(keep_the_loop_busy, variable, profile=profile))
     engine.run(work, 0.001)

@@ -85,4 +85,4 @@ class ChannelMachine(RuleBasedStateMachine):
 
 
 ChannelMachine.TestCase.settings = settings(stateful_step_count=20)
-TestChannel = pytest.mark.slow(ChannelMachine.TestCase)
+TestChannel = pytest.mark.slow(pytest.mark.timeout(120)(ChannelMachine.TestCase))

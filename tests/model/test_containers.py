@@ -44,13 +44,14 @@ def check(name: str, examples: int, steps: int) -> None:
     run_state_machine_as_test(MACHINES[name], settings=budget)
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_container_does_what_its_plain_one_does(name):
     check(name, examples=8, steps=10)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)  # a failure is shrunk for up to 300 s
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_container_does_it_in_whatever_order(name):
     check(name, examples=25, steps=40)

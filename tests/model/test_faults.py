@@ -155,7 +155,7 @@ def perform_with_all_faults() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)  # a failure is shrunk for up to 300 s
 def test_whatever_goes_wrong_a_serial_replay_gives_the_same() -> None:
     # GIVEN
     counts.clear()

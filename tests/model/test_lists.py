@@ -28,6 +28,7 @@ def check(longest: int, whole: bool, examples: int, steps: int) -> None:
     run_state_machine_as_test(machine, settings=budget)
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
 @pytest.mark.parametrize("chunk", [2, 256])
 def test_a_list_does_what_a_list_does(whole, chunk, monkeypatch):
@@ -37,7 +38,7 @@ def test_a_list_does_what_a_list_does(whole, chunk, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)  # a failure is shrunk for up to 300 s
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
 @pytest.mark.parametrize(("chunk", "longest"), [(1, 6), (4, 14), (4, 40), (256, 40)])
 def test_lists_of_any_length_do(whole, chunk, longest, monkeypatch):
@@ -59,6 +60,7 @@ class Careless(TList[int]):
         return size
 
 
+@pytest.mark.timeout(120)
 def test_the_machine_finds_a_read_that_is_not_remembered():
     machine = machine_of(perform_on_list, list_steps(3), items(3), Careless)
     generous = settings(

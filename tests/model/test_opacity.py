@@ -129,6 +129,7 @@ def change_others(state: dict[str, Any], step: int) -> None:
 STEPS = st.lists(st.integers(0, 3), min_size=2, max_size=6)
 
 
+@pytest.mark.timeout(120)
 def test_attempts_see_one_version_whatever_is_committed_in_their_middle(tmp_path):
     with running("scripted") as engine:
 

@@ -241,7 +241,7 @@ def check(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)  # a failure is shrunk for up to 300 s
 @pytest.mark.parametrize("name", EXECUTORS)
 def test_a_serial_replay_of_the_commits_gives_the_same(name: str) -> None:
     with running(name) as engine:

@@ -210,6 +210,7 @@ def engine():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(120)
 @given(
     first=st.lists(st.sampled_from(sorted(CUSTOMERS)), max_size=4),
     times=st.integers(1, 4),

@@ -88,7 +88,7 @@ def test_what_workers_did_before_they_died_never_happened(engine, tmp_path):
     # GIVEN
     shared, tally = make_state(), Tally(tmp_path / "tally")
     short = engine.short()
-    deadly = (3, 17, 30)
+    deadly, workers = (3, 17, 30), engine.processes._workers
 
     # WHEN
     with expect_log("txloop", DIED, count=None):
@@ -97,6 +97,7 @@ def test_what_workers_did_before_they_died_never_happened(engine, tmp_path):
             for number in range(ROUNDS)
         ]
         engine.wait(*results)
+        engine.until(lambda: not any(one.assigned for one in workers))
 
     # THEN
     check(shared, results)

@@ -299,8 +299,11 @@ def add_and_tell(shared, name):
 
 
 @pytest.mark.slow
-def test_in_a_storm_of_conflicts_and_deaths_everything_happens_once(engine, tmp_path):
+def test_in_a_storm_of_conflicts_and_deaths_everything_happens_once(
+    engine, tmp_path, monkeypatch
+):
     # GIVEN
+    monkeypatch.setattr(processes, "MOST_DEATHS", 1000)  # here no call is given up
     count, victims = 120, set[int]()
     shared: TDict[Any, int] = TDict(n=0)
     engine.ask_all_workers(int, tmp_path)

@@ -55,13 +55,14 @@ def test_the_end_does_not_wait_for_ever(engine, tmp_path, monkeypatch):
 
     # THEN
     assert isinstance(result.error, TxClosedError)
-    assert 1 == len(committed.readers)
+    assert committed.readers
     go_on(engine, gate)
     assert set() == committed.readers
 
 
-def test_the_end_waits_for_what_takes_a_moment(engine, tmp_path):
+def test_the_end_waits_for_what_takes_a_moment(engine, tmp_path, monkeypatch):
     # GIVEN
+    monkeypatch.setattr(threads, "GRACE_SECONDS", 15.0)
     started, tally = Gate(tmp_path / "started"), Tally(tmp_path / "tally")
     engine.submit(take_a_moment, started, tally)
     engine.until(lambda: started.is_open)

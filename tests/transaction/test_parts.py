@@ -69,7 +69,7 @@ class TestReactor:
 
     def test_later(self, reactor: Reactor) -> None:
         called: list[int] = []
-        reactor.call_later(0.002, called.append, 2)
+        reactor.call_later(0.05, called.append, 2)
         reactor.call_later(0.001, called.append, 1)
         reactor.call_later(0.0, called.append, 0).cancel()
 
