@@ -170,13 +170,13 @@ def test_in_workers_most_conflicts_are_avoided(engine, tmp_path):
         engine.wait(*results)
     aborts = engine.aborts
 
-    # WHEN
-    results += submit(100)
+    # WHEN there are too few of them for the line to be given up
+    results += submit(40)
     engine.wait(*results)
 
-    # THEN
+    # THEN only a trial on the loop thread, each twentieth call, could be in the way
     assert len(results) == variable.get()
-    assert engine.aborts - aborts <= 30
+    assert engine.aborts - aborts <= 4
 
 
 @on("scripted")

@@ -96,6 +96,7 @@ def test_a_body_that_takes_too_long_is_in_the_log(engine, log, tmp_path):
 
     # THEN
     Gate(tmp_path / "never").open()
+    # A thread that was given up has to see that.
     engine.until(lambda: len(committed.readers) <= engine.workers)
     totals = log.report().totals
     assert (0, 1) == (totals.commits, totals.aborts)

@@ -63,6 +63,7 @@ def increment_slowly(variable):
     variable.value = before + 1
 
 
+@pytest.mark.slow
 @on("processes")
 def test_workers_that_idle_because_calls_stand_in_line(engine, log, tmp_path):
     # GIVEN a function that keeps conflicting, so that its calls stand in line
@@ -119,12 +120,13 @@ def test_workers_that_wait_for_the_end_of_a_round(barred, tmp_path):
 def keep_the_loop_busy(variable):
     variable.value += 1
     inevitable()
-    work(0.05)
+    work(0.5)  # for most of the time until a worker begins its next call
 
 
+@pytest.mark.slow
 @on("processes")
 def test_who_waits_because_the_loop_thread_is_busy(engine, log, tmp_path):
-    # GIVEN a function that is known to run on the loop thread
+    # GIVEN all workers, and a function that is known to run on the loop thread
     engine.ask_all_workers(int, tmp_path)
     variable, profile = TVar(0), engine.profile("busy")
     engine.wait(engine.submit(keep_the_loop_busy, variable, profile=profile))
