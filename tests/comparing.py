@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
@@ -19,6 +20,7 @@ __all__ = [
     "contents",
     "directly",
     "in_a_transaction",
+    "raised",
     "told",
 ]
 
@@ -47,6 +49,12 @@ def directly(script: Callable[..., object], *arguments: object) -> object:
 
 
 RUNS = [directly, in_a_transaction]
+
+# Exceptions whose words are not compared: a TypeError names types, which are not the
+# same, and PyPy's lists word an IndexError otherwise than CPython's, and than ours.
+_OF_OTHER_WORDS: tuple[type[Exception], ...] = (
+    (TypeError, IndexError) if sys.implementation.name == "pypy" else (TypeError,)
+)
 
 
 def as_plain(value: Any, find: Callable[[Container], Any] = lambda one: one) -> Any:
@@ -94,12 +102,16 @@ def contents(target: object) -> object:
     return found
 
 
+def raised(error: Exception) -> tuple[object, object]:
+    """Return what must be the same of the exceptions of containers and plain ones."""
+    return type(error), () if isinstance(error, _OF_OTHER_WORDS) else error.args
+
+
 def told(run: Any, script: Any, target: Any) -> tuple[object, object]:
     """Return a script's result, or its exception, and the contents after it."""
     try:
         result = run(script, target)
     except Exception as error:
-        # What a TypeError says names types, which are not the same.
-        result = type(error), () if isinstance(error, TypeError) else error.args
+        result = raised(error)
     shown = "itself" if result is target else as_plain(result)
     return shown, contents(target)

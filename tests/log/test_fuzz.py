@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -87,6 +86,7 @@ def test_megabytes_of_nothing_take_no_time_and_little_memory(tmp_path):
     path.write_bytes(
         good[:100_000] + random.Random(1).randbytes(6_000_000) + good[100_000:]
     )
+    tracemalloc = pytest.importorskip("tracemalloc", reason="PyPy has none")
     tracemalloc.start()
 
     report = load(path)

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 import txloop.attempt
-from tests.comparing import as_plain, attempted, contents
+from tests.comparing import as_plain, attempted, contents, raised
 from tests.model.replica import Replica
 from txloop import or_else, retry
 from txloop.attempt import Attempt
@@ -227,8 +227,7 @@ def _said(perform: Perform, step: Step, target: Any) -> object:
     except Undone:
         raise
     except Exception as error:
-        # What a TypeError says names types, which are not the same.
-        return type(error), () if isinstance(error, TypeError) else error.args
+        return raised(error)
     return "itself" if result is target else as_plain(result)
 
 
