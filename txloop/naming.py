@@ -8,6 +8,7 @@ happens rarely; `container_names` finds all names at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, MutableSequence
@@ -31,7 +32,18 @@ _LARGEST = 2_000  # lists and dicts with more than so many parts are not gone th
 
 _PARTLESS = (ModuleType, FunctionType, str, bytes, int, float, type(None))
 
-_NOT_THE_PROGRAMS = {"txloop", "tornado", "conflict_log", *sys.stdlib_module_names}
+
+def _standard_library() -> set[str]:
+    """Return its modules and packages; PyPy's list leaves out what only PyPy has."""
+    found = set(sys.stdlib_module_names)
+    if sys.implementation.name == "pypy":
+        with suppress(OSError):  # it may lie in an archive
+            files = os.listdir(os.path.dirname(os.__file__))
+            found |= {file.partition(".")[0] for file in files} - {"test"}
+    return found
+
+
+_NOT_THE_PROGRAMS = {"txloop", "tornado", "conflict_log"} | _standard_library()
 
 
 def cell_name(cell: Cell) -> str:

@@ -98,6 +98,7 @@ def test_a_case_is_served_by_the_interpreter_that_is_asked_for(name):
 @pytest.mark.leaks_ok("matplotlib keeps the fonts that it has read open")
 def test_a_run_prints_both_tables_and_draws_them(monkeypatch, capsys, tmp_path):
     # GIVEN no other interpreters, and figures made by hand
+    pytest.importorskip("matplotlib")
     asked = []
 
     def collect(case, chosen, settings, generator, progress):

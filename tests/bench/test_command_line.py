@@ -89,6 +89,7 @@ def test_help_lists_the_cases(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # on PyPy a server warms up for 75 s
 def test_a_run_without_siege_prints_nothing_but_the_table(tmp_path):
     result = tmp_path / "result.json"
     quick = "--only stock --seconds 1 --repeat 1 --clients 2 --latency-seconds 1"
@@ -112,6 +113,7 @@ def test_a_run_without_siege_prints_nothing_but_the_table(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # on PyPy a server warms up for 75 s
 def test_a_case_with_a_load_of_its_own_checks_every_answer(capsys, tmp_path):
     result = tmp_path / "result.json"
     quick = "--only stock --seconds 1 --repeat 1 --clients 3 --width 20 --height 20"

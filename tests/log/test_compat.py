@@ -16,7 +16,7 @@ from conflict_log.compat.text import tally_log
 from conflict_log.errors import FormatError
 from tests.log.conftest import CASES
 
-LOGS = sorted(one.name for one in CASES.glob("*.stm*"))
+LOGS = sorted(one.name for one in CASES.iterdir() if ".stm" in one.name)
 EXPECTED: dict[str, dict[str, Any]] = json.loads(
     (CASES / "expected/expected.json").read_text()
 )

@@ -22,8 +22,9 @@ THERE = 'File "app.py", line 9, in put'
 
 LOGS = sorted(
     one
-    for one in CASES.glob("*.stm*")
-    if one.name not in {"bad_magic.stm", "zero_bytes.stm", "c7_header_only.stm"}
+    for one in CASES.iterdir()
+    if ".stm" in one.name
+    and one.name not in {"bad_magic.stm", "zero_bytes.stm", "c7_header_only.stm"}
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
+from tests.comparing import raised
 from tests.model.following import pause
 from tests.model.object_steps import Count, PlainPoint, SharedPoint
 from txloop import TCounter, TList, TVar
@@ -72,9 +73,9 @@ def _performed(operation: Operation, state: State) -> object:
         if not isinstance(target, MutableMapping):
             return "no dict"
         return _shown(_on_dict(operation, target))
-    except (LookupError, ValueError) as error:
-        return type(error).__name__, str(error)
-    except (TypeError, AttributeError) as error:
+    except (LookupError, ValueError, TypeError) as error:
+        return type(error).__name__, raised(error)[1]
+    except AttributeError as error:
         return type(error).__name__  # the rest names the class
 
 
