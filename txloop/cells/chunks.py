@@ -14,10 +14,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from txloop.container import NEWEST, Container, Entry, Operation
+from txloop.container import NEWEST, Container, Operation
 from txloop.errors import TxInternalError
 from txloop.store import committed
 from txloop.types import MISSING, Key
+from txloop.versions import Entry, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -28,6 +29,8 @@ __all__ = [
     "ListOperation",
     "Put",
     "Splice",
+    "cells_of",
+    "changed_length",
     "changed_since",
     "contents_at",
     "item_at",
@@ -57,6 +60,15 @@ def item_at(container: Container, index: int, version: int) -> Any:
     return chunk[place]
 
 
+def cells_of(items: tuple[object, ...]) -> dict[Hashable, object]:
+    """Return the cells of a list with these items."""
+    if not items:
+        return {}
+    if len(items) <= CHUNK:
+        return {0: items, Key.KEYS: len(items)}
+    return {**dict(_chunked(items, 0)), Key.KEYS: len(items)}
+
+
 def contents_at(container: Container, version: int) -> Contents:
     """Return all items at `version`."""
     return _from_chunk(container, 0, version)
@@ -67,14 +79,11 @@ def items_at(container: Container, start: int, stop: int, version: int) -> Conte
     first = start // CHUNK
     before = first * CHUNK
     if stop <= before + CHUNK:
-        # As `Store.read_at`, but this is how a grid is read.
-        entry = container._entries.get(first)
-        while entry is not None and entry.version > version:
-            entry = entry.older
-        if entry is None or entry.value is MISSING:
-            return []
-        chunk: Any = entry.value
-        return [*chunk[start - before : stop - before]]
+        # Not by `Store.read_at`: this is how a grid is read.
+        chunk: Any = container._cells.get(first, MISSING)
+        if type(chunk) is Entry:
+            chunk = value_at(chunk, version)
+        return [] if chunk is MISSING else [*chunk[start - before : stop - before]]
     chunks = _from_chunk(container, first, version, _chunks_of(stop))
     return chunks[start - before : stop - before]
 
@@ -87,7 +96,7 @@ def changed_since(container: Container, index: int, snapshot: int) -> int:
     if item_at(container, index, snapshot) is item_at(container, index, NEWEST):
         return 0
     number, place = divmod(index, CHUNK)
-    entry = container._entries[number]
+    entry: Entry = container._cells[number]  # it has changed, so it is one
     while entry.older is not None and _item(entry, place) is _item(entry.older, place):
         entry = entry.older
     return entry.version
@@ -104,11 +113,17 @@ def span_changed_since(
     before = items_at(container, start, stop, snapshot)
     now = items_at(container, start, stop, NEWEST)
     if len(before) != len(now):
-        return container._entries[Key.KEYS].version
+        return changed_length(container)
     for place, (old, new) in enumerate(zip(before, now, strict=True), start):
         if old is not new:
             return changed_since(container, place, snapshot)
     return 0
+
+
+def changed_length(container: Container) -> int:
+    """Return the newest version that changed the length, after an open snapshot."""
+    entry: Entry = container._cells[Key.KEYS]  # it has changed, so it is one
+    return entry.version
 
 
 def _item(entry: Entry, place: int) -> object:

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.attempt import Attempt, current
 from txloop.cells.chunks import (
+    Extend,
     ListOperation,
     Put,
+    cells_of,
+    changed_length,
     changed_since,
     contents_at,
     item_at,
@@ -245,6 +248,16 @@ class ListCells(Container):
             attempt.note_write(self, ())
         own.do(operation)
 
+    def _begin(self, items: tuple[object, ...]) -> None:
+        """Fill it, while it is new, with what may be stored."""
+        if current() is None:
+            self._cells = cells_of(items)
+            self._size = len(self._cells)
+            if items:
+                committed.begin(self, lambda: (self, Key.ALL, Extend(items)))
+        elif items:
+            self._do(Extend(items))
+
     # What the store asks
 
     def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
@@ -263,7 +276,7 @@ class ListCells(Container):
             if not presence:
                 return changed_since(self, key, snapshot)
             before, now = before > key, now > key
-        return 0 if before == now else self._entries[Key.KEYS].version
+        return 0 if before == now else changed_length(self)
 
     def _stamp(self, key: Hashable, presence: bool) -> object:
         if key is Key.ALL or isinstance(key, tuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from txloop.attempt import current
-from txloop.container import Container
+from txloop.container import NEWEST, Container, Update
+from txloop.contents import contents_at
 from txloop.store import committed
-from txloop.types import MISSING
+from txloop.types import MISSING, Key
+from txloop.versions import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -23,8 +25,7 @@ class KeyedCells(Container):
     def __contains__(self, key: object) -> bool:
         attempt = current()
         if attempt is None:
-            entry = self._entries.get(key)
-            return entry is not None and entry.value is not MISSING
+            return value_at(self._cells.get(key, MISSING), NEWEST) is not MISSING
         return attempt.has(self, key)
 
     def __len__(self) -> int:
@@ -35,5 +36,25 @@ class KeyedCells(Container):
         """Return the keys as they are now; later changes do not disturb it."""
         attempt = current()
         if attempt is None:
-            return [key for key, _ in committed.items_at(self, committed.version)]
+            return list(contents_at(self, NEWEST))
         return attempt.keys(self)
+
+    def _begin(self, cells: dict[Any, Any]) -> None:
+        """Fill it, while it is new, with what may be stored; it takes the dict over."""
+        attempt = current()
+        if attempt is not None:
+            attempt.write_all(self, cells)
+        elif cells:
+            self._cells = cells
+            self._size = len(cells)
+            committed.begin(self, lambda: (self, Key.ALL, Update(cells.copy())))
+
+    def _update(self, cells: dict[Any, Any]) -> None:
+        """Set many cells to what may be stored; the dict may be the program's."""
+        attempt = current()
+        if attempt is not None:
+            attempt.write_all(self, cells)
+        elif cells:
+            # Followers keep it.
+            told = cells.copy() if committed.followers else cells
+            committed.install([(self, Key.ALL, Update(told))])

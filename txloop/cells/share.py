@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from typing import Any, TypeVar
 
+from txloop.cells.kinds import is_frozen_dataclass, is_plain_tuple
 from txloop.cells.tcounter import TCounter
 from txloop.cells.tdict import TDict
 from txloop.cells.tlist import TList
@@ -17,8 +18,6 @@ from txloop.cells.values import (
     Convert,
     Fill,
     container_for,
-    is_frozen_dataclass,
-    is_plain_tuple,
     rebuilt_dataclass,
     rebuilt_tuple,
 )
@@ -111,9 +110,10 @@ def _empty_plain(value: Container) -> object:
 
 
 def _container_for(kind: type) -> tuple[type[Container], Fill] | None:
-    if dataclasses.is_dataclass(kind):
+    found = container_for(kind)
+    if found is None and dataclasses.is_dataclass(kind):
         return _shared_class(kind), _fill_object
-    return container_for(kind)
+    return found
 
 
 @functools.cache
@@ -138,9 +138,8 @@ def _shared_class(kind: type) -> type[TObject]:
 
 
 def _fill_object(made: TObject, original: object, convert: Convert) -> None:
-    for name in names_of(type(original)):
-        if hasattr(original, name):
-            setattr(made, name, convert(getattr(original, name)))
+    names = [name for name in names_of(type(original)) if hasattr(original, name)]
+    made._begin({name: convert(getattr(original, name)) for name in names})
 
 
 def _reduce_shared(shared: Any) -> tuple[object, ...]:

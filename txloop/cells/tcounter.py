@@ -33,9 +33,8 @@ class _Add(Operation):
         return _Add, (self.amount,)
 
     def cells(self, container: Container) -> Iterator[tuple[Hashable, object]]:
-        entry = container._entries.get(Key.VALUE)
-        value: Any = 0 if entry is None else entry.value
-        yield Key.VALUE, _sum(value, self.amount)
+        value: Any = committed.read_at(container, Key.VALUE, NEWEST)
+        yield Key.VALUE, _sum(0 if value is MISSING else value, self.amount)
 
     def mapped(self, convert: Callable[[object], object]) -> _Add:
         return self  # numbers travel
@@ -65,7 +64,13 @@ class TCounter(Container, Generic[N]):
     def __init__(self, value: N) -> None: ...
     def __init__(self, value: Any = 0) -> None:
         committed.adopt(self)
-        self._write(_number(value))
+        number = _number(value)
+        if current() is None:
+            self._cells[Key.VALUE] = number
+            self._size = 1
+            committed.begin(self, lambda: (self, Key.VALUE, number))
+        else:
+            self._write(number)
 
     def add(self, amount: N = 1) -> None:
         """Add `amount`, which may be negative; nothing is read.

@@ -16,9 +16,20 @@ from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from txloop.attempt import current
 from txloop.cells.keyed import KeyedCells
-from txloop.cells.values import Convert, register, shareable
+from txloop.cells.kinds import SCALARS, check_key
+from txloop.cells.values import (
+    Convert,
+    check_keys,
+    converted,
+    register,
+    shareable,
+    shareable_values,
+)
+from txloop.container import NEWEST
+from txloop.contents import contents_at
 from txloop.store import Clear, committed
 from txloop.types import MISSING, Key
+from txloop.versions import Entry
 
 __all__ = ["TDict"]
 
@@ -73,14 +84,14 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def __init__(self, items: Iterable[tuple[K, V]], /) -> None: ...
     def __init__(self, items: Any = (), /, **values: Any) -> None:
         committed.adopt(self)
-        contents = cast("dict[K, V]", dict(items, **values))  # as `dict` takes them
-        self._write_all(contents)
+        self._begin(shareable_values(dict(items, **values)))  # as `dict` takes them
 
     def __getitem__(self, key: K) -> V:
         attempt = current()
         if attempt is None:
-            entry = self._entries.get(key)
-            value = MISSING if entry is None else entry.value
+            value = self._cells.get(key, MISSING)
+            if type(value) is Entry:
+                value = value.value
         else:
             value = attempt.read(self, key)
         if value is MISSING:
@@ -88,6 +99,8 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         return cast("V", value)  # __setitem__ stored a V
 
     def __setitem__(self, key: K, value: V) -> None:
+        if type(key) not in SCALARS:
+            check_key(key)
         self._write(key, shareable(value))
 
     def __delitem__(self, key: K) -> None:
@@ -139,7 +152,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         """
         attempt = current()
         if attempt is None:
-            contents = dict(committed.items_at(self, committed.version))
+            contents = contents_at(self, NEWEST)
         else:
             contents = attempt.contents(self)
         return cast("dict[K, V]", contents)  # __setitem__ stored them
@@ -160,7 +173,8 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def update(self, /, **values: V) -> None: ...
     def update(self, items: Any = (), /, **values: Any) -> None:
         """Set several keys, in one commit."""
-        self._write_all(cast("dict[K, V]", dict(items, **values)))
+        is_plain = type(items) is dict and not values
+        self._update(shareable_values(items if is_plain else dict(items, **values)))
 
     def __or__(self, other: Mapping[K, V]) -> dict[K, V]:
         if not isinstance(other, Mapping):
@@ -196,22 +210,15 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def _write(self, key: object, value: object) -> None:
         attempt = current()
         if attempt is None:
-            committed.install([(self, key, value)])
+            committed.write(self, key, value)
         else:
             attempt.write(self, key, value)
 
-    def _write_all(self, contents: Mapping[K, object]) -> None:
-        checked = {key: shareable(value) for key, value in contents.items()}
-        attempt = current()
-        if attempt is not None:
-            for key, value in checked.items():
-                attempt.write(self, key, value)
-        elif checked:
-            committed.install([(self, key, value) for key, value in checked.items()])
-
 
 def _fill(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:
-    made.update({key: convert(value) for key, value in plain.items()})
+    check_keys(plain)
+    values = converted(plain.values(), convert)
+    made._begin(dict(zip(plain, values, strict=True)))
 
 
 register(dict, TDict, _fill)

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex, TypeVar, cast, overload
 
 from txloop.cells.chunks import Extend, Splice
 from txloop.cells.items import ListCells
-from txloop.cells.values import Convert, register, shareable
+from txloop.cells.values import Convert, converted, register, shareable, shareable_all
 from txloop.store import committed
 from txloop.types import MISSING
 
@@ -57,7 +57,7 @@ class TList(ListCells, MutableSequence[T]):
         """
         self._whole = whole
         committed.adopt(self)
-        self.extend(items)
+        self._begin(tuple(shareable_all(tuple(items))))
 
     # Reading
 
@@ -189,7 +189,7 @@ class TList(ListCells, MutableSequence[T]):
 
     def extend(self, values: Iterable[T]) -> None:
         """Add `values` at the end, wherever that is at the commit."""
-        shared = tuple(map(shareable, values))
+        shared = tuple(shareable_all(tuple(values)))
         if shared:
             self._do(Extend(shared))
 
@@ -265,7 +265,7 @@ class TList(ListCells, MutableSequence[T]):
         return start, stop
 
     def _set_slice(self, where: slice, values: Iterable[T]) -> None:
-        shared = tuple(map(shareable, values))
+        shared = tuple(shareable_all(tuple(values)))
         if where.step is None or where.step == 1:
             self._do(Splice(*self._bounds(where), shared))
             return
@@ -287,7 +287,7 @@ class TList(ListCells, MutableSequence[T]):
 
 
 def _fill(made: TList[Any], plain: list[Any], convert: Convert) -> None:
-    made.extend(map(convert, plain))
+    made._begin(tuple(converted(plain, convert)))
 
 
 register(list, TList, _fill)

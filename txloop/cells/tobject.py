@@ -5,24 +5,55 @@ from __future__ import annotations
 import copy
 import dataclasses
 import reprlib
+import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
 from txloop.attempt import current
-from txloop.cells.values import shareable
-from txloop.container import NEWEST, Container
+from txloop.cells.values import shareable, shareable_values
+from txloop.container import NEWEST, Container, Update
+from txloop.contents import contents_at
 from txloop.store import committed
-from txloop.types import MISSING
+from txloop.types import MISSING, Key
+from txloop.versions import Entry, Row, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.container import Write
 
 __all__ = ["TObject", "contents_of", "names_of"]
+
+_BEING_MADE = -1
+"""Stands for the version of an object whose constructor runs, outside any attempt.
+
+It writes to the cells directly: no commit has let others know of it yet.
+"""
+
+
+def _setter(name: str) -> Callable[[Container, object], None]:
+    """Return what sets a slot of ours past `__setattr__`, in a third of its time."""
+    setter: Callable[[Container, object], None] = vars(Container)[name].__set__
+    return setter
+
+
+_set_number = _setter("_number")
+_set_cells = _setter("_cells")
+_set_changed = _setter("_changed")
+_set_resized = _setter("_resized")
+_set_size = _setter("_size")
+_set_shuffled = _setter("_shuffled")
+_set_forgotten = _setter("_forgotten")
+_set_view = _setter("_view")
 
 
 class _Attribute:
     """One declared attribute: a cell of the object, named like it."""
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "place")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, place: int) -> None:
         self.name = name
+        self.place = place  # in the row
 
     def __get__(self, shared: TObject | None, kind: type) -> object:
         if shared is None:
@@ -30,7 +61,9 @@ class _Attribute:
             raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
         attempt = current()
         if attempt is None:
-            value = committed.read_at(shared, self.name, NEWEST)
+            value = shared._cells[self.place]
+            if type(value) is Entry:
+                value = value.value
         else:
             value = attempt.read(shared, self.name)
         if value is MISSING:
@@ -38,18 +71,25 @@ class _Attribute:
         return value
 
     def __set__(self, shared: TObject, value: object) -> None:
-        self._write(shared, shareable(value))
+        new = shareable(value)
+        attempt = current()
+        if attempt is not None:
+            attempt.write(shared, self.name, new)
+        elif shared._changed == _BEING_MADE:
+            row = shared._cells
+            if row[self.place] is MISSING:
+                _set_size(shared, shared._size + 1)
+            list.__setitem__(row, self.place, new)
+        else:
+            committed.write(shared, self.name, new)
 
     def __delete__(self, shared: TObject) -> None:
         self.__get__(shared, type(shared))  # raises if there is none
-        self._write(shared, MISSING)
-
-    def _write(self, shared: TObject, value: object) -> None:
         attempt = current()
         if attempt is None:
-            committed.install([(shared, self.name, value)])
+            committed.write(shared, self.name, MISSING)
         else:
-            attempt.write(shared, self.name, value)
+            attempt.write(shared, self.name, MISSING)
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
@@ -74,6 +114,7 @@ class TObject(Container):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
     _settable: ClassVar[frozenset[str]]  # shared attributes, properties and our own
+    _row: ClassVar[type[Row]]
     _preset: ClassVar[dict[str, object]]  # by attribute that no argument sets
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
@@ -83,27 +124,33 @@ class TObject(Container):
             kw_only: As in `dataclasses.dataclass`.
         """
         super().__init_subclass__()
+        plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
         dataclasses.dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
         cls._preset = {
             field.name: field.default
             for field in _fields_of(cls)
             if not field.init and field.default is not dataclasses.MISSING
         }
-        for name in names_of(cls):
-            setattr(cls, name, _Attribute(name))
+        names = names_of(cls)
+        for place, name in enumerate(names):
+            setattr(cls, name, _Attribute(name, place))
+        cls._row = row_of(names)
         cls._settable = frozenset(
             name
             for kind in cls.__mro__
             for name, attribute in vars(kind).items()
             if hasattr(type(attribute), "__set__")
         )
-        _adopt_first(cls)
+        if plain and cls.__setattr__ is TObject.__setattr__:
+            _fill_at_once(cls)
+        else:
+            _adopt_first(cls)
 
     if not TYPE_CHECKING:  # who sees it takes every attribute for declared
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in self._settable:
-                super().__setattr__(name, value)
+                object.__setattr__(self, name, value)
                 return
             raise AttributeError(
                 f"{type(self).__name__} has no shared attribute {name!r}; declare it "
@@ -145,25 +192,99 @@ class TObject(Container):
     def _like(self, contents: dict[str, object]) -> TObject:
         made = type(self).__new__(type(self))
         committed.adopt(made)
-        for name, value in contents.items():
-            setattr(made, name, value)
+        made._begin(contents)
         return made
+
+    def _start(self, number: int) -> None:
+        _set_number(self, number)
+        _set_cells(self, self._row(self._row.empty))
+        _set_changed(self, 0)
+        _set_resized(self, 0)
+        _set_size(self, 0)
+        _set_shuffled(self, 0)
+        _set_forgotten(self, False)
+        _set_view(self, None)
+
+    def _begin(self, contents: dict[Any, Any]) -> None:
+        """Fill it, while it is new, with what may be stored."""
+        attempt = current()
+        if attempt is not None:
+            attempt.write_all(self, contents)
+        elif contents:
+            row = self._row
+            # By way of a tuple: a list made from a `map` is longer than it need be.
+            _set_cells(self, row(tuple(map(contents.get, row.places, row.empty))))
+            _set_size(self, len(contents))
+            committed.begin(self, lambda: (self, Key.ALL, Update(contents)))
+
+    def _end_making(self) -> None:
+        """Make known what it was given while it was made."""
+        if self._changed == _BEING_MADE:
+            _set_changed(self, 0)
+            if self._size:
+                committed.begin(self, self._told)
+        else:
+            # It has been in a commit meanwhile, which has told nothing of the rest.
+            committed.install([self._told()])
+
+    def _told(self) -> Write:
+        return self, Key.ALL, Update(contents_at(self, NEWEST))
+
+
+class _Arguments:
+    """What a dataclass's constructor takes for the object that it fills."""
+
+
+def _fill_at_once(cls: type[TObject]) -> None:
+    # No code of the program's sees the object before it has all that it is given.
+    initialize: Callable[..., None] = cls.__init__
+    preset = cls._preset
+
+    def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
+        # That it has a weak reference is told faster than that a slot is empty.
+        if weakref.getweakrefcount(self) and hasattr(self, "_number"):
+            initialize(self, *args, **kwargs)
+            return
+        given = _Arguments()
+        initialize(given, *args, **kwargs)
+        contents = given.__dict__
+        if preset:
+            contents = {**preset, **contents}
+        committed.adopt(self)
+        self._begin(shareable_values(contents))
+
+    _take_place(cls, __init__)
 
 
 def _adopt_first(cls: type[TObject]) -> None:
-    # The constructor, whether ours or the program's, finds an object that has cells.
+    # The constructor finds an object that has cells.
     initialize = cls.__init__
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
-        if not hasattr(self, "_number"):
-            committed.adopt(self)
+        if hasattr(self, "_number"):
+            initialize(self, *args, **kwargs)
+            return
+        committed.adopt(self)
+        outside = current() is None
+        if outside:
+            _set_changed(self, _BEING_MADE)
+        try:
             for name, default in self._preset.items():
                 setattr(self, name, default)
-        initialize(self, *args, **kwargs)
+            initialize(self, *args, **kwargs)
+        finally:
+            if outside:
+                self._end_making()
 
-    __init__.__wrapped__ = initialize  # type: ignore[attr-defined] # for `inspect`
-    __init__.__doc__ = initialize.__doc__
-    cls.__init__ = __init__  # type: ignore[assignment,method-assign] # in place
+    _take_place(cls, __init__)
+
+
+def _take_place(cls: type[TObject], initialize: Callable[..., None]) -> None:
+    """Make it the constructor of a class, in the place of the one that it calls."""
+    new: Any = initialize
+    new.__wrapped__ = cls.__init__  # for `inspect`
+    new.__doc__ = cls.__init__.__doc__
+    cls.__init__ = new  # type: ignore[method-assign] # in place
 
 
 def names_of(cls: type) -> list[str]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import copy
 import reprlib
 from collections.abc import Iterable, Iterator, MutableSet, Set
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from txloop.attempt import current
 from txloop.cells.keyed import KeyedCells
-from txloop.cells.values import Convert, register, shareable
+from txloop.cells.kinds import check_key
+from txloop.cells.values import (
+    Convert,
+    check_keys,
+    converted,
+    register,
+    shareable,
+    shareable_all,
+)
 from txloop.store import Clear, committed
 from txloop.types import MISSING, Key
-
-if TYPE_CHECKING:
-    from txloop.container import Write
 
 __all__ = ["TSet"]
 
@@ -43,7 +48,7 @@ class TSet(KeyedCells, MutableSet[T]):
 
     def __init__(self, elements: Iterable[T] = (), /) -> None:
         committed.adopt(self)
-        self.update(elements)
+        self._begin(_shareable_elements(elements))
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; later changes do not disturb it."""
@@ -51,11 +56,11 @@ class TSet(KeyedCells, MutableSet[T]):
 
     def add(self, element: T) -> None:
         """Put `element` in, whether it is there or not."""
-        self._write([(self, shareable(element), True)])
+        self._write(_checked(element), True)
 
     def discard(self, element: T) -> None:
         """Take `element` out, whether it is there or not."""
-        self._write([(self, element, MISSING)])
+        self._write(element, MISSING)
 
     def remove(self, element: T) -> None:
         """Take `element` out; raise `KeyError` if it is not there."""
@@ -80,13 +85,20 @@ class TSet(KeyedCells, MutableSet[T]):
 
     def update(self, *others: Iterable[T]) -> None:
         """Put the elements of `others` in, in one commit."""
-        self._write(
-            [(self, shareable(element), True) for other in others for element in other]
-        )
+        cells: dict[Any, Any] = {}
+        for other in others:
+            cells.update(_shareable_elements(other))
+        self._update(cells)
 
     def difference_update(self, *others: Iterable[T]) -> None:
         """Take the elements of `others` out, in one commit."""
-        self._write([(self, element, MISSING) for other in others for element in other])
+        gone = [(self, element, MISSING) for other in others for element in other]
+        attempt = current()
+        if attempt is not None:
+            for _, element, _ in gone:
+                attempt.write(self, element, MISSING)
+        elif {element for _, element, _ in gone}:  # raises before any is written
+            committed.install(gone)
 
     def intersection_update(self, *others: Iterable[T]) -> None:
         """Keep only the elements that are in all of `others`."""
@@ -226,17 +238,33 @@ class TSet(KeyedCells, MutableSet[T]):
         TSet.__init__(made, elements)
         return made
 
-    def _write(self, writes: list[Write]) -> None:
+    def _write(self, element: object, value: object) -> None:
         attempt = current()
         if attempt is not None:
-            for _, element, value in writes:
-                attempt.write(self, element, value)
-        elif {key for _, key, _ in writes}:  # raises before any is written
-            committed.install(writes)
+            attempt.write(self, element, value)
+        else:
+            committed.write(self, element, value)
+
+
+def _shareable_elements(elements: Iterable[object]) -> dict[Any, Any]:
+    if type(elements) is not set:
+        elements = list(elements)
+    cells = dict.fromkeys(shareable_all(elements), True)
+    check_keys(cells)
+    return cells
+
+
+def _checked(element: object) -> object:
+    """Return an element as the set may hold it."""
+    shared = shareable(element)
+    check_key(shared)
+    return shared
 
 
 def _fill(made: TSet[Any], plain: set[Any], convert: Convert) -> None:
-    made.update(map(convert, plain))
+    cells = dict.fromkeys(converted(plain, convert), True)
+    check_keys(cells)
+    made._begin(cells)
 
 
 register(set, TSet, _fill)

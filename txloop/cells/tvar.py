@@ -10,6 +10,7 @@ from txloop.container import Container
 from txloop.errors import TxForgottenError
 from txloop.store import committed
 from txloop.types import MISSING, Key
+from txloop.versions import Entry
 
 __all__ = ["TVar"]
 
@@ -34,7 +35,14 @@ class TVar(Container, Generic[T]):
 
     def __init__(self, value: T) -> None:
         committed.adopt(self)
-        self.set(value)
+        new = shareable(value)
+        attempt = current()
+        if attempt is None:
+            self._cells[Key.VALUE] = new
+            self._size = 1
+            committed.begin(self, lambda: (self, Key.VALUE, new))
+        else:
+            attempt.write(self, Key.VALUE, new)
 
     def get(self) -> T:
         """Return the value.
@@ -44,8 +52,9 @@ class TVar(Container, Generic[T]):
         """
         attempt = current()
         if attempt is None:
-            entry = self._entries.get(Key.VALUE)
-            value = MISSING if entry is None else entry.value
+            value = self._cells.get(Key.VALUE, MISSING)
+            if type(value) is Entry:
+                value = value.value
         else:
             value = attempt.read(self, Key.VALUE)
         if value is MISSING:
@@ -64,7 +73,7 @@ class TVar(Container, Generic[T]):
         new = shareable(value)
         attempt = current()
         if attempt is None:
-            committed.install([(self, Key.VALUE, new)])
+            committed.write(self, Key.VALUE, new)
         else:
             attempt.write(self, Key.VALUE, new)
 

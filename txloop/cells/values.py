@@ -8,72 +8,41 @@ containers, dataclasses do where `share` is asked to; the rest is refused with a
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import decimal
-import enum
-import fractions
-import ipaddress
-import pathlib
-import re
-import types
-import uuid
-import zoneinfo
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from txloop.container import Container
+from txloop.cells.kinds import (
+    FAMILIES,
+    SCALARS,
+    check_key,
+    is_frozen_dataclass,
+    is_immutable,
+    is_plain_tuple,
+    keeps_its_identity,
+    named,
+    refusal,
+)
 from txloop.errors import TxValueError
 from txloop.store import committed
+
+if TYPE_CHECKING:
+    from txloop.container import Container
 
 __all__ = [
     "Conversion",
     "Convert",
     "Fill",
+    "check_keys",
     "container_for",
-    "is_frozen_dataclass",
-    "is_plain_tuple",
+    "converted",
     "rebuilt_dataclass",
     "rebuilt_tuple",
     "register",
     "shareable",
+    "shareable_all",
+    "shareable_values",
 ]
 
-_SCALARS: frozenset[type] = frozenset(
-    {
-        bool,
-        bytes,
-        complex,
-        float,
-        int,
-        range,
-        str,
-        type(None),
-        type(Ellipsis),
-        type(NotImplemented),
-        datetime.date,
-        datetime.datetime,
-        datetime.time,
-        datetime.timedelta,
-        datetime.timezone,
-        decimal.Decimal,
-        fractions.Fraction,
-        re.Pattern,
-        types.BuiltinFunctionType,
-        types.FunctionType,
-        uuid.UUID,
-        zoneinfo.ZoneInfo,
-    }
-)
-_FAMILIES = (
-    Container,
-    enum.Enum,
-    ipaddress.IPv4Address,
-    ipaddress.IPv4Network,
-    ipaddress.IPv6Address,
-    ipaddress.IPv6Network,
-    pathlib.PurePath,
-    type,
-)
 Convert: TypeAlias = Callable[[Any], Any]
 """Turns a part of a plain object into what a container may hold."""
 
@@ -105,9 +74,42 @@ def shareable(value: object) -> object:
     Raises:
         TxValueError: if it is mutable; the message says what to store instead.
     """
-    if type(value) in _SCALARS or isinstance(value, _FAMILIES):
+    if type(value) in SCALARS or isinstance(value, FAMILIES):
         return value
     return Conversion(container_for).convert(value)
+
+
+def shareable_all(values: Collection[Any]) -> Collection[Any]:
+    """Return `values` as `shareable` returns each; themselves if all are scalars."""
+    if SCALARS.issuperset(map(type, values)):
+        return values
+    return [shareable(value) for value in values]
+
+
+def check_keys(keys: Collection[Any]) -> None:
+    """Check each as `check_key` does."""
+    if not SCALARS.issuperset(map(type, keys)):
+        for key in keys:
+            check_key(key)
+
+
+def shareable_values(contents: dict[Any, Any]) -> dict[Any, Any]:
+    """Do the same with the values of a dict, which is returned or replaced.
+
+    Raises:
+        TxValueError: if a key is none.
+    """
+    check_keys(contents)
+    if SCALARS.issuperset(map(type, contents.values())):
+        return contents
+    return {key: shareable(value) for key, value in contents.items()}
+
+
+def converted(values: Collection[Any], convert: Convert) -> Collection[Any]:
+    """Return what `convert` makes of each; `values` if all are scalars, which stay."""
+    if SCALARS.issuperset(map(type, values)):
+        return values
+    return [convert(value) for value in values]
 
 
 class Conversion:
@@ -135,17 +137,24 @@ class Conversion:
         Raises:
             TxValueError: if there is no such thing.
         """
-        if type(value) in _SCALARS or isinstance(value, _FAMILIES):
+        plain = type(value)
+        if plain in SCALARS:
             return value
         if id(value) in self._made:
             return self._made[id(value)][1]
-        if isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
+        if plain in _containers:
+            pass  # the rest of the questions takes longer than the container
+        elif isinstance(value, FAMILIES):
+            return value
+        elif isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
             made = self._rebuilt(value)
             # Parts of it may have led back to it.
             return self._made.setdefault(id(value), (value, made))[1]
-        found = self._find(type(value))
+        found = self._find(plain)
         if found is None:
-            raise _refusal(value)
+            if is_immutable(value):
+                return value
+            raise refusal(value)
         kind, fill = found
         made = kind.__new__(kind)
         self._made[id(value)] = value, made
@@ -156,6 +165,8 @@ class Conversion:
     def _rebuilt(self, value: Any) -> object:
         """Return an immutable object with its parts converted."""
         if is_frozen_dataclass(value):
+            if not keeps_its_identity(value):
+                raise refusal(value)
             return rebuilt_dataclass(value, self._part)
         parts = [self.convert(part) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
@@ -163,23 +174,17 @@ class Conversion:
         if isinstance(value, tuple) and is_plain_tuple(value):
             return rebuilt_tuple(value, parts)
         raise TxValueError(
-            f"{_named(value)} holds a plain list, dict or set; make it a container"
+            f"{named(value)} holds a plain list, dict or set; make it a container"
         )
 
     def _part(self, name: str, part: object, whole: object) -> object:
         converted = self.convert(part)
         if converted is not part and not self._rebuild:
             raise TxValueError(
-                f"field {name!r} of {_named(whole)} holds a plain "
+                f"field {name!r} of {named(whole)} holds a plain "
                 f"{type(part).__name__}; give it a txloop container"
             )
         return converted
-
-
-def is_frozen_dataclass(value: object) -> bool:
-    """Tell whether it is an instance of a frozen dataclass."""
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    return parameters is not None and bool(parameters.frozen)
 
 
 def rebuilt_dataclass(
@@ -205,33 +210,6 @@ def rebuilt_dataclass(
     return made
 
 
-def is_plain_tuple(value: tuple[object, ...]) -> bool:
-    """Tell whether it can be made again from its parts: a tuple or a named one."""
-    return type(value) is tuple or hasattr(value, "_make")
-
-
 def rebuilt_tuple(value: Any, parts: list[Any]) -> object:
     """Return the same kind of plain tuple with other parts."""
     return tuple(parts) if type(value) is tuple else value._make(parts)
-
-
-def _refusal(value: object) -> TxValueError:
-    if dataclasses.is_dataclass(value):
-        advice = "derive its class from txloop.TObject, freeze it, or txloop.share() it"
-    elif isinstance(value, bytearray):
-        advice = "store bytes"
-    elif isinstance(value, list | dict | set):
-        advice = "convert it to a plain list, dict or set"
-    else:
-        advice = "store its parts, a tuple, a frozen dataclass or a txloop container"
-    return TxValueError(
-        f"{_named(value)} is mutable and may not be shared: a change to it would be "
-        f"seen by some workers only; {advice}"
-    )
-
-
-def _named(value: object) -> str:
-    text = repr(value)
-    if len(text) > 60:
-        text = text[:57] + "..."
-    return f"{type(value).__name__} {text}"

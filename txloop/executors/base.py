@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from txloop.errors import TxConfigurationError
 from txloop.types import Answer, Call, Outcome, Retry
+
+if TYPE_CHECKING:
+    from txloop.watch import Watch
 
 __all__ = [
     "NICENESS",
@@ -42,6 +45,7 @@ class Work:
     call: Call
     estimate_seconds: float | None = None  # None: unknown, or best not waiting
     urgent: bool = False  # others wait for it
+    medium: bool = False  # it might as well run on the loop thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +118,17 @@ class Executor(Protocol):
         parallel: Whether attempts run beside the loop thread: then they may share
             nothing but shared state.
         transport_seconds: What sending a call away costs, both ends, as measured.
+        watch: The functions under watch, None where attempts share everything.
+        stretch: How many times longer calls take there than they compute.
     """
 
     name: str
     workers: int
     transport_seconds: float
+    stretch: float
     forks: bool
     parallel: bool
+    watch: Watch | None
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         """Get ready to run attempts. Starting again does nothing."""
@@ -141,8 +149,22 @@ class Executor(Protocol):
         It is not answered then.
         """
 
+    def take_back(self) -> int | None:
+        """Withdraw the call that would be sent next, if it is of medium length.
+
+        Returns:
+            Its number; None if there is none.
+        """
+
     def running(self) -> Sequence[Running]:
         """Return what runs just now, away from the loop thread."""
+
+    def renew(self) -> bool:
+        """Let attempts run in new copies of this process, if they run in copies.
+
+        Returns:
+            Whether what is here now is known where attempts will run.
+        """
 
     def close(self) -> None:
         """End all workers, waiting for them. Closing again does nothing."""

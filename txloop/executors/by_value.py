@@ -73,6 +73,17 @@ def _global_names(code: types.CodeType) -> Iterator[str]:
             yield code.co_names[argument]
 
 
+def _reduce_file(file: Any) -> tuple[Any, ...]:
+    """Return a standard stream's name; another file cannot be somewhere else.
+
+    cloudpickle reads it and makes a `StringIO` of what is in it.
+    """
+    for name in ("stdout", "stderr"):
+        if file is getattr(sys, name):
+            return getattr, (sys, name)
+    raise TypeError(f"cannot pickle {type(file).__qualname__!r} object")
+
+
 _HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`
 
 
@@ -89,14 +100,16 @@ def _save_class(pickler: Any, kind: Any, name: Any = None, **options: Any) -> No
     cloudpickle.CloudPickler.save_global(pickler, kind, name, **options)
 
 
-_Pickler: Any = cloudpickle.CloudPickler
+_Stock: Any = cloudpickle.CloudPickler
+_reducers = ChainMap({io.TextIOWrapper: _reduce_file}, _Stock.dispatch_table)
+_mended: dict[str, Any] = {"dispatch_table": _reducers}
 
 if sys.implementation.name == "pypy":
-    _reducers = ChainMap({types.CodeType: _reduce_code}, _Pickler.dispatch_table)
     _mended = {
-        "dispatch_table": _reducers,
-        "dispatch": {**_Pickler.dispatch, type: _save_class},
+        "dispatch_table": _reducers.new_child({types.CodeType: _reduce_code}),
+        "dispatch": {**_Stock.dispatch, type: _save_class},
         "save_global": _save_class,
     }
-    _Pickler = type("_Pickler", (_Pickler,), _mended)
     cloudpickle.cloudpickle._walk_global_ops = _global_names
+
+_Pickler: Any = type("_Pickler", (_Stock,), _mended)

@@ -74,6 +74,7 @@ class WorkerConnection:
         calls: How many it has been given.
         most_calls: After how many it is replaced, or None.
         retiring: Whether another one has taken its place: it gets no more calls.
+        worn: Whether another one takes its place once it has answered.
         condemned: Whether it has to end, and no answer of it counts any more.
         cause: Why, if we know.
         status: How it ended, as far as reported.
@@ -94,6 +95,7 @@ class WorkerConnection:
         self.calls = 0
         self.most_calls: int | None = None
         self.retiring = False
+        self.worn = False
         self.condemned = False
         self.cause: str | None = None
         self.status: int | None = None
@@ -124,7 +126,7 @@ class WorkerConnection:
     @property
     def open(self) -> bool:
         """Whether it may be given calls."""
-        return self.ready and not (self.retiring or self.condemned)
+        return self.ready and not (self.retiring or self.condemned or self.worn)
 
     def load(self) -> float:
         """Return the seconds of work that it has to do, as far as measured.
@@ -175,7 +177,9 @@ class WorkerConnection:
             self.dropped.clear()
         self.version = committed.version
         calls = [(one.work.number, one.payload) for one in unsent]
-        body = pack_plain((self.version, dump, deltas, self.dropped, calls))
+        body = pack_plain(
+            (time.monotonic(), self.version, dump, deltas, self.dropped, calls)
+        )
         self.dropped = []
         self._output += frame(body)
         self._flush()
@@ -207,8 +211,8 @@ class WorkerConnection:
             self._reactor.remove_writer(self._connection.fileno())
             self._waits_to_send = False
 
-    def receive(self) -> list[tuple[int, object]]:
-        """Return the answers that have arrived.
+    def receive(self) -> list[tuple[int, float, object]]:
+        """Return the answers that have arrived: number, seconds lost, and the answer.
 
         Raises:
             OSError: if the worker has died.
@@ -332,13 +336,13 @@ def _estimated(assignment: Assignment) -> float:
     return UNMEASURED_SECONDS if seconds is None else seconds
 
 
-def _loaded(body: bytes) -> tuple[int, object]:
-    number, body = split_number(body)
+def _loaded(body: bytes) -> tuple[int, float, object]:
+    number, lost_seconds, body = split_number(body)
     try:
-        return number, unpack_answer(body)
+        return number, lost_seconds, unpack_answer(body)
     except GarbledError:
         raise
     except (pickle.UnpicklingError, EOFError) as error:
         raise GarbledError(f"it does not unpickle ({error!r})") from None
     except Exception as error:  # whatever the classes of the program raise
-        return number, Refusal(f"its outcome does not unpickle ({error!r})")
+        return number, 0.0, Refusal(f"its outcome does not unpickle ({error!r})")

@@ -13,9 +13,10 @@ from txloop.executors.spawner import Spawner, threads_besides
 from txloop.store import committed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from txloop.executors.base import Reactor
+    from txloop.executors.brood import Report
     from txloop.executors.deltas import DeltaLog
     from txloop.executors.spawner import RunWorker
 
@@ -51,6 +52,7 @@ class Crew:
         run_worker: RunWorker,
         on_readable: Callable[[WorkerConnection], None],
         on_change: Callable[[], None],
+        before_fork: Callable[[], object],
     ) -> None:
         """Take how many there shall be, and whom to tell what.
 
@@ -59,6 +61,7 @@ class Crew:
             run_worker: What a worker does.
             on_readable: Called when a worker has sent something, or has ended.
             on_change: Called when there may be workers again, or fewer.
+            before_fork: Called just before this process is forked.
         """
         self.workers: list[WorkerConnection] = []
         self.spawned = 0
@@ -68,11 +71,13 @@ class Crew:
         self._run_worker = run_worker
         self._on_readable = on_readable
         self._on_change = on_change
+        self._before_fork = before_fork
         self._owner = os.getpid()
         self._log: DeltaLog | None = None
         self._reactor: Reactor | None = None
         self._relief: tuple[WorkerConnection, WorkerConnection] | None = None
         self._orphans: list[WorkerConnection] = []
+        self._outdated: dict[Spawner, set[WorkerConnection]] = {}
         self._spawner_stopped = False
         self._forked = False
         self._starting = False
@@ -110,6 +115,8 @@ class Crew:
             worker.close()
         self.workers.clear()
         self._relief = self._log = None
+        for spawner in list(self._outdated):
+            self._dismiss(spawner)
         if self.spawner is not None and not self._drop_spawner(self.spawner):
             self._orphans += [worker for worker in left if worker.pid]
         for worker in self._orphans if self._owner == os.getpid() else ():
@@ -184,11 +191,54 @@ class Crew:
                     f"forked safely while it has other threads: {names}"
                 )
             _log.error("the process that forks workers has died; starting another")
+        return self._fork_spawner()
+
+    def _fork_spawner(self) -> Spawner:
+        self._before_fork()
         spawner = Spawner(self._run_worker)
         self._forked = self._barren = True
         if self._reactor is not None:
             self._reactor.add_reader(spawner.control.fileno(), self.read_reports)
         return spawner
+
+    def renew(self) -> bool:
+        """Replace all workers by such that are forked from this process as it is now.
+
+        Those that there are get no more calls, and leave when they have answered.
+
+        Returns:
+            Whether that could be done.
+        """
+        if self._log is None or self._pausing or threads_besides() != []:
+            return False
+        try:
+            spawner = self._fork_spawner()
+        except OSError:
+            return False
+        if self._relief is not None:
+            self.workers.append(self._relief[0])
+            self._relief = None
+        if self.spawner is not None:
+            self._outdated[self.spawner] = set(self.workers)
+        self.spawner = spawner
+        for worker in self.workers:
+            worker.retiring = True
+        self.fill()
+        self.dismiss_retired()
+        return True
+
+    def _dismiss_spawners(self, worker: WorkerConnection) -> None:
+        """End each outdated spawner whose last worker has gone."""
+        for spawner, workers in list(self._outdated.items()):
+            workers.discard(worker)
+            if not workers:
+                self._dismiss(spawner)
+
+    def _dismiss(self, spawner: Spawner) -> None:
+        del self._outdated[spawner]
+        if self._reactor is not None:
+            self._reactor.remove_reader(spawner.control.fileno())
+        spawner.close()
 
     def _drop_spawner(self, spawner: Spawner) -> bool:
         """Do without a spawner; return whether it has taken its workers along."""
@@ -225,16 +275,23 @@ class Crew:
 
     def read_reports(self) -> None:
         """Take what the spawner tells, or its death."""
-        spawner = self.spawner
-        if spawner is None:
+        for spawner in list(self._outdated):
+            reports = _reports_of(spawner)
+            if reports is None:
+                self._dismiss(spawner)
+            else:
+                self._take_reports(reports)
+        if self.spawner is None:
             return
-        try:
-            reports = spawner.reports()
-        except EOFError:
-            self._drop_spawner(spawner)
+        reports = _reports_of(self.spawner)
+        if reports is None:
+            self._drop_spawner(self.spawner)
             self.fill()
             self._on_change()
-            return
+        else:
+            self._take_reports(reports)
+
+    def _take_reports(self, reports: Iterable[Report]) -> None:
         workers = {worker.number: worker for worker in self._all()}
         for report in reports:
             worker = workers.get(report.number)
@@ -275,11 +332,12 @@ class Crew:
                 _log.warning("there are workers again, as many as there should be")
 
     def remove(self, worker: WorkerConnection) -> None:
-        """Replace a worker that has ended."""
+        """Replace a worker that has ended, unless its relief is there."""
         if worker in self.workers:
             self.workers.remove(worker)
         if worker in self._orphans:
             self._orphans.remove(worker)
+        self._dismiss_spawners(worker)
         if self._relief is not None:
             relief, old = self._relief
             if old is worker:
@@ -298,6 +356,7 @@ class Crew:
         """Have another worker take the place of one that has run its calls."""
         if (
             worker.most_calls is None
+            or worker.worn  # it leaves at once
             or worker.calls < worker.most_calls
             or self._relief is not None
             or self._pausing
@@ -310,8 +369,20 @@ class Crew:
             self._relief = relief, worker
 
     def dismiss_retired(self) -> None:
-        """Let those go that have been relieved and have nothing left to do."""
+        """Let those go that get no more calls and have nothing left to do."""
         for worker in self.workers[:]:
-            if worker.retiring and not worker.assigned:
-                self.workers.remove(worker)
+            if (worker.retiring or worker.worn) and not worker.assigned:
                 worker.close()
+                self.remove(worker)
+
+
+def _reports_of(spawner: Spawner) -> list[Report] | None:
+    """Return what has become of workers; None if the spawner is dead.
+
+    What is forked in a handler stays in it for ever, and so do all workers of a
+    spawner: what their exceptions say would begin with the one that is handled here.
+    """
+    try:
+        return spawner.reports()
+    except EOFError:
+        return None

@@ -7,10 +7,10 @@ instead, so the log stays short whatever a worker is stuck in.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from txloop.container import Container, Operation, Write
+from txloop.container import Container, Operation, Update, Write
 from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.types import MISSING, Unsendable
 
@@ -24,7 +24,7 @@ LAG_COMMITS = 500
 
 _LONGEST_LOG = 5000  # commits; a replica further behind is loaded afresh
 
-Dump = tuple[Sequence[tuple[Container, Mapping[Hashable, object]]], Sequence[int]]
+Dump = tuple[Sequence[tuple[Container, dict[Hashable, Any]]], Sequence[int]]
 """Containers with all their keys and values, and the numbers of those that live."""
 
 
@@ -87,8 +87,8 @@ class DeltaLog:
     def dump(self) -> bytes:
         """Return a pickled `Dump` of what has changed since the fork."""
         living = self._store.containers()
-        changed: list[tuple[Container, Mapping[Hashable, object]]] = [
-            (container, dict(self._store.items_at(container, self._store.version)))
+        changed: list[tuple[Container, dict[Hashable, Any]]] = [
+            (container, self._store.contents_at(container, self._store.version))
             for container in living
             if container._changed > self.forked_at
         ]
@@ -114,8 +114,20 @@ def _pickled(writes: tuple[Write, ...]) -> bytes:
         return dumps(writes)
     except UNPICKLABLE:
         return dumps(
-            [(one, _sendable_key(key), _sendable(new)) for one, key, new in writes]
+            [
+                (one, _sendable_key(key), _sendable(new))
+                for write in writes
+                for one, key, new in _singly(write)
+            ]
         )
+
+
+def _singly(write: Write) -> Iterable[Write]:
+    """Return the writes to single cells that a write consists of, if its keys count."""
+    container, _, value = write
+    if not isinstance(value, Update):
+        return [write]
+    return ((container, key, new) for key, new in value.items.items())
 
 
 def _sendable_key(key: Hashable) -> Hashable:

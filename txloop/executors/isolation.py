@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Never
 from txloop.container import Container
 from txloop.executors.wire import dumps, loads
 from txloop.types import Refusal
+from txloop.watch.reach import is_by_reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.types import Call
 
-__all__ = ["PRIVATE", "isolated", "opened"]
+__all__ = ["PRIVATE", "is_constant", "isolated", "opened"]
 
 PRIVATE = "__txloop_private__"
 """What a class has whose objects no attempt changes, or of which each makes a copy."""
@@ -53,9 +54,9 @@ def isolated(call: Call) -> Call:
     """
     parts = (call.function, call.args, dict(call.kwargs))
     if (
-        _is_constant(call.function)
-        and all(map(_is_constant, call.args))
-        and all(map(_is_constant, call.kwargs.values()))
+        is_constant(call.function)
+        and all(map(is_constant, call.args))
+        and all(map(is_constant, call.kwargs.values()))
     ):
         return call
     copied: Callable[..., object] = _Copied(dumps(parts))
@@ -74,33 +75,44 @@ def opened(call: Call) -> Call | Refusal:
     return dataclasses.replace(call, function=function, args=args, kwargs=kwargs)
 
 
-def _is_constant(value: Any, depth: int = 0) -> bool:
+def is_constant(value: Any, depth: int = 0) -> bool:
+    """Tell whether `value` cannot change, as far as that is easily seen."""
     kind = type(value)
     if kind in _CONSTANTS or isinstance(value, Container | type):
         return True
     if depth == _DEEP:
         return False
     if kind is tuple or kind is frozenset:
-        return all(_is_constant(part, depth + 1) for part in value)
+        return all(is_constant(part, depth + 1) for part in value)
     if kind is FunctionType:
-        return value.__closure__ is None or all(
-            _is_constant_cell(cell, depth + 1) for cell in value.__closure__
-        )
+        return _is_constant_function(value, depth + 1)
     if kind is BuiltinFunctionType or kind is MethodType:
         owner = value.__self__
         return (
             owner is None
             or isinstance(owner, ModuleType)
-            or _is_constant(owner, depth + 1)
+            or is_constant(owner, depth + 1)
         )
     if kind is functools.partial:
         parts = (value.func, *value.args, *value.keywords.values())
-        return all(_is_constant(part, depth + 1) for part in parts)
+        return all(is_constant(part, depth + 1) for part in parts)
     return hasattr(kind, PRIVATE)
+
+
+def _is_constant_function(function: FunctionType, depth: int) -> bool:
+    cells = function.__closure__ or ()
+    if not all(_is_constant_cell(cell, depth) for cell in cells):
+        return False
+    defaults = (
+        *(function.__defaults__ or ()),
+        *(function.__kwdefaults__ or {}).values(),
+    )
+    # One that is found by name is never copied, and its defaults are watched.
+    return all(is_constant(one, depth) for one in defaults) or is_by_reference(function)
 
 
 def _is_constant_cell(cell: Any, depth: int) -> bool:
     try:
-        return _is_constant(cell.cell_contents, depth)
+        return is_constant(cell.cell_contents, depth)
     except ValueError:  # it is empty, and may be filled
         return False

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import marshal
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from txloop.executors.wire import GarbledError, dumps, loads
 from txloop.forms import SCALARS, form_named, form_of
 from txloop.types import Call, Outcome
+
+if TYPE_CHECKING:
+    from txloop.executors.contexts import Base
 
 __all__ = [
     "pack_call",
@@ -22,7 +25,9 @@ __all__ = [
 _PICKLED = b"\x80"  # how a pickle begins, and nothing that is marshalled
 
 # What is pickled of an outcome that has a plain value, and what it is mostly.
-_found = operator.attrgetter("values", "presences", "writes", "effects", "records")
+_found = operator.attrgetter(
+    "values", "presences", "writes", "effects", "records", "files"
+)
 _NOTHING = _found(Outcome(0))
 
 
@@ -41,17 +46,20 @@ def unpack_plain(body: bytes) -> Any:
     return loads(body) if body.startswith(_PICKLED) else _unmarshalled(body)
 
 
-def pack_call(call: Call, place: int) -> bytes:
+def pack_call(call: Call, place: int, base: Base) -> bytes:
     """Pack what a worker has to know of a call.
 
     Args:
         call: The call.
         place: The worker's number, if the call is traced; else 0.
+        base: The context that the worker has inherited.
 
     Raises:
         UNPICKLABLE: if something in it does not pickle.
     """
-    rest = call.ordered, call.waited_seconds, place
+    context = base.difference(call.context)
+    flags = call.watched, call.guarded
+    rest = call.ordered, call.waited_seconds, place, flags, context
     form = form_of(call.function)
     if form is not None and not (call.kwargs or call.commits_on):
         plain = form.flatten(call.args)
@@ -62,7 +70,7 @@ def pack_call(call: Call, place: int) -> bytes:
     return dumps((call.function, call.args, call.kwargs, call.commits_on, rest))
 
 
-def unpack_call(payload: bytes) -> tuple[Call, int]:
+def unpack_call(payload: bytes, base: Base) -> tuple[Call, int]:
     """Return a call, as far as a worker has to know it, and the worker's number."""
     if payload.startswith(_PICKLED):
         function, args, kwargs, commits_on, rest = loads(payload)
@@ -70,10 +78,19 @@ def unpack_call(payload: bytes) -> tuple[Call, int]:
         name, plain, rest = _unmarshalled(payload)
         function, args = form_named(name).restore(plain)
         kwargs, commits_on = {}, ()
-    ordered, waited_seconds, place = rest
-    traced = bool(place)
+    ordered, waited_seconds, place, (watched, guarded), context = rest
     call = Call(
-        function, args, kwargs, "", ordered, commits_on, waited_seconds, None, traced
+        function,
+        args,
+        kwargs,
+        "",
+        ordered,
+        commits_on,
+        waited_seconds,
+        traced=bool(place),
+        watched=watched,
+        guarded=guarded,
+        context=base.restored(None if context is None else loads(context)),
     )
     return call, place
 
@@ -122,7 +139,7 @@ def unpack_answer(body: bytes) -> Any:
         case other:
             raise GarbledError(f"{other!r} is no answer")
     found = _NOTHING if pickled is None else loads(pickled)
-    values, presences, writes, effects, records = found
+    values, presences, writes, effects, records, files = found
     return Outcome(
         snapshot,
         value,
@@ -134,6 +151,7 @@ def unpack_answer(body: bytes) -> Any:
         records,
         body_seconds,
         error_answered,
+        files=files,
     )
 
 

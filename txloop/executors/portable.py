@@ -14,6 +14,7 @@ from txloop.container import Container
 from txloop.executors.packing import pack_outcome
 from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.types import Answer, Effect, Outcome, Refusal, Trace
+from txloop.variables import Variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,6 +100,7 @@ def _culprit(outcome: Outcome) -> str:
         "result": outcome.value,
         "exception": outcome.error,
         "effect's argument": outcome.effects,
+        "log record": outcome.records,
     }
     return next((what for what in parts if not _pickles(parts[what])), "shared value")
 
@@ -123,19 +125,35 @@ def found_by_name(function: Callable[..., object]) -> bool:
 
 
 def _make_portable(record: logging.LogRecord) -> None:
-    try:
-        record.msg, record.args = record.getMessage(), None
-    except Exception:  # they do not fit each other; the program's handlers will say so
-        record.args = (repr(record.args),)
+    if not _pickles((record.msg, record.args)):
+        try:
+            record.msg, record.args = record.getMessage(), ()
+        except Exception:  # they do not fit; the program's handlers will say so
+            record.args = (repr(record.args),)
     if record.exc_info:
         if not record.exc_text:
             record.exc_text = _formatter.formatException(record.exc_info)
-        record.exc_info = None
+        record.exc_info = _Raised(record.exc_info[1])  # type: ignore[assignment] # unpickles as such a tuple
     for name, value in list(vars(record).items()):
-        try:
-            pickle.dumps(value)
-        except UNPICKLABLE:
-            setattr(record, name, repr(value))
+        if not isinstance(value, _Raised | Variables):
+            try:
+                pickle.dumps(value)
+            except UNPICKLABLE:
+                setattr(record, name, repr(value))
+
+
+class _Raised:
+    """Pickles as an exception and unpickles as a record's `exc_info` of it."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _exc_info, (None if self.error is None else _Failure(self.error),)
+
+
+def _exc_info(error: BaseException | None) -> tuple[object, ...]:
+    return (type(error), error, None) if error is not None else (None, None, None)
 
 
 class _Failure:

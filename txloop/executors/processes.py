@@ -8,6 +8,8 @@ wrong: an attempt changes nothing, so running one twice is harmless.
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import logging
 import time
 from typing import TYPE_CHECKING
@@ -15,17 +17,26 @@ from typing import TYPE_CHECKING
 from txloop.errors import TxTimeoutError
 from txloop.executors.base import Running, available_cores
 from txloop.executors.connection import GREETING, WorkerConnection
+from txloop.executors.contexts import Base
 from txloop.executors.crew import Crew
 from txloop.executors.deaths import Death, given_up
 from txloop.executors.deltas import DeltaLog
 from txloop.executors.fair_queue import FairQueue
 from txloop.executors.packing import pack_call
-from txloop.executors.transport import adjusted
-from txloop.executors.watch import SLOW_START_SECONDS, Trouble, Watch
+from txloop.executors.supervision import (
+    SLOW_START_SECONDS,
+    Supervision,
+    Trouble,
+)
+from txloop.executors.transport import Pace, adjusted
 from txloop.executors.wire import UNPICKLABLE, GarbledError
 from txloop.executors.worker import LAST_WORDS, run_worker
+from txloop.faults import faults_on_purpose
+from txloop.naming import named_roots
 from txloop.store import committed
-from txloop.types import Answer, Outcome, Refusal
+from txloop.types import Answer, Call, Outcome, Refusal
+from txloop.watch import Watch
+from txloop.weak import weakly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,20 +63,35 @@ class ProcessesExecutor:
     name = "processes"
     forks = True
     parallel = True
+    watch: Watch | None
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or available_cores()
         self.transport_seconds = 0.0
+        self.stretch = 1.0
         self._queue = FairQueue()
-        self._crew = Crew(self.workers, run_worker, self._receive, self.feed)
+        self._base = Base()
+        self.watch = Watch(copies=True)
+        self._crew = Crew(
+            self.workers,
+            functools.partial(run_worker, base=self._base),
+            weakly(self._receive),
+            weakly(self.feed),
+            weakly(self._before_fork),
+        )
         self._workers = self._crew.workers
-        self._watch = Watch(self._workers, self._on_trouble, self._crew.look)
+        self._supervision = Supervision(
+            self._workers, weakly(self._on_trouble), self._crew.look
+        )
         self._deaths: dict[int, list[Death]] = {}
         self._reactor: Reactor | None = None
         self._deliver: Deliver | None = None
         self._log: DeltaLog | None = None
         self._unanswered: set[int] = set()
         self._watching = False
+        self._faults = faults_on_purpose("processes")
+        self._pace = Pace()
+        self._most_for_medium = max(1, available_cores() - 1)
 
     # Starting and ending
 
@@ -74,16 +100,27 @@ class ProcessesExecutor:
         self._crew.most_calls = most_calls
 
     def fork(self) -> None:
-        """Fork the spawner and ask it for the workers, before there is a loop."""
+        """Fork the spawner and ask it for the workers, before there is a loop.
+
+        Workers inherit the current context.
+        """
         if self._log is None:
+            self._base.capture(contextvars.copy_context())
             self._log = DeltaLog(committed, self._send_soon)
             self._crew.start(self._log)
+
+    def _before_fork(self) -> None:
+        assert self.watch is not None
+        self.watch.take_pictures(named_roots())
+
+    def renew(self) -> bool:
+        return self._crew.renew()
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         self._deliver = deliver
         self._reactor = reactor
-        self.fork()
-        self._crew.attach(reactor)
+        if self._log is not None:  # they were forked early
+            self._crew.attach(reactor)
 
     def close(self) -> None:
         self._crew.close()
@@ -107,6 +144,10 @@ class ProcessesExecutor:
     # Sending
 
     def run(self, batch: Sequence[Work]) -> None:
+        if self._log is None and self._reactor is not None:
+            # In a context of the program, with all that it has set; not in the loop's.
+            batch[0].call.context.copy().run(self.fork)
+            self._crew.attach(self._reactor)
         for work in batch:
             self._unanswered.add(work.number)
             if work.urgent:
@@ -120,6 +161,18 @@ class ProcessesExecutor:
         if withdrawn:
             self._unanswered.discard(number)
         return withdrawn
+
+    def take_back(self) -> int | None:
+        queue = self._queue
+        while queue:
+            work = queue.peek()
+            if work.number in self._unanswered:
+                if work.urgent or not work.medium:
+                    return None
+                self._unanswered.discard(work.number)
+                return queue.pop().number
+            queue.pop()
+        return None
 
     def feed(self) -> None:
         # One frame to each worker.
@@ -137,17 +190,27 @@ class ProcessesExecutor:
             work = queue.pop()
             started = time.thread_time()
             place = worker.place if work.call.traced else 0
-            try:
-                payload = pack_call(work.call, place)
-            except UNPICKLABLE as error:
-                self._tell(work.number, Refusal(f"it does not pickle ({error})"))
+            payload = self._packed(work.call, place)
+            if isinstance(payload, Refusal):
+                self._tell(work.number, payload)  # it may run here and now
                 continue
             worker.assign(work, payload, time.thread_time() - started)
+            if self._faults is not None:
+                worker.worn = self._faults.wears_out()
         self._send()
+
+    def _packed(self, call: Call, place: int) -> bytes | Refusal:
+        try:
+            return pack_call(call, place, self._base)
+        except UNPICKLABLE as error:
+            return Refusal(f"it does not pickle ({error})")
 
     def _worker_for(self, work: Work) -> WorkerConnection | None:
         """Return the worker with the least to do, if it has room for `work`."""
         open_ = [worker for worker in self._workers if worker.open]
+        busy = [worker for worker in open_ if worker.assigned]
+        if work.medium and len(busy) >= self._most_for_medium:
+            open_ = busy  # the last core is the loop's, which runs such calls, too
         for worker in open_:
             if not worker.assigned:
                 return worker
@@ -170,7 +233,7 @@ class ProcessesExecutor:
         self._log.trim(min((one.version for one in self._workers), default=0))
         if any(len(worker.assigned) > 1 for worker in self._workers):
             self._watch_overdue()
-        self._watch.wake(self._reactor)
+        self._supervision.wake(self._reactor)
 
     def _send_soon(self) -> None:
         """Bring idle replicas up to date although no call goes to them."""
@@ -203,15 +266,20 @@ class ProcessesExecutor:
 
     def _receive(self, worker: WorkerConnection) -> None:
         started = time.thread_time()
+        ended = False
         try:
             arrived = worker.receive()
             spent = (time.thread_time() - started) / max(len(arrived), 1)
-            for number, answer in arrived:
+            for number, lost, answer in arrived:
                 if number == GREETING:
                     worker.greet(answer)
                     self._crew.welcome(worker)
                 else:
-                    self._take(worker, number, worker.check(number, answer), spent)
+                    checked = worker.check(number, answer)
+                    if isinstance(checked, Outcome):
+                        self._pace.note(lost, checked.body_seconds)
+                        self.stretch = self._pace.stretch
+                    self._take(worker, number, checked, spent)
                 if worker.closed:
                     return
         except GarbledError as error:
@@ -220,6 +288,8 @@ class ProcessesExecutor:
             else:
                 worker.condemn(f"it did not answer as a worker does: {error}")
         except (OSError, EOFError):
+            ended = True
+        if ended:  # not in the handler: whatever is forked there stays in it for ever
             self._bury(worker)
             return
         self._crew.relieve(worker)
@@ -236,7 +306,27 @@ class ProcessesExecutor:
         self._note_transport(2 * (assignment.transport_seconds + spent))
         if isinstance(answer, Refusal):
             committed.close_snapshot(assignment.snapshot)
+            if answer.spoilt:
+                self._replace(worker)
         self._tell(number, answer)
+
+    def _replace(self, worker: WorkerConnection) -> None:
+        """Do without a worker whose copy of the program is spoilt: it ends now."""
+        left = worker.close()
+        self._crew.remove(worker)
+        self._run_elsewhere(left)
+
+    def _run_elsewhere(self, left: Sequence[Work]) -> list[Work]:
+        """Queue what a worker has left and no other one has; return it."""
+        elsewhere = {work.number for work in self._queue}
+        elsewhere.update(*(one.assigned for one in self._workers))
+        again = [
+            work
+            for work in left
+            if work.number in self._unanswered and work.number not in elsewhere
+        ]
+        self._queue.push_first(again)
+        return again
 
     def _tell(self, number: int, answer: Answer) -> None:
         if number in self._unanswered:
@@ -293,14 +383,7 @@ class ProcessesExecutor:
         death = worker.death()
         known = worker.pid == 0 or (self._crew.complained and not worker.ready)
         self._crew.remove(worker)
-        elsewhere = {work.number for work in self._queue}
-        elsewhere.update(*(one.assigned for one in self._workers))
-        again = [
-            work
-            for work in left
-            if work.number in self._unanswered and work.number not in elsewhere
-        ]
-        self._queue.push_first(again)
+        again = self._run_elsewhere(left)
         if not known:  # that it cannot even start is no news
             _log.warning(
                 "worker %d died; %s; %s",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from txloop.executors.base import Deliver, Reactor, Running, Work
+    from txloop.watch import Watch
 
 __all__ = ["SerialExecutor", "run_here"]
 
@@ -36,7 +37,9 @@ class SerialExecutor:
     workers = 1
     forks = False
     parallel = False
+    stretch = 1.0
     transport_seconds = math.inf  # there is nowhere to send to
+    watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         """Take and ignore the number of workers: there is one thread."""
@@ -58,8 +61,14 @@ class SerialExecutor:
     def withdraw(self, number: int) -> bool:
         return False  # it has run
 
+    def take_back(self) -> int | None:
+        return None  # nothing waits
+
     def running(self) -> Sequence[Running]:
         return ()
+
+    def renew(self) -> bool:
+        return True
 
     def close(self) -> None:
         self._deliver = None

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import os
 import sys
 import threading
 from typing import TYPE_CHECKING
 
+from txloop.arithmetic import numpy_state, set_numpy_state
 from txloop.errors import TxInternalError
 from txloop.executors.base import NICENESS, gil_enabled
 from txloop.executors.isolation import opened
+from txloop.outside import guard
 from txloop.running import run_attempt
 from txloop.store import committed
 from txloop.types import Outcome, Refusal
+from txloop.watch import GivenWatch, roots_of
 
 if TYPE_CHECKING:
+    from txloop.arithmetic import NumpyState
     from txloop.executors.base import Reactor
     from txloop.executors.handover import Assignment, Handover
-    from txloop.types import Answer
+    from txloop.types import Answer, Call
 
 __all__ = ["WorkerThread"]
 
@@ -45,6 +50,8 @@ class WorkerThread(threading.Thread):
         self._number = number
         self._handover = handover
         self._reactor = reactor
+        self._given_watch = GivenWatch()
+        self._numpy: NumpyState | None = None
 
     def start(self) -> None:
         """Start it.
@@ -54,6 +61,7 @@ class WorkerThread(threading.Thread):
         """
         committed.readers.add(self)
         committed.forget_views()
+        self._numpy = numpy_state()
         try:
             super().start()
         except BaseException:
@@ -73,7 +81,7 @@ class WorkerThread(threading.Thread):
         lines: list[str] = []
         while frame is not None and len(lines) < _MOST_FRAMES:
             code = frame.f_code
-            if code is run_attempt.__code__:
+            if code.co_filename == run_attempt.__code__.co_filename:
                 break
             place = f'File "{code.co_filename}", line {frame.f_lineno}'
             lines.append(f"  {place} in {code.co_name}")
@@ -81,6 +89,7 @@ class WorkerThread(threading.Thread):
         return "\n".join(lines)
 
     def _serve(self) -> None:
+        set_numpy_state(self._numpy)  # before numpy 2.0, that of each thread
         # The running loop is hidden from transactions; this is for what they leave
         # behind, such as finalizers, which may ask for the current one.
         if isinstance(self._reactor, asyncio.AbstractEventLoop):
@@ -99,16 +108,24 @@ class WorkerThread(threading.Thread):
         call = opened(assignment.work.call)
         if isinstance(call, Refusal):
             return call
+        if call.guarded:
+            guard()
+        run = functools.partial(self._attempt, assignment, call)
         try:
-            return contextvars.Context().run(
-                run_attempt,
-                call,
-                speculative=True,
-                keep_reads=False,
-                worker=self._number,
-                on_begin=lambda attempt: self._handover.begin(assignment, attempt),
-            )
+            if not call.watched:
+                return run()
+            key = roots_of(call.function, call.args).key
+            return self._given_watch.run(key, call, run)
         except BaseException as error:  # not the program's: that is an answer
             failure = TxInternalError(f"a worker failed to run {call.label}")
             failure.__cause__ = error
             return Outcome(assignment.snapshot, error=failure)
+
+    def _attempt(self, assignment: Assignment, call: Call) -> Answer:
+        return run_attempt(
+            call,
+            speculative=True,
+            keep_reads=False,
+            worker=self._number,
+            on_begin=lambda attempt: self._handover.begin(assignment, attempt),
+        )

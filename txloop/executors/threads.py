@@ -28,7 +28,9 @@ from txloop.executors.thread_worker import WorkerThread
 from txloop.executors.transport import adjusted
 from txloop.executors.wire import UNPICKLABLE
 from txloop.store import committed
-from txloop.types import Answer, Outcome, Refusal
+from txloop.types import Answer, Call, Outcome, Refusal
+from txloop.watch import Watch
+from txloop.weak import weakly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,10 +54,13 @@ class ThreadsExecutor:
     name = "threads"
     forks = False
     parallel = True
+    stretch = 1.0
+    watch: Watch | None
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or available_cores()
         self.transport_seconds = 0.0
+        self.watch = Watch(copies=False)
         self._handover = Handover(self.workers)
         self._threads: dict[int, WorkerThread] = {}  # by number
         self._settling: deque[tuple[Assignment, Answer]] = deque()
@@ -73,7 +78,7 @@ class ThreadsExecutor:
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         self._reactor = reactor
         self._deliver = deliver
-        self._handover.ring = self._ring
+        self._handover.ring = weakly(self._ring)
         self._fill()
 
     def _fill(self) -> None:
@@ -119,6 +124,9 @@ class ThreadsExecutor:
                 ", ".join(sorted(labels)),
             )
 
+    def renew(self) -> bool:
+        return True
+
     # Sending
 
     def run(self, batch: Sequence[Work]) -> None:
@@ -133,14 +141,11 @@ class ThreadsExecutor:
     def _prepared(self, work: Work) -> Work | None:
         """Return work as a worker may take it; None if it was refused."""
         started = time.thread_time()
-        try:
-            call = isolated(work.call)
-        except UNPICKLABLE as error:
-            self._tell(work.number, Refusal(f"it does not pickle ({error})"))
-            return None
+        call = _isolated(work.call)
         if not self._threads:
-            refusal = Refusal("there are no workers", lasting=False, warn=False)
-            self._tell(work.number, refusal)
+            call = Refusal("there are no workers", lasting=False, warn=False)
+        if isinstance(call, Refusal):
+            self._tell(work.number, call)  # it may run here and now
             return None
         if call.timeout_seconds is not None:
             self._timeouts[work.number] = call.timeout_seconds
@@ -156,6 +161,9 @@ class ThreadsExecutor:
             self._forget(number)
             self._release()
         return withdrawn
+
+    def take_back(self) -> int | None:
+        return None  # its workers share this thread's memory: nothing is packed
 
     def running(self) -> list[Running]:
         return [
@@ -272,3 +280,10 @@ class ThreadsExecutor:
             number, Outcome(committed.version, error=error, body_seconds=seconds)
         )
         self.feed()
+
+
+def _isolated(call: Call) -> Call | Refusal:
+    try:
+        return isolated(call)
+    except UNPICKLABLE as error:
+        return Refusal(f"it does not pickle ({error})")

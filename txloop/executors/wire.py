@@ -41,7 +41,7 @@ FRAMING_BYTES = 64
 
 _MARK = b"\xabtx\x01"
 _HEAD = struct.Struct(">4sQ")
-_NUMBER = struct.Struct(">q")
+_NUMBER = struct.Struct(">qd")
 _PROTOCOL = 5
 
 UNPICKLABLE = (Exception,)
@@ -74,12 +74,18 @@ def _length(head: bytes | bytearray, start: int = 0) -> int:
     return int(length)
 
 
-def numbered(number: int, body: bytes) -> bytes:
-    """Return `body` with a number in front: known even if the body does not load."""
-    return _NUMBER.pack(number) + body
+def numbered(number: int, body: bytes, lost_seconds: float = 0.0) -> bytes:
+    """Return `body` with what is known even if it does not load in front.
+
+    Args:
+        number: That of the attempt.
+        body: The answer.
+        lost_seconds: For how long the attempt could have run and had no core.
+    """
+    return _NUMBER.pack(number, lost_seconds) + body
 
 
-def split_number(body: bytes) -> tuple[int, bytes]:
+def split_number(body: bytes) -> tuple[int, float, bytes]:
     """Undo `numbered`.
 
     Raises:
@@ -87,7 +93,7 @@ def split_number(body: bytes) -> tuple[int, bytes]:
     """
     if len(body) < _NUMBER.size:
         raise GarbledError(f"no answer begins with {body!r}")
-    return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]
+    return *_NUMBER.unpack_from(body), body[_NUMBER.size :]
 
 
 def receive_frame(connection: socket.socket) -> bytes | None:

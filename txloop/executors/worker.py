@@ -8,8 +8,8 @@ connection does.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import faulthandler
+import functools
 import os
 import random
 import signal
@@ -32,12 +32,17 @@ from txloop.executors.wire import (
     receive_frame,
 )
 from txloop.faults import faults_on_purpose
+from txloop.outside import guard
 from txloop.running import run_attempt
 from txloop.store import committed
+from txloop.timing import Delay
 from txloop.types import Answer, Outcome, Refusal
+from txloop.watch import WorkerWatch
 
 if TYPE_CHECKING:
     import socket
+
+    from txloop.executors.contexts import Base
 
 __all__ = ["LAST_WORDS", "on_worker_start", "run_worker"]
 
@@ -55,7 +60,8 @@ def on_worker_start(function: F) -> F:
     """Run `function` in each new worker process before its first transaction.
 
     For what does not survive a fork: database connections, threads. Sockets and files
-    that the program had open are closed in workers. Register at import, from any
+    that the program had open are closed in workers. Containers may be read in it, but
+    written in transactions only. Register at import, from any
     thread; it may be used as a decorator. A function that raises is logged, and the
     worker goes on. On executors without processes it never runs.
     """
@@ -63,14 +69,15 @@ def on_worker_start(function: F) -> F:
     return function
 
 
-def run_worker(connection: socket.socket, number: int) -> None:
+def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
     """Serve the loop's process over `connection` until it closes.
 
     Args:
-        connection: Carries frames: ``(version, dump, deltas, dropped, calls)`` in,
-            numbered answers out. The first answer has number -1 and tells the
+        connection: Carries frames: ``(sent_at, version, dump, deltas, dropped, calls)``
+            in, numbered answers out. The first answer has number -1 and tells the
             process number and the tracebacks of failed start hooks.
         number: Tells this worker from all others of the program's run.
+        base: The context of calls that say nothing else.
     """
     os.nice(NICENESS)
     random.seed()
@@ -85,7 +92,7 @@ def run_worker(connection: socket.socket, number: int) -> None:
         reply, packing = faults.replying(reply), faults.packing(packing)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         # Until the loop's process closes it, or leaves.
-        _serve(connection, reply, packing)
+        _serve(connection, reply, packing, base)
 
 
 def _promise_last_words(descriptor: int) -> None:
@@ -101,20 +108,29 @@ def _serve(
     connection: socket.socket,
     reply: Callable[[bytes], None],
     pack: Callable[[Answer], bytes],
+    base: Base,
 ) -> None:
-    troubles = [trouble for hook in _start_hooks if (trouble := _trouble(hook))]
+    # What a hook sets in its context, attempts find in theirs.
+    troubles = [base.context.run(_trouble, hook) for hook in _start_hooks]
+    troubles = [trouble for trouble in troubles if trouble]
     connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
     broken: str | None = None
+    watch = WorkerWatch()
+    delay = Delay()
     while (body := receive_frame(connection)) is not None:
-        version, dump, deltas, dropped, calls = unpack_plain(body)
+        sent_at, version, dump, deltas, dropped, calls = unpack_plain(body)
         del body
         if broken is None:
             broken = _catch_up(version, dump, deltas, dropped)
         for attempt, payload in calls:
-            answer = dumps(Refusal(broken)) if broken else _answer(payload, pack)
+            delay.begin()
+            found = Refusal(broken) if broken else _answer(payload, watch, base)
+            answer = pack(found)
             if len(answer) > LARGEST_BYTES - FRAMING_BYTES:
                 answer = dumps(Refusal(f"its answer has {len(answer)} bytes"))
-            reply(frame(numbered(attempt, answer)))
+            reply(frame(numbered(attempt, answer, delay.end(sent_at))))
+            if isinstance(found, Refusal) and found.spoilt:
+                return  # what else is to be done runs in another worker
         del calls
         flush_output()
 
@@ -143,7 +159,7 @@ def _catch_up(
             dropped = committed.kept.keys() - set(living)
         for delta in deltas:
             writes = loads(delta)
-            committed.install(writes)
+            committed.replay(writes)
             committed.kept.update({one._number: one for one, _, _ in writes})
     except MemoryError:
         raise  # another worker may have more
@@ -154,15 +170,18 @@ def _catch_up(
     return None
 
 
-def _answer(payload: bytes, pack: Callable[[Answer], bytes]) -> bytes:
+def _answer(payload: bytes, watch: WorkerWatch, base: Base) -> Answer:
     try:
-        call, worker = unpack_call(payload)
+        call, worker = unpack_call(payload, base)
     except MemoryError as error:
-        return pack(Outcome(committed.version, error=error))
+        return Outcome(committed.version, error=error)
     except Exception as error:  # whatever the classes of the program raise
-        reason = f"a worker cannot load it ({error!r}); define it before the first call"
-        return dumps(Refusal(reason))
-    answer = contextvars.Context().run(
+        return Refusal(
+            f"a worker cannot load it ({error!r}); define it before the first call"
+        )
+    if call.guarded:
+        guard()
+    run = functools.partial(
         run_attempt, call, speculative=True, keep_reads=False, worker=worker
     )
-    return pack(answer)
+    return watch.run(call, run)

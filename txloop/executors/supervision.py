@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from txloop.executors.base import Reactor
     from txloop.executors.connection import WorkerConnection
 
-__all__ = ["Trouble", "Watch"]
+__all__ = ["Supervision", "Trouble"]
 
 LOOK_SECONDS = 0.25
 """How often a worker is looked at while it has something to do."""
@@ -58,7 +58,7 @@ class _Seen:
     spoken_of: bool = False
 
 
-class Watch:
+class Supervision:
     """Looks at the workers of one executor; used by the loop thread only."""
 
     def __init__(

@@ -1,0 +1,365 @@
+"""What can be stored as it is, by its kind; and what to do about the rest.
+
+What is stored travels by pickle. So it must not change, or a change would be seen in
+some workers only; and it must be equal to its copies, or it would be lost among them.
+Nothing of numpy is imported: where there are objects of it, it is there already.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import dataclasses
+import datetime
+import decimal
+import dis
+import enum
+import fractions
+import ipaddress
+import pathlib
+import pickle
+import re
+import sys
+import types
+import uuid
+import zoneinfo
+from typing import TYPE_CHECKING, Any
+
+from txloop.container import Container
+from txloop.errors import TxValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "FAMILIES",
+    "SCALARS",
+    "check_key",
+    "is_frozen_dataclass",
+    "is_immutable",
+    "is_plain_tuple",
+    "keeps_its_identity",
+    "named",
+    "refusal",
+]
+
+SCALARS: frozenset[type] = frozenset(
+    {
+        bool,
+        bytes,
+        complex,
+        float,
+        int,
+        range,
+        str,
+        type(None),
+        type(Ellipsis),
+        type(NotImplemented),
+        datetime.date,
+        datetime.datetime,
+        datetime.time,
+        datetime.timedelta,
+        datetime.timezone,
+        decimal.Decimal,
+        fractions.Fraction,
+        re.Pattern,
+        uuid.UUID,
+        zoneinfo.ZoneInfo,
+    }
+)
+"""Classes whose objects never change; not those derived from them."""
+
+FAMILIES = (
+    Container,
+    enum.Enum,
+    ipaddress.IPv4Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Address,
+    ipaddress.IPv6Network,
+    pathlib.PurePath,
+    type,
+)
+"""Classes whose objects never change, with those derived from them."""
+
+_DERIVED_FROM = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+)
+"""Classes without changes, too; but what is derived from them may have attributes."""
+
+
+def is_immutable(value: Any) -> bool:
+    """Tell whether something other than a tuple or the like can be stored as it is."""
+    if type(value) in SCALARS or isinstance(value, FAMILIES):
+        return True
+    if isinstance(value, types.FunctionType):
+        return _what_it_holds(value) is None
+    if isinstance(value, types.BuiltinFunctionType | types.MethodType):
+        owner = getattr(value, "__self__", None)
+        return owner is None or isinstance(owner, type | types.ModuleType)
+    if _is_of_numpy(value, "generic"):
+        return not _is_of_numpy(value, "void")
+    if isinstance(value, _DERIVED_FROM):
+        return _travels(value) and all(map(_is_immutable_deeply, _attributes(value)))
+    return _is_frozen_array(value)
+
+
+def _is_immutable_deeply(value: Any) -> bool:
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_immutable_deeply, value))
+    if is_frozen_dataclass(value):
+        return all(map(_is_immutable_deeply, _parts(value)))
+    return is_immutable(value)
+
+
+def is_frozen_dataclass(value: object) -> bool:
+    """Tell whether it is an instance of a frozen dataclass."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
+
+
+def is_plain_tuple(value: tuple[object, ...]) -> bool:
+    """Tell whether it can be made again from its parts: a tuple or a named one."""
+    return type(value) is tuple or hasattr(value, "_make")
+
+
+def _parts(value: Any) -> list[Any]:
+    names = [field.name for field in dataclasses.fields(value)]
+    return [getattr(value, name) for name in names if hasattr(value, name)]
+
+
+def _attributes(value: Any) -> list[Any]:
+    names = copyreg._slotnames(type(value))  # type: ignore[attr-defined] # as for pickle
+    found = [getattr(value, name) for name in names if hasattr(value, name)]
+    return [*found, *getattr(value, "__dict__", {}).values()]
+
+
+def _travels(value: Any) -> bool:
+    """Tell whether a copy by pickle is equal, and of the same class."""
+    try:
+        copied = pickle.loads(pickle.dumps(value))
+    except Exception:  # whatever the classes of the program raise
+        return False
+    return type(copied) is type(value) and bool(copied == value)
+
+
+# Objects that are equal to themselves only
+
+
+def keeps_its_identity(value: Any) -> bool:
+    """Tell whether all copies of it in a process are one, or equal.
+
+    Classes, functions and members of enums are found by their names, and some objects
+    are by what they pickle as; others become new ones in each worker.
+    """
+    kind: Any = type(value)
+    if not (kind.__eq__ is object.__eq__ or kind.__hash__ is object.__hash__):
+        return True
+    if kind in SCALARS or isinstance(value, FAMILIES):
+        return True
+    if isinstance(value, types.FunctionType):
+        return _is_found_by_name(value)
+    return _comes_back_itself(value)
+
+
+def _comes_back_itself(value: Any) -> bool:
+    try:
+        return pickle.loads(pickle.dumps(value)) is value
+    except Exception:  # whatever the classes of the program raise
+        return False
+
+
+def check_key(key: Any) -> None:
+    """Check that a key is equal to its copies, so that a worker finds it.
+
+    Raises:
+        TxValueError: if it is not.
+    """
+    if type(key) in SCALARS:
+        return
+    if isinstance(key, tuple | frozenset):
+        for part in key:
+            check_key(part)
+    elif not keeps_its_identity(key):
+        raise _lost(key, "as a key")
+    elif isinstance(key, types.MethodType | types.BuiltinFunctionType):
+        if not is_immutable(key):
+            raise refusal(key)
+    elif is_frozen_dataclass(key):
+        for part in _parts(key):
+            check_key(part)
+
+
+# Functions
+
+
+def _is_found_by_name(function: types.FunctionType) -> bool:
+    found: object = sys.modules.get(function.__module__ or "")
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function
+
+
+def _what_it_holds(
+    function: types.FunctionType, seen: frozenset[int] = frozenset()
+) -> str | None:
+    """Return the name of what would be copied with a function, and can change.
+
+    One that is found by its name is not copied, whatever it refers to.
+    """
+    if _is_found_by_name(function) or id(function) in seen:
+        return None
+    seen |= {id(function)}
+    for name, value in _references(function):
+        if isinstance(value, types.FunctionType):
+            inner = _what_it_holds(value, seen)
+            if inner is not None:
+                return inner
+        elif not (
+            isinstance(value, types.ModuleType)
+            or _is_immutable_deeply(value)
+            or _comes_back_itself(value)
+        ):
+            return name
+    return None
+
+
+_EMPTY = object()  # a cell without contents, which may get some
+
+
+def _references(function: types.FunctionType) -> Iterator[tuple[str, object]]:
+    """Yield what a function refers to by name and would take along."""
+    code = function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:
+            yield name, _EMPTY
+    defaults = function.__defaults__ or ()
+    arguments = code.co_varnames[: code.co_argcount]
+    yield from zip(reversed(arguments), reversed(defaults), strict=False)
+    yield from (function.__kwdefaults__ or {}).items()
+    yield from vars(function).items()
+    for name in _global_names(code):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    try:
+        steps = list(dis.get_instructions(code))
+    except IndexError:  # PyPy's fails at some variables of closures
+        yield from code.co_names
+    else:
+        yield from (step.argval for step in steps if step.opname == "LOAD_GLOBAL")
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _global_names(constant)
+
+
+# Numpy
+
+
+def _is_of_numpy(value: object, name: str) -> bool:
+    kind = getattr(sys.modules.get("numpy"), name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def _is_frozen_array(value: Any) -> bool:
+    """Tell whether it is an array that nobody can write to, here or in a worker.
+
+    Of those, only what lies in one piece arrives as it was.
+    """
+    if not _is_of_numpy(value, "ndarray") or type(value).__name__ != "ndarray":
+        return False
+    whole = value.flags.c_contiguous or value.flags.f_contiguous
+    if value.flags.writeable or value.dtype.hasobject or not whole:
+        return False
+    base = value.base
+    return base is None or isinstance(base, bytes) or _is_frozen_array(base)
+
+
+# What is refused
+
+
+def refusal(value: Any) -> TxValueError:
+    """Return the error that says why a value cannot be stored, and what to do."""
+    if isinstance(value, types.FunctionType):
+        return TxValueError(
+            f"{named(value)} refers to {_what_it_holds(value)!r}, which can change and "
+            "would be copied with it; define it with def at the top of a module, or "
+            "give it what it needs as arguments"
+        )
+    if isinstance(value, types.MethodType | types.BuiltinFunctionType):
+        owner = type(getattr(value, "__self__", None)).__name__
+        return TxValueError(
+            f"{named(value)} may not be shared: its object, a {owner}, would be copied "
+            "with it; store the object, if it may be shared, and the method's name"
+        )
+    if is_frozen_dataclass(value):
+        return _lost(value, "as a value")
+    if isinstance(value, _DERIVED_FROM):
+        return _refused_scalar(value)
+    return TxValueError(
+        f"{named(value)} is mutable and may not be shared: a change to it would be "
+        f"seen by some workers only; {_advice(value)}"
+    )
+
+
+def _refused_scalar(value: Any) -> TxValueError:
+    plain = next(kind.__name__ for kind in _DERIVED_FROM if isinstance(value, kind))
+    if _travels(value):
+        reason = "has attributes that can change"
+    else:
+        reason = "is not equal to its copies, or has none by pickle"
+    return TxValueError(
+        f"{named(value)} {reason}, and may not be shared; store a plain {plain}"
+    )
+
+
+def _advice(value: Any) -> str:
+    if dataclasses.is_dataclass(value):
+        return "derive its class from txloop.TObject, freeze it, or txloop.share() it"
+    if isinstance(value, bytearray):
+        return "store bytes"
+    if isinstance(value, list | dict | set):
+        return "convert it to a plain list, dict or set"
+    if _is_of_numpy(value, "ndarray"):
+        if type(value).__name__ != "ndarray" or value.dtype.hasobject:
+            return "store what its tolist() returns"
+        return (
+            "store array.tolist(), or a copy in one piece that is read only: "
+            "array = array.copy(); array.flags.writeable = False"
+        )
+    if _is_of_numpy(value, "void"):
+        return "store its item(), a tuple"
+    return "store its parts, a tuple, a frozen dataclass or a txloop container"
+
+
+def _lost(value: Any, where: str) -> TxValueError:
+    if is_frozen_dataclass(value):
+        advice = "leave eq=False out of its dataclass, or make it an Enum's member"
+    elif isinstance(value, types.FunctionType):
+        advice = "define it with def at the top of a module"
+    else:
+        advice = "use a string, a number, a tuple or a member of an Enum"
+    return TxValueError(
+        f"{named(value)} is equal only to itself and may not be shared {where}: in a "
+        f"worker it is another one; {advice}"
+    )
+
+
+def named(value: object) -> str:
+    """Return what to call a value in a message."""
+    text = repr(value)
+    if len(text) > 60:
+        text = text[:57] + "..."
+    return f"{type(value).__name__} {text}"

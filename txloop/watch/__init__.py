@@ -1,0 +1,45 @@
+"""The watch: plain objects are looked at while the program runs (rule 9).
+
+The scan reads code, and reading is never complete. So the plain mutable objects that a
+function can reach are listed when it is first seen, and looked at: in a worker after
+each attempt, on the loop thread before a call is sent away and when its answer is
+there. What has changed keeps the function on the loop thread, until nothing changes
+any more. The watch calls nothing of the program and changes nothing::
+
+    kinds      what an object is to the watch
+    names      which names code uses, and in which line
+    templates  which names templates use
+    randomness the generators that a process shares
+    pictures   what an object looked like, and whether it looks otherwise now
+    ambient    what belongs to the whole process: its folder, environment, locale ...
+    reach      the walk from a function to all that it can reach
+    roots      where that walk begins
+    subject    one function under watch: when to look at what
+    given      what a call has by value
+    watch      all functions, on the loop thread
+    in_worker  all functions, in a worker
+"""
+
+from __future__ import annotations
+
+from txloop.watch.given import Given, GivenWatch
+from txloop.watch.in_worker import WorkerWatch
+from txloop.watch.reach import Roots
+from txloop.watch.roots import ROOTS_OF, roots_of
+from txloop.watch.subject import Change, Subject
+from txloop.watch.templates import names_in_templates
+from txloop.watch.watch import Watch, why_held
+
+__all__ = [
+    "ROOTS_OF",
+    "Change",
+    "Given",
+    "GivenWatch",
+    "Roots",
+    "Subject",
+    "Watch",
+    "WorkerWatch",
+    "names_in_templates",
+    "roots_of",
+    "why_held",
+]

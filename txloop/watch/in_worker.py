@@ -1,0 +1,82 @@
+"""The watch in a worker: a look after each attempt, before its answer is sent."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from txloop.types import Refusal
+from txloop.watch.ambient import Imports
+from txloop.watch.given import GivenWatch
+from txloop.watch.reach import reach_of
+from txloop.watch.roots import roots_of
+from txloop.watch.subject import SHARE, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from txloop.types import Answer, Call
+    from txloop.watch.reach import Reach, Roots
+
+__all__ = ["WorkerWatch"]
+
+
+class WorkerWatch:
+    """What may not change in one worker process; used by its only thread.
+
+    What a function reaches is pictured when it first runs there: until then only other
+    functions under watch, and start hooks, can have changed it.
+    """
+
+    def __init__(self) -> None:
+        self._subjects: dict[Hashable, Subject] = {}
+        self._given = GivenWatch()
+        self._disturbances = 0  # calls that are not watched
+
+    def run(self, call: Call, run: Callable[[], Answer]) -> Answer:
+        """Return the answer to a call; a `Refusal` if it has changed plain objects.
+
+        Args:
+            call: What runs.
+            run: Makes the attempt.
+        """
+        if not call.watched:
+            self._disturbances += 1
+            return run()
+        roots = roots_of(call.function, call.args)
+        subject = self._subject(roots)
+        answer = self._given.run(roots.key, call, run)
+        seconds = 0.0 if isinstance(answer, Refusal) else answer.body_seconds
+        change = subject.look(SHARE * seconds)
+        if change is None:
+            return answer
+        if isinstance(answer, Refusal) and answer.lasting:
+            return dataclasses.replace(answer, spoilt=True)
+        reason = change.describe("it changes")
+        return Refusal(reason, trace=answer.trace, spoilt=True, settles=True)
+
+    def _subject(self, roots: Roots) -> Subject:
+        subject = self._subjects.get(roots.key)
+        if subject is None:
+            subject = self._subjects[roots.key] = Subject(roots, _reach(roots))
+            subject.epoch = self._disturbances
+        elif subject.epoch != self._disturbances:
+            subject.epoch = self._disturbances
+            subject.reach = _reach(roots)
+            subject.begin_anew()
+        return subject
+
+
+def _reach(roots: Roots) -> Reach:
+    """Return what a function reaches where nothing but attempts changes anything.
+
+    Whatever changes of the process then, its code has changed, by whatever name.
+    """
+    reach = reach_of(roots, {})
+    for index, thing in enumerate(reach.things):
+        if thing.object is None:
+            reach.names[index] = None
+    reach.things.append(Imports(None, "", None))
+    reach.names.append(None)
+    reach.places.append(None)
+    return reach

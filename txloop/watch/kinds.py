@@ -1,0 +1,243 @@
+"""What an object is to the watch, told by its class alone.
+
+Objects are never asked themselves: a proxy would answer by running the program's code.
+Classes of libraries are known by name, so that no library is imported to be known.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import datetime
+import decimal
+import enum
+import functools
+import ipaddress
+import logging
+import pathlib
+import re
+import sys
+import threading
+import types
+import weakref
+import zoneinfo
+from array import array
+from collections import deque
+from io import BytesIO, StringIO
+
+from txloop.cells.kinds import SCALARS
+
+__all__ = ["ATOMS", "Kind", "is_live_stream", "kind_of", "why_held"]
+
+ATOMS = SCALARS - {re.Pattern, zoneinfo.ZoneInfo}
+"""Classes of immutable things without parts, which are the same if they are equal."""
+
+
+class Kind(enum.Enum):
+    """How an object is pictured, and what leads on from it."""
+
+    NOTHING = enum.auto()  # neither
+    PARTS = enum.auto()  # immutable, its parts may not be
+    LIST = enum.auto()
+    DICT = enum.auto()
+    SET = enum.auto()
+    WEAK = enum.auto()  # what it holds may vanish by itself
+    BUFFER = enum.auto()
+    TEXT = enum.auto()  # a file in memory
+    FUNCTION = enum.auto()
+    WRAPPER = enum.auto()  # methods, partials, properties
+    CACHE = enum.auto()  # of `lru_cache`
+    CLASS = enum.auto()
+    MODULE = enum.auto()
+    VARIABLE = enum.auto()  # of a context
+    OBJECT = enum.auto()  # attributes, in a dict or in slots
+    HELD = enum.auto()  # a copy is useless, wherever it is found
+    HELD_NEAR = enum.auto()  # ... where the program's own code uses it
+
+
+_WRAPPERS = (
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    functools.partial,
+    functools.partialmethod,
+    functools.cached_property,
+    weakref.ref,
+    property,
+    classmethod,
+    staticmethod,
+)
+
+_made: type = type(functools.lru_cache(lambda: None))
+_CACHE = None if _made is types.FunctionType else _made  # as on PyPy
+
+_BASES = (
+    # The first that fits counts.
+    (Kind.NOTHING, (logging.Logger, logging.LoggerAdapter, logging.Handler)),
+    (Kind.NOTHING, (contextvars.Context, decimal.Context, re.Pattern)),
+    (Kind.VARIABLE, (contextvars.ContextVar,)),
+    (Kind.NOTHING, (types.CodeType, types.FrameType, types.TracebackType)),
+    (Kind.NOTHING, (zoneinfo.ZoneInfo, datetime.tzinfo)),
+    # They keep what they have worked out.
+    (Kind.NOTHING, (pathlib.PurePath, ipaddress._IPAddressBase)),
+    (Kind.WEAK, (weakref.WeakSet, weakref.WeakKeyDictionary)),
+    (Kind.WEAK, (weakref.WeakValueDictionary,)),
+    (Kind.MODULE, (types.ModuleType,)),
+    (Kind.FUNCTION, (types.FunctionType,)),
+    (Kind.WRAPPER, _WRAPPERS),
+    (Kind.PARTS, (tuple, frozenset, types.MappingProxyType)),
+    (Kind.LIST, (list, deque)),
+    (Kind.DICT, (dict,)),
+    (Kind.SET, (set,)),
+    (Kind.BUFFER, (bytearray, array, memoryview)),
+    (Kind.OBJECT, (threading.local,)),
+)
+
+# By module and name of a class or one of its bases; a name that ends in * stands for
+# all of a package, a name "*" for all classes of the module.
+_HELD = {
+    ("socket", "socket"),
+    ("_socket", "socket"),
+    ("tornado.iostream", "BaseIOStream"),
+    ("tornado.web", "RequestHandler"),
+    ("tornado.websocket", "WebSocketClientConnection"),
+}
+
+_HELD_NEAR = {
+    ("_io", "_IOBase"),
+    ("tempfile", "*"),
+    ("shelve", "*"),
+    ("zipfile", "ZipFile"),
+    ("tarfile", "TarFile"),
+    ("subprocess", "Popen"),
+    ("concurrent.futures._base", "Executor"),
+    ("multiprocessing.pool", "Pool"),
+    ("multiprocessing.connection", "_ConnectionBase"),
+    ("multiprocessing.process", "BaseProcess"),
+    ("_thread", "lock"),
+    ("_thread", "RLock"),
+    ("thread", "lock"),
+    ("thread", "RLock"),
+    ("threading", "_RLock"),
+    ("threading", "Condition"),
+    ("threading", "Semaphore"),
+    ("threading", "Event"),
+    ("threading", "Barrier"),
+    ("threading", "Thread"),
+    ("queue", "Queue"),
+    ("queue", "SimpleQueue"),
+    ("_queue", "SimpleQueue"),
+    ("_queue", "Queue"),
+    ("multiprocessing.queues", "*"),
+    ("multiprocessing.synchronize", "*"),
+    ("multiprocessing.sharedctypes", "*"),
+    ("asyncio.queues", "Queue"),
+    ("asyncio.locks", "*"),
+    ("_asyncio", "Future"),
+    ("_asyncio", "Task"),
+    ("asyncio.futures", "Future"),
+    ("asyncio.tasks", "Task"),
+    ("tornado.queues", "Queue"),
+    ("tornado.locks", "*"),
+    ("random", "Random"),
+    ("_random", "Random"),
+    ("numpy.random.mtrand", "RandomState"),
+    ("numpy.random._generator", "Generator"),
+    ("numpy.random.bit_generator", "BitGenerator"),
+}
+
+_HARMLESS = {
+    ("mmap", "mmap"),  # workers share it, as a rule
+    ("random", "SystemRandom"),
+    ("uvloop", "*"),
+    ("tornado.httpclient", "*"),
+    ("tornado.httpserver", "*"),
+    ("tornado.ioloop", "*"),
+    ("tornado.locale", "*"),
+    ("tornado.log", "*"),
+    ("tornado.platform.asyncio", "*"),
+    ("tornado.routing", "*"),
+    ("tornado.tcpserver", "*"),
+    ("tornado.template", "*"),
+    ("asyncio.base_events", "*"),
+    ("asyncio.events", "*"),
+    ("_asyncio", "*"),
+}
+"""What no transaction changes, or what may well differ: loops, compiled templates."""
+
+_kinds: dict[type, Kind] = dict.fromkeys(ATOMS, Kind.NOTHING)
+"""The kind of each class, as far as asked: a memory of `_judged`, for all threads."""
+
+
+def kind_of(thing: object) -> Kind:
+    """Return what `thing` is to the watch."""
+    cls = type(thing)
+    kind = _kinds.get(cls)
+    if kind is None:
+        kind = _kinds[cls] = _judged(cls)
+    return kind
+
+
+def _judged(cls: type) -> Kind:
+    if issubclass(cls, type):
+        return Kind.CLASS
+    names = [(str(each.__module__), each.__name__) for each in cls.__mro__]
+    if any(module.partition(".")[0] == "txloop" for module, _ in names):
+        return Kind.NOTHING
+    if ("random", "SystemRandom") in names:
+        return Kind.NOTHING
+    if issubclass(cls, StringIO | BytesIO):
+        return Kind.TEXT
+    if _lists(_HELD, names) or _is_database(cls):
+        return Kind.HELD
+    if _lists(_HELD_NEAR, names):
+        return Kind.HELD_NEAR
+    if _lists(_HARMLESS, names):
+        return Kind.NOTHING
+    if cls is _CACHE:
+        return Kind.CACHE
+    for kind, bases in _BASES:
+        if issubclass(cls, bases):
+            return kind
+    if "__next__" in dir(cls) or issubclass(cls, types.CoroutineType):
+        return Kind.HELD_NEAR
+    if _is_numpy_array(cls):
+        return Kind.BUFFER
+    if any(module == "numpy" for module, _ in names):
+        return Kind.NOTHING  # its scalars and dtypes
+    return Kind.OBJECT
+
+
+def _lists(table: set[tuple[str, str]], names: list[tuple[str, str]]) -> bool:
+    return any(name in table or (name[0], "*") in table for name in names)
+
+
+def _is_database(cls: type) -> bool:
+    """Tell whether it is a connection or a cursor as PEP 249 has them."""
+    if cls.__module__ == "builtins":
+        return False
+    connection = hasattr(cls, "cursor") and hasattr(cls, "commit")
+    return connection or (hasattr(cls, "execute") and hasattr(cls, "fetchone"))
+
+
+def _is_numpy_array(cls: type) -> bool:
+    numpy = sys.modules.get("numpy")
+    array_class = getattr(numpy, "ndarray", None)
+    return isinstance(array_class, type) and issubclass(cls, array_class)
+
+
+def is_live_stream(thing: object) -> bool:
+    """Tell whether a file is one that each process has, or is closed."""
+    standard = [sys.stdin, sys.stdout, sys.stderr]
+    standard += [sys.__stdin__, sys.__stdout__, sys.__stderr__]
+    if any(thing is one or thing is getattr(one, "buffer", one) for one in standard):
+        return False
+    return not getattr(thing, "closed", False)
+
+
+def why_held(thing: object) -> str:
+    """Return what is wrong with a copy of something that is held."""
+    if issubclass(type(thing), threading.local):
+        return "which was set for this thread alone, in a threading.local"
+    cls = type(thing)
+    name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
+    return f"a {name}, of which a copy in another process is of no use"

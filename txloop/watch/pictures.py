@@ -1,0 +1,387 @@
+"""What a plain object looked like, and whether it looks otherwise now.
+
+A picture holds on to what an object held: as long as it does, no other object can have
+that identity. Parts are compared by identity first; atoms may also be equal. No code of
+the program runs for it, neither ``__eq__`` nor ``__hash__``.
+
+Another thread may change an object while it is looked at; that counts as a change.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+import gc
+import operator
+import zlib
+from collections import OrderedDict
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from txloop.watch.kinds import ATOMS, Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+
+    from txloop.watch.reach import Place
+
+__all__ = [
+    "INTERNAL",
+    "LARGE",
+    "Names",
+    "Namespace",
+    "Thing",
+    "cache_results",
+    "thing_of",
+]
+
+LARGE = 100_000
+"""Of a container with more parts, the length and the first ones are looked at."""
+
+_FIRST = 1_000
+
+_WHOLE_BYTES = 1 << 16  # of a larger buffer, samples are looked at
+_SAMPLES = 16
+_SAMPLE_BYTES = 1 << 12
+
+_BYTES_A_PART = 1_000  # of a buffer take as long to look at as one part
+
+
+INTERNAL = frozenset(
+    [
+        *("__abstractmethods__", "__annotate_func__", "__annotations__"),
+        *("__annotations_cache__", "__dict__", "__doc__", "__slotnames__"),
+        *("__builtins__", "__cached__", "__file__", "__loader__", "__path__"),
+        *("__spec__", "__warningregistry__", "__weakref__", "_abc_cache"),
+        "_abc_impl",
+        *("_abc_negative_cache", "_abc_negative_cache_version", "_abc_registry"),
+        "_txloop_targets",
+    ]
+)
+"""Attributes that the interpreter, or txloop, sets when it likes."""
+
+
+class _Gone:
+    """What is there instead of an attribute that is not."""
+
+
+_GONE: Final = _Gone()
+
+
+def _same(old: object, new: object) -> bool:
+    if old is new:
+        return True
+    kind = type(old)
+    if kind is not type(new):
+        return False
+    return old == new if kind in ATOMS else False
+
+
+def _all_same(old: Iterable[object], look: Callable[[], Iterable[object]]) -> bool:
+    return all(map(operator.is_, old, look())) or all(map(_same, old, look()))
+
+
+class Names(NamedTuple):
+    """The attributes that matter.
+
+    Attributes:
+        present: Those that were there.
+        wanted: Those and others, which may come to be there.
+    """
+
+    present: tuple[str, ...]
+    wanted: Set[str]
+
+
+class Thing(abc.ABC):
+    """An object under watch.
+
+    Attributes:
+        object: Itself, which lives as long as this.
+        name: What the program calls it.
+        place: Where the program uses it, if known.
+        parts: How much there is to look at.
+    """
+
+    __slots__ = ("name", "object", "parts", "place")
+
+    def __init__(self, thing: Any, name: str, place: Place | None) -> None:
+        self.object = thing
+        self.name = name
+        self.place = place
+        self.parts = 1
+        self.retake()
+
+    @abc.abstractmethod
+    def retake(self) -> None:
+        """Take what it looks like now for what it should look like."""
+
+    @abc.abstractmethod
+    def difference(self, names: Names | None) -> str | None:
+        """Return what is otherwise than in the picture, "" for all of it, or None.
+
+        Args:
+            names: Of what has attributes, those that matter; None for all.
+        """
+
+
+class Items(Thing):
+    """A list or a deque."""
+
+    __slots__ = ("_base", "_picture", "_size")
+
+    def retake(self) -> None:
+        thing = self.object
+        self._base: Any = _builtin_base(thing)
+        self._size = self._base.__len__(thing)
+        most = self._size if self._size <= LARGE else _FIRST
+        self._picture = tuple(islice(self._base.__iter__(thing), most))
+        self.parts = 1 + len(self._picture)
+
+    def difference(self, names: Names | None) -> str | None:
+        thing, base = self.object, self._base
+        if base.__len__(thing) != self._size:
+            return ""
+        try:
+            same = _all_same(self._picture, functools.partial(base.__iter__, thing))
+        except RuntimeError:  # a deque that has just changed
+            return ""
+        return None if same else ""
+
+
+class Keys(Thing):
+    """A dict, with its order."""
+
+    __slots__ = ("_base", "_keys", "_size", "_values")
+
+    def retake(self) -> None:
+        thing = self.object
+        ordered = issubclass(type(thing), OrderedDict)
+        self._base: Any = OrderedDict if ordered else dict
+        while True:
+            try:
+                self._size = dict.__len__(thing)
+                most = self._size if self._size <= LARGE else _FIRST
+                self._keys = tuple(islice(self._base.keys(thing), most))
+                self._values = tuple(islice(self._base.values(thing), most))
+            except RuntimeError:  # another thread has just changed its size
+                continue
+            break
+        self.parts = 1 + 2 * len(self._keys)
+
+    def difference(self, names: Names | None) -> str | None:
+        thing, base = self.object, self._base
+        if dict.__len__(thing) != self._size:
+            return ""
+        try:
+            if not _all_same(self._keys, functools.partial(base.keys, thing)):
+                return ""
+            if not _all_same(self._values, functools.partial(base.values, thing)):
+                return self._which(tuple(base.values(thing)))
+        except RuntimeError:
+            return ""
+        return None
+
+    def _which(self, values: Sequence[object]) -> str:
+        for key, old, new in zip(self._keys, self._values, values, strict=False):
+            if not _same(old, new) and type(key) in ATOMS:
+                return f"[{key!r}]"
+        return ""
+
+
+class Members(Thing):
+    """A set."""
+
+    __slots__ = ("_picture",)
+
+    def retake(self) -> None:
+        self._picture = frozenset(self.object)  # with the hashes that are known there
+        self.parts = 1 + len(self._picture)
+
+    def difference(self, names: Names | None) -> str | None:
+        return None if frozenset.__eq__(self._picture, self.object) else ""
+
+
+class Living(Thing):
+    """A container that does not keep its members alive; it may only grow by a write."""
+
+    __slots__ = ("_picture",)
+
+    def retake(self) -> None:
+        self._picture = self._ids()
+        self.parts = 1 + len(self._picture)
+
+    def _ids(self) -> frozenset[int]:
+        data = vars(self.object).get("data", ())
+        # A WeakValueDictionary has references as values, the others as keys or members.
+        references = list(data.values() if isinstance(data, dict) else data)
+        references += list(data) if isinstance(data, dict) else []
+        return frozenset(map(id, references))
+
+    def difference(self, names: Names | None) -> str | None:
+        return "" if self._ids() - self._picture else None
+
+
+class Bytes(Thing):
+    """What has a buffer: a bytearray, an array, numpy's."""
+
+    __slots__ = ("_picture",)
+
+    def retake(self) -> None:
+        self._picture = _sum_of(self.object)
+        size = getattr(self.object, "nbytes", None) or len(self.object)
+        self.parts = 1 + min(size, _WHOLE_BYTES) // _BYTES_A_PART
+
+    def difference(self, names: Names | None) -> str | None:
+        return None if _sum_of(self.object) == self._picture else ""
+
+
+class Text(Thing):
+    """A file in memory, with its position."""
+
+    __slots__ = ("_picture",)
+
+    def retake(self) -> None:
+        self._picture = self._look()
+        self.parts = 2
+
+    def _look(self) -> tuple[object, object]:
+        if self.object.closed:
+            return None, None
+        return hash(self.object.getvalue()), self.object.tell()
+
+    def difference(self, names: Names | None) -> str | None:
+        return None if self._look() == self._picture else ""
+
+
+class Results(Thing):
+    """An `lru_cache`: it may grow, but not by what can be changed."""
+
+    __slots__ = ("_picture",)
+
+    def retake(self) -> None:
+        self._picture = cache_results(self.object)
+        self.parts = 1 + len(self._picture)
+
+    def difference(self, names: Names | None) -> str | None:
+        known = set(map(id, self._picture))
+        new = [one for one in cache_results(self.object) if id(one) not in known]
+        return "" if new else None
+
+
+class Namespace(Thing):
+    """What has attributes: a module, a class, an object; of those some may matter."""
+
+    __slots__ = ("_look", "_picture")
+
+    def __init__(
+        self,
+        thing: Any,
+        name: str,
+        place: Place | None,
+        look: Callable[[], Mapping[str, object]],
+    ) -> None:
+        """Take an object, and what returns its attributes, perhaps the very dict."""
+        self._look = look
+        super().__init__(thing, name, place)
+
+    @property
+    def attributes(self) -> Mapping[str, object]:
+        """What it has now."""
+        return self._look()
+
+    def retake(self) -> None:
+        self._picture = dict(self._look())
+        self.parts = 1 + len(self._picture)
+
+    def difference(self, names: Names | None) -> str | None:
+        now, old = self._look(), self._picture
+        present = old if names is None else names.present
+        for name in present:
+            value, before = now.get(name, _GONE), old.get(name, _GONE)
+            if value is before or name in INTERNAL:
+                continue
+            if not _same(before, value):
+                return f".{name}"
+        if len(now) != len(old):
+            for name in list(now):
+                wanted = names is None or name in names.wanted
+                if wanted and name not in old and name not in INTERNAL:
+                    return f".{name}"
+        return None
+
+
+_CLASSES: dict[Kind, type[Thing]] = {
+    Kind.LIST: Items,
+    Kind.DICT: Keys,
+    Kind.SET: Members,
+    Kind.WEAK: Living,
+    Kind.BUFFER: Bytes,
+    Kind.TEXT: Text,
+    Kind.CACHE: Results,
+}
+
+
+def thing_of(thing: object, kind: Kind, name: str, place: Place | None) -> Thing | None:
+    """Return an object under watch; None for one that is not pictured."""
+    found = _CLASSES.get(kind)
+    return None if found is None else found(thing, name, place)
+
+
+def _builtin_base(thing: object) -> Any:
+    return next(one for one in type(thing).__mro__ if one.__module__ in _BUILTIN)
+
+
+_BUILTIN = ("builtins", "collections", "_collections")
+
+
+def _sum_of(thing: Any) -> int:
+    """Return a checksum of a buffer; of a large one, of samples."""
+    view = memoryview(b"")
+    with suppress(TypeError, ValueError, BufferError):
+        view = memoryview(thing)
+    if not view.contiguous or view.nbytes == 0:
+        with suppress(Exception):  # whatever an array of a library raises
+            view = memoryview(thing.tobytes())
+    with suppress(TypeError):
+        view = view.cast("B")
+    size = view.nbytes
+    if size <= _WHOLE_BYTES:
+        return zlib.crc32(view, size)
+    total = size
+    for start in range(0, size - _SAMPLE_BYTES, (size - _SAMPLE_BYTES) // _SAMPLES):
+        total = zlib.crc32(view[start : start + _SAMPLE_BYTES], total)
+    return total
+
+
+def cache_results(cache: Any) -> list[object]:
+    """Return those of the results in an `lru_cache` that can be changed."""
+    attributes = getattr(cache, "__dict__", None)
+    referents = gc.get_referents(cache)
+    results: list[object] = []
+    for entries in referents:
+        if type(entries) is not dict or entries is attributes:
+            continue
+        values = list(entries.values())
+        if values and type(values[0]).__name__ != "_lru_list_elem":
+            results += values
+            continue
+        # A bounded one has its keys and results itself; what is in its dict has none.
+        others = {id(entries), id(attributes), id(cache.__wrapped__), *map(id, entries)}
+        results += [one for one in referents if id(one) not in others]
+    return [one for one in results if _is_mutable(one) and type(one) is not object]
+
+
+def _is_mutable(thing: object, depth: int = 0) -> bool:
+    kind = kind_of(thing)
+    if kind is Kind.PARTS:
+        return depth < 4 and any(_is_mutable(part, depth + 1) for part in thing)  # type: ignore[attr-defined] # a tuple or the like
+    return kind not in (
+        Kind.NOTHING,
+        Kind.CLASS,
+        Kind.MODULE,
+        Kind.FUNCTION,
+        Kind.WRAPPER,
+        Kind.CACHE,
+    )

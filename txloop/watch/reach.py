@@ -1,0 +1,576 @@
+"""The walk from a function to the plain objects that it can reach.
+
+It follows the names that code uses: in the globals of own functions, in closures and
+defaults, in classes of the program and their bases, in objects, containers and what
+wraps functions. Names are collected on the way, as in rapid type analysis (Bacon and
+Sweeney, 1996): an attribute that no reached code names is not gone into, unless code
+uses attributes that it does not name (`getattr`, `vars`). So an application that all
+handlers have does not tie them all to what a few of them use.
+
+The walk is wide before it is deep, and ends after `MOST_THINGS`: what is nearest to the
+code is under watch, whatever there is besides.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import sys
+import threading
+import types
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from txloop.origin import is_own_function, is_own_module, own_module_of
+from txloop.scan.things import class_label, module_label
+from txloop.watch.ambient import MAKING_FILES, Ambient, Umask
+from txloop.watch.kinds import ATOMS, Kind, is_live_stream, kind_of
+from txloop.watch.names import imports_of, names_of, uses_any_attribute, uses_any_global
+from txloop.watch.parts import BUILTIN, attributes_of, contents_of, parts_of, wrapped
+from txloop.watch.pictures import (
+    INTERNAL,
+    Names,
+    Namespace,
+    Thing,
+    cache_results,
+    thing_of,
+)
+from txloop.watch.randomness import is_seeded, is_shared_generator, shared_generators
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+
+__all__ = [
+    "MOST_THINGS",
+    "Place",
+    "Reach",
+    "Roots",
+    "Table",
+    "census",
+    "is_by_reference",
+    "pictures_by_value",
+    "reach_of",
+]
+
+MOST_THINGS = 20_000
+"""After so many objects the walk ends."""
+
+MOST_PICTURED = 2_000
+"""After so many objects, the walk through the whole program ends."""
+
+_MOST_CHILDREN = 1_000
+"""Of the parts of a container, so many are gone into."""
+
+Table = dict[object, Thing]
+"""What is under watch, by identity: one picture of each object is enough."""
+
+_ROUTING = frozenset(["default_router", "transforms", "wildcard_router"])
+
+_RENDERING = frozenset(["render", "render_string"])
+_RENDERED = ("ui_methods", "ui_modules")  # what templates use of an application
+
+# Bases that use no attribute of their own.
+_BARE = ("abc", "builtins", "typing")
+
+# Of functions of the standard library, what their closures keep to be fast.
+_MEMORIES = frozenset(["cache", "cache_token", "dispatch_cache", "hits", "misses"])
+
+
+class Place(NamedTuple):
+    """Where the program uses something: the code, and the name that it has there."""
+
+    code: types.CodeType
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where a function's walk begins.
+
+    Attributes:
+        key: Tells functions apart.
+        things: Objects, with the names that messages call them.
+        names: Names that are used whatever the code says: methods that are called.
+        template_names: Returns those that templates use; asked if any is rendered.
+    """
+
+    key: Hashable
+    things: tuple[tuple[str, object], ...]
+    names: frozenset[str] = frozenset()
+    template_names: Callable[[], Iterable[str]] = tuple
+
+
+class Held(NamedTuple):
+    """Something reached of which a copy is of no use."""
+
+    name: str
+    thing: object
+    place: Place | None
+
+
+@dataclass(slots=True)
+class Reach:
+    """What a function can reach.
+
+    Attributes:
+        things: What is under watch, the nearest first.
+        names: For each of them, the attributes that matter; None for all.
+        places: Where the function's code uses them, if known.
+        held: The first of which a copy is of no use, or None.
+        caches: Names of the caches of `lru_cache` that it uses.
+        complete: Whether that is all.
+    """
+
+    things: list[Thing] = field(default_factory=list)
+    names: list[Names | None] = field(default_factory=list)
+    places: list[Place | None] = field(default_factory=list)
+    held: Held | None = None
+    caches: list[str] = field(default_factory=list)
+    complete: bool = True
+
+
+def reach_of(roots: Roots, table: Table) -> Reach:
+    """Return what a function can reach; new things are added to `table`."""
+    walk = _Walk(table, roots.names)
+    walk.template_names = roots.template_names
+    walk.begin(roots.things)
+    return walk.end()
+
+
+def census(things: Iterable[tuple[str, object]], table: Table) -> None:
+    """Put what `things` and the program's modules lead to into `table`.
+
+    The nearest first, and not all of a large program: it is for functions that are
+    first called later, and takes its time from the first request.
+    """
+    walk = _Walk(table)
+    walk.use_all()
+    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
+    modules_named = ((module_label(vars(one)), one) for one in modules)
+    walk.begin((*things, *modules_named), MOST_PICTURED)
+    walk.end()
+
+
+def pictures_by_value(things: Iterable[tuple[str, object]]) -> list[Thing]:
+    """Return what travels by value with some objects, with pictures of its own."""
+    walk = _Walk({})
+    walk.use_all()
+    walk.by_value = True
+    walk.begin(things)
+    return walk.found
+
+
+class _Job(NamedTuple):
+    """An object that the walk has to go into."""
+
+    thing: Any
+    name: str
+    place: Place | None
+    near: bool  # the program's own code has it, not an object of a library
+
+
+@dataclass(slots=True, eq=False)
+class _Space:
+    """A namespace, and which of its names are used so far."""
+
+    thing: Namespace
+    index: int  # in the reach
+    near: bool
+    whole: bool = False  # whether all of it is used, as of an object of a library
+    used: set[str] | None = None  # of globals; of others, what the walk's code names
+    place: Place | None = None
+
+
+class _Walk:
+    """One walk; belongs to the thread that makes it."""
+
+    def __init__(self, table: Table, names: Iterable[str] = ()) -> None:
+        self._table = table
+        self._names: set[str] = set(names)
+        self._reach = Reach()
+        self._ahead: deque[_Job] = deque()
+        self._seen: set[object] = set()
+        self._spaces: list[_Space] = []  # whose attributes code names
+        self._modules: dict[int, _Space] = {}  # by their dict: globals of own code
+        self._own: dict[type, bool] = {}
+        self._any_attribute = False
+        self._any_global = False
+        self._makes_files = False
+        self.by_value = False
+        self.template_names: Callable[[], Iterable[str]] = tuple
+
+    def use_all(self) -> None:
+        """Go into everything, whether code names it or not."""
+        self._any_attribute = self._any_global = True
+
+    def begin(
+        self, things: Iterable[tuple[str, object]], most: int = 10 * MOST_THINGS
+    ) -> None:
+        """Walk from these objects as far as it goes, past `most` objects at most."""
+        for name, thing in things:
+            self._add(thing, name, None)
+        while self._ahead:
+            if len(self._reach.things) >= MOST_THINGS or len(self._seen) >= most:
+                self._reach.complete = False
+                return
+            job = self._ahead.popleft()
+            if id(job.thing) not in self._seen:
+                self._seen.add(id(job.thing))
+                self._visit(job)
+
+    @property
+    def found(self) -> list[Thing]:
+        """What was found so far."""
+        return self._reach.things
+
+    def end(self) -> Reach:
+        """Return what was found."""
+        reach = self._reach
+        for space in (*self._spaces, *self._modules.values()):
+            reach.names[space.index] = self._names_of(space)
+        self._watch(Ambient, "ambient", "", Names((), self._names))
+        if self._makes_files:
+            self._watch(Umask, "umask", "the umask")
+        return reach
+
+    def _names_of(self, space: _Space) -> Names | None:
+        if space.used is None:
+            wanted, every = self._names, self._any_attribute
+        else:
+            wanted, every = space.used, self._any_global
+        if every or space.whole:
+            return None
+        attributes = space.thing.attributes
+        present = [
+            one
+            for one in list(attributes)
+            if _is_used(one, wanted) and one not in INTERNAL
+        ]
+        return Names(tuple(present), wanted)
+
+    def _watch(
+        self, kind: type[Thing], key: str, name: str, names: Names | None = None
+    ) -> None:
+        thing = self._table.get(key)
+        if thing is None:
+            thing = self._table[key] = kind(None, name, None)
+        self._reach.things.insert(0, thing)
+        self._reach.names.insert(0, names)
+        self._reach.places.insert(0, None)
+
+    def _add(
+        self, thing: object, name: str, place: Place | None, near: bool = True
+    ) -> None:
+        if type(thing) not in ATOMS and id(thing) not in self._seen:
+            self._ahead.append(_Job(thing, name, place, near))
+
+    def _add_all(
+        self, parts: Iterable[tuple[str, object]], job: _Job, near: bool | None = None
+    ) -> None:
+        near = job.near if near is None else near
+        for name, part in parts:
+            self._add(part, f"{job.name}{name}", job.place, near)
+
+    def _note(self, job: _Job, thing: Thing) -> int:
+        self._reach.things.append(thing)
+        self._reach.names.append(None)
+        self._reach.places.append(job.place)
+        return len(self._reach.things) - 1
+
+    # What an object leads to, by its kind
+
+    def _visit(self, job: _Job) -> None:
+        kind = kind_of(job.thing)
+        common = kind is Kind.HELD_NEAR and is_shared_generator(job.thing)
+        if common and not is_seeded():
+            return
+        if kind is Kind.HELD or (kind is Kind.HELD_NEAR and job.near):
+            if self._reach.held is None and is_live_stream(job.thing):
+                self._reach.held = Held(job.name, job.thing, job.place)
+            return
+        if kind in (Kind.NOTHING, Kind.HELD_NEAR):
+            return
+        known = self._table.get(id(job.thing))
+        if known is None:
+            known = thing_of(job.thing, kind, job.name, job.place)
+            if known is not None:
+                self._table[id(job.thing)] = known
+        if known is not None and not isinstance(known, Namespace):
+            self._note(job, known)
+        visit = _VISITS.get(kind)
+        if visit is not None:
+            visit(self, job)
+
+    def _visit_items(self, job: _Job) -> None:
+        parts = enumerate(islice(parts_of(job.thing), _MOST_CHILDREN))
+        self._add_all(((f"[{index}]", one) for index, one in parts), job)
+        self._visit_subclass(job)
+
+    def _visit_members(self, job: _Job) -> None:
+        parts = islice(parts_of(job.thing), _MOST_CHILDREN)
+        self._add_all((("", one) for one in parts), job)
+        self._visit_subclass(job)
+
+    def _visit_dict(self, job: _Job) -> None:
+        for key, value in list(islice(dict.items(job.thing), _MOST_CHILDREN)):
+            known = type(key) in ATOMS
+            label = f"{job.name}[{key!r}]" if known else f"{job.name}[...]"
+            self._add(key, job.name, job.place, job.near)
+            self._add(value, label, job.place, job.near)
+        self._visit_subclass(job)
+
+    def _visit_subclass(self, job: _Job) -> None:
+        """Go into what a container has besides its parts."""
+        if type(job.thing).__module__ not in BUILTIN:
+            self._visit_object(job)
+
+    def _visit_cache(self, job: _Job) -> None:
+        self._reach.caches.append(job.name)
+        self._add(job.thing.__wrapped__, job.name, job.place)
+        self._add_all((("(...)", one) for one in cache_results(job.thing)), job)
+
+    def _visit_wrapper(self, job: _Job) -> None:
+        for part in wrapped(job.thing):
+            self._add(part, job.name, job.place, job.near)
+
+    def _visit_function(self, job: _Job) -> None:
+        function = job.thing
+        code = function.__code__
+        if type(code) is not types.CodeType:  # one of PyPy's own
+            return
+        own = is_own_function(function)
+        if self.by_value and is_by_reference(function):
+            return
+        if own:
+            self._use_globals(function)
+            self._use_imports(function)
+            self._use(names_of(function))
+        cells = contents_of(function)
+        if "on_commit" in code.co_names:  # some may be its effects' alone
+            used = names_of(function)
+            cells = {name: one for name, one in cells.items() if name in used}
+        if own and cells:
+            look = functools.partial(contents_of, function)
+            space = self._space(job._replace(name=""), look, "cells")
+            space.whole = True
+        for name, thing in cells.items():
+            if own or name not in _MEMORIES:
+                self._add(thing, name, Place(code, name))
+        defaults = [*(function.__defaults__ or ())]
+        defaults += (function.__kwdefaults__ or {}).values()
+        for default in defaults:
+            name = f"a default of {job.name or code.co_name}"
+            self._add(default, name, Place(code, code.co_name))
+        if own and vars(function):
+            self._add_space(job, lambda: vars(function))
+        elif "__wrapped__" in vars(function):
+            self._add(function.__wrapped__, job.name, job.place)
+
+    def _visit_class(self, job: _Job) -> None:
+        if self.by_value:
+            return
+        for cls in job.thing.__mro__:
+            if not self._is_own(cls):
+                continue
+            each = job._replace(thing=cls, name=class_label(cls))
+            self._seen.add(id(cls))
+            self._add_space(each, functools.partial(_class_attributes, cls))
+        if self._is_own(type(job.thing)):
+            self._add(type(job.thing), class_label(type(job.thing)), job.place)
+
+    def _visit_module(self, job: _Job) -> None:
+        for generator in shared_generators(job.thing, self._names):
+            self._add(generator, job.name, job.place)
+        if is_own_module(job.thing) and not self.by_value:
+            self._add_space(job, lambda: job.thing.__dict__)
+
+    def _visit_object(self, job: _Job) -> None:
+        cls = type(job.thing)
+        own = any(map(self._is_own, cls.__mro__))
+        if own:
+            self._add(cls, class_label(cls), job.place)
+        self._visit_attributes(job, own)
+
+    def _visit_attributes(self, job: _Job, own: bool) -> None:
+        look = attributes_of(job.thing)
+        if look is None:
+            return
+        if self._names_tell(type(job.thing)):
+            self._add_space(job, look)
+            return
+        space = self._space(job, look)
+        space.whole = True
+        near = job.near and own
+        parts = [(f".{name}", one) for name, one in list(look().items())]
+        self._add_all(parts[:_MOST_CHILDREN], job, near=near)
+
+    def _names_tell(self, cls: type) -> bool:
+        """Tell whether only code of the program uses attributes of these objects."""
+        if cls is threading.local or _is_tornados_application(cls):
+            return True
+        foreign = [one for one in cls.__mro__ if not self._is_own(one)]
+        return self._is_own(cls) and all(
+            one is threading.local or one.__module__ in _BARE for one in foreign
+        )
+
+    def _is_own(self, cls: type) -> bool:
+        found = self._own.get(cls)
+        if found is None:
+            found = self._own[cls] = own_module_of(cls) is not None
+        return found
+
+    # Namespaces
+
+    def _space(
+        self, job: _Job, look: Callable[[], Mapping[str, object]], part: str = "has"
+    ) -> _Space:
+        key = id(job.thing), part
+        known = self._table.get(key)
+        if not isinstance(known, Namespace):
+            known = Namespace(job.thing, job.name, job.place, look)
+            self._table[key] = known
+        space = _Space(known, self._note(job, known), job.near, place=job.place)
+        self._spaces.append(space)
+        return space
+
+    def _add_space(self, job: _Job, look: Callable[[], Mapping[str, object]]) -> None:
+        """Take in what has attributes, of which those count that code names."""
+        space = self._space(job, look)
+        names: Iterable[str] = list(look())
+        if not self._any_attribute:
+            names = [one for one in names if _is_used(one, self._names)]
+        self._enter(space, names)
+
+    def _enter(
+        self, space: _Space, names: Iterable[str], place: Place | None = None
+    ) -> None:
+        attributes = space.thing.attributes
+        label = space.thing.name
+        for name in names:
+            if name in INTERNAL or name in _ROUTING:
+                continue
+            thing = attributes.get(name)
+            if thing is not None and type(thing) not in ATOMS:
+                full = f"{label}.{name}" if label else name
+                if name == "settings" and type(thing) is dict:
+                    self._add_settings(thing, full, space)
+                else:
+                    self._add(thing, full, place or space.place, space.near)
+
+    def _add_settings(
+        self, settings: dict[str, object], name: str, space: _Space
+    ) -> None:
+        if id(settings) not in self._seen:
+            self._seen.add(id(settings))
+            job = _Job(settings, name, space.place, space.near)
+            self._add_space(job, lambda: settings)
+
+    def _use_globals(self, function: types.FunctionType) -> None:
+        namespace = function.__globals__
+        if self.by_value and namespace is _namespace_of(function):
+            return
+        space = self._modules.get(id(namespace))
+        if space is None:
+            job = _Job(namespace, module_label(namespace), None, True)
+            space = self._space(job, lambda: namespace, "globals")
+            self._spaces.pop()
+            space.used = set()
+            self._modules[id(namespace)] = space
+        code = function.__code__
+        names: Iterable[str] = names_of(function)
+        if self._any_global or uses_any_global(names):
+            self._any_global = True
+            names = list(namespace)
+        assert space.used is not None
+        for name in names:
+            if name not in space.used:
+                space.used.add(name)
+                self._enter(space, (name,), Place(code, name))
+
+    def _use_imports(self, function: types.FunctionType) -> None:
+        """Go into modules that code imports when it runs."""
+        package = function.__globals__.get("__package__")
+        for name in imports_of(function.__code__):
+            for full in (name, f"{package}.{name}"):
+                module = sys.modules.get(full)
+                if module is not None and is_own_module(module):
+                    self._add(module, full, Place(function.__code__, name))
+
+    def _visit_weak(self, job: _Job) -> None:
+        data = vars(job.thing)["data"]
+        parts = [*data, *(data.values() if type(data) is dict else ())]
+        self._add_all((("", one) for one in parts[:_MOST_CHILDREN]), job)
+
+    def _visit_variable(self, job: _Job) -> None:
+        """Go into what a context variable is, unless it is set."""
+        for context in (contextvars.Context(), contextvars.copy_context()):
+            with suppress(LookupError):
+                self._add(context.run(job.thing.get), job.name, job.place)
+
+    def _use(self, names: frozenset[str]) -> None:
+        """Take in names of attributes, for what was reached before, too."""
+        new = names - self._names
+        if not new:
+            return
+        self._names |= new
+        self._makes_files = self._makes_files or not MAKING_FILES.isdisjoint(new)
+        if self._any_attribute:
+            return
+        if uses_any_attribute(new):
+            self._any_attribute = True
+            for space in self._spaces:
+                self._enter(space, list(space.thing.attributes))
+            return
+        for space in self._spaces:
+            attributes = space.thing.attributes
+            self._enter(space, [name for name in new if name in attributes])
+        if not new.isdisjoint(_RENDERING):
+            self._use(frozenset((*self.template_names(), *_RENDERED)))
+
+
+_VISITS: dict[Kind, Callable[[_Walk, _Job], None]] = {
+    Kind.PARTS: _Walk._visit_items,
+    Kind.LIST: _Walk._visit_items,
+    Kind.DICT: _Walk._visit_dict,
+    Kind.SET: _Walk._visit_members,
+    Kind.CACHE: _Walk._visit_cache,
+    Kind.WRAPPER: _Walk._visit_wrapper,
+    Kind.FUNCTION: _Walk._visit_function,
+    Kind.CLASS: _Walk._visit_class,
+    Kind.MODULE: _Walk._visit_module,
+    Kind.OBJECT: _Walk._visit_object,
+    Kind.VARIABLE: _Walk._visit_variable,
+    Kind.WEAK: _Walk._visit_weak,
+}
+
+
+def _is_used(name: str, names: Set[str]) -> bool:
+    # Those of the interpreter are called by operators.
+    return name in names or (name.startswith("__") and name.endswith("__"))
+
+
+def _class_attributes(cls: type) -> Mapping[str, object]:
+    return cls.__dict__
+
+
+def _is_tornados_application(cls: type) -> bool:
+    return any(
+        each.__name__ == "Application" and each.__module__ == "tornado.web"
+        for each in cls.__mro__
+    )
+
+
+def is_by_reference(function: Any) -> bool:
+    """Tell whether a function is the same one wherever it is unpickled."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function
+
+
+def _namespace_of(function: types.FunctionType) -> object:
+    module = sys.modules.get(str(function.__globals__.get("__name__")))
+    return None if module is None else vars(module)

@@ -1,0 +1,202 @@
+"""One function under watch: when to look at what, and what is said of a change.
+
+The first runs are followed by a look at everything. Later looks take at most
+`SHARE` of the time that the function's body took; where there is more to look at, each
+look goes on where the last one stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from txloop.scan.remedy import short_path
+from txloop.watch.kinds import why_held
+from txloop.watch.names import line_of
+from txloop.watch.pictures import Namespace
+
+if TYPE_CHECKING:
+    from txloop.watch.pictures import Thing
+    from txloop.watch.reach import Place, Reach, Roots
+
+__all__ = ["FIRST_RUNS", "SHARE", "Change", "Subject", "change_of"]
+
+FIRST_RUNS = 5
+"""After so many runs in one process, all is looked at, whatever it takes."""
+
+SHARE = 0.02
+"""Of a body's time, what the look after it may take."""
+
+_MOST_CREDIT = 10.0  # looks that are saved up
+
+
+class Change(NamedTuple):
+    """A plain object that is otherwise than it was.
+
+    Attributes:
+        name: What the program calls it.
+        kind: The name of its class.
+        place: Where the program uses it, if known.
+        of_process: Whether it is no object, but belongs to the whole process.
+    """
+
+    name: str
+    kind: str
+    place: Place | None
+    of_process: bool = False
+
+    def describe(self, who: str) -> str:
+        """Return a sentence that says what has changed it, where, and what to do.
+
+        Args:
+            who: What has changed it, with a verb.
+        """
+        thing = f", a {self.kind}" if self.kind else ""
+        where = _where(self.place)
+        return f"{who} {self.name}{thing}{where}; {self._remedy()}"
+
+    def _remedy(self) -> str:
+        trusting = (
+            "mark with @transactional(trust=True) if each worker may have its own"
+        )
+        if self.of_process:
+            return f"do that before the first request, or {trusting}"
+        containers = {"dict": "TDict", "list": "TList", "set": "TSet", "int": "TVar"}
+        name = containers.get(self.kind)
+        sharing = (
+            f"make it a txloop.{name}" if name else "keep it in a txloop container"
+        )
+        return f"{sharing}, or {trusting}"
+
+
+def _where(place: Place | None) -> str:
+    if place is None:
+        return ""
+    file, line = short_path(place.code.co_filename), line_of(*place)
+    return f", which {place.code.co_qualname}() uses at {file}:{line}"
+
+
+class Subject:
+    """What one function can reach, in one process; owned by the thread that looks.
+
+    Attributes:
+        roots: Where its walk begins.
+        reach: All of it.
+        epoch: The one of the last look on the loop thread; see `Watch`.
+        looked_at: When that was, by `time.monotonic`.
+        rounds: How often it was held because of a change.
+        calm: Runs in a row on the loop thread, since it is held, that changed nothing.
+        settling: What it reached after the last such run; None if it is not to leave.
+    """
+
+    __slots__ = (
+        "_credit",
+        "_cursor",
+        "_parts",
+        "_runs",
+        "_seconds_a_part",
+        "calm",
+        "epoch",
+        "looked_at",
+        "reach",
+        "roots",
+        "rounds",
+        "settling",
+    )
+
+    def __init__(self, roots: Roots, reach: Reach) -> None:
+        self.roots = roots
+        self.reach = reach
+        self.epoch = 0
+        self.looked_at = time.monotonic()
+        self.rounds = 0
+        self.calm = 0
+        self.settling: Subject | None = None
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Count runs from here: what it reaches is another, or looks otherwise."""
+        self._runs = 0
+        self._credit = 0.0
+        self._cursor = 0
+        self._parts = sum(thing.parts for thing in self.reach.things)
+        self._seconds_a_part = 0.0  # unknown yet
+
+    @property
+    def held(self) -> str | None:
+        """Why a copy of what it reaches is of no use, or None."""
+        held = self.reach.held
+        if held is None:
+            return None
+        return (
+            f"it reaches {held.name}, {why_held(held.thing)}{_where(held.place)}; mark "
+            "with @transactional(trust=True) if that does no harm"
+        )
+
+    def look(self, credit_seconds: float) -> Change | None:
+        """Return what has changed, if something is found in the time there is for it.
+
+        Args:
+            credit_seconds: How much more time looks may take.
+        """
+        self._runs += 1
+        if self._runs <= FIRST_RUNS:
+            return self.look_at_all()
+        self._credit += credit_seconds
+        whole = self._parts * self._seconds_a_part
+        if self._credit >= whole:
+            self._credit = min(self._credit - whole, _MOST_CREDIT * whole)
+            return self._look_at(range(len(self.reach.things)))
+        return self._go_on()
+
+    def look_at_all(self) -> Change | None:
+        """Return what has changed, whatever it takes to find it."""
+        started = time.perf_counter()
+        change = self._look_at(range(len(self.reach.things)))
+        if change is None:
+            spent = (time.perf_counter() - started) / self._parts
+            known = self._seconds_a_part
+            self._seconds_a_part = min(known, spent) if known else spent
+        return change
+
+    def _go_on(self) -> Change | None:
+        """Look at as much as the credit pays for, from where the last look stopped."""
+        things = self.reach.things
+        found = None
+        while found is None:
+            cost = things[self._cursor].parts * self._seconds_a_part
+            if self._credit < cost:
+                return None
+            self._credit -= cost
+            found = self._look_at((self._cursor,))
+            self._cursor = (self._cursor + 1) % len(things)
+        return found
+
+    def _look_at(self, indexes: range | tuple[int, ...]) -> Change | None:
+        things, names = self.reach.things, self.reach.names
+        for index in indexes:
+            thing = things[index]
+            part = thing.difference(names[index])
+            if part is not None:
+                change = change_of(thing, part)
+                return change._replace(place=self.reach.places[index])
+        return None
+
+    def retake(self) -> None:
+        """Take everything as it is now for what it should look like."""
+        for thing in self.reach.things:
+            thing.retake()
+        self.begin_anew()
+
+
+def change_of(thing: Thing, part: str) -> Change:
+    """Return what is to be said of a thing of which a part is otherwise."""
+    if thing.object is None:  # of the whole process
+        return Change(part or thing.name, "", None, of_process=True)
+    kind = type(thing.object)
+    if isinstance(thing, Namespace):
+        kind = type(thing.attributes.get(part.removeprefix(".")))
+    plain = kind.__module__ in ("builtins", "collections", "_collections")
+    label = kind.__qualname__ if plain else f"{kind.__module__}.{kind.__qualname__}"
+    name = f"{thing.name}{part}".lstrip(".")
+    return Change(name, "" if kind is type(None) else label, thing.place)

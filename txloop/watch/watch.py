@@ -1,0 +1,154 @@
+"""All functions under watch in one process, on the loop thread's side and a worker's.
+
+**In a worker** nothing but attempts may change plain objects: what differs after one
+was changed by it, and the worker's copy is spoilt. **On the loop thread** anything may
+change them; what differs from the picture that was taken when the workers were forked
+is out of date in them.
+
+An *epoch* is the time between two moments at which code of the program has run on the
+loop thread, as far as that is noticed. A function is looked at again in a new epoch,
+and after `STALE_SECONDS` in any case: coroutines go on unnoticed.
+
+Lazy initialisation changes plain objects, too, but in the first runs only. So what is
+held because of a change is looked at after each run on the loop thread: when a number
+of them in a row have changed nothing, workers are forked anew, with what there is then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from txloop.threadlocals import only_here
+from txloop.watch.reach import Held, Roots, census, reach_of
+from txloop.watch.roots import roots_of
+from txloop.watch.subject import Change, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from txloop.types import Call
+    from txloop.watch.reach import Reach, Table
+
+__all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "why_held"]
+
+STALE_SECONDS = 0.01
+"""How old a look on the loop thread may be, at most."""
+
+LOOP_SHARE = 0.005
+"""Of all time, what looks at one function may take on the loop thread."""
+
+LEAST_SECONDS = 0.00003
+"""How long a look in a new epoch may take in any case."""
+
+CALM_RUNS = 10
+"""After so many runs in a row that have changed nothing, a function may leave again."""
+
+MOST_ROUNDS = 3
+"""After so many times that it was held, a function stays on the loop thread."""
+
+_log = logging.getLogger("txloop")
+
+
+def why_held(roots: Roots) -> str | None:
+    """Return why a function can never run in a copy of the process, or None."""
+    return Subject(roots, reach_of(roots, {})).held
+
+
+class Watch:
+    """The functions under watch; owned by the loop thread.
+
+    Attributes:
+        copies: Whether attempts run in copies of this process, not in threads.
+        epoch: Counts the moments at which code of the program has run here.
+        settled: Those that may leave again as soon as workers are forked anew.
+    """
+
+    def __init__(self, copies: bool) -> None:
+        self.copies = copies
+        self.epoch = 0
+        self._table: Table = {}
+        self._subjects: dict[Hashable, Subject] = {}
+        self._pictured = False
+
+    def take_pictures(self, things: Iterable[tuple[str, object]] = ()) -> None:
+        """Picture all that the program has; called just before workers are forked.
+
+        Args:
+            things: What its modules may not lead to, with the program's names.
+        """
+        self._table.clear()
+        census(things, self._table)
+        self._pictured = True
+        for subject in self._subjects.values():
+            subject.reach = reach_of(subject.roots, self._table)
+            subject.begin_anew()
+
+    def subject_of(self, call: Call) -> Subject:
+        """Return what is known of a call's function."""
+        return self.subject(roots_of(call.function, call.args))
+
+    def subject(self, roots: Roots) -> Subject:
+        """Return what is known of a function; it is walked when first seen."""
+        subject = self._subjects.get(roots.key)
+        if subject is None:
+            reach = reach_of(roots, self._table)
+            if not self.copies and reach.held is None:
+                reach.held = _only_here(reach)
+            subject = self._subjects[roots.key] = Subject(roots, reach)
+            subject.epoch = self.epoch - self._pictured  # it may have changed since
+        return subject
+
+    # On the loop thread
+
+    def note(self) -> None:
+        """Take note that code of the program has run on the loop thread."""
+        self.epoch += 1
+
+    def look(self, subject: Subject) -> Change | None:
+        """Return what has changed since the workers were forked, or None.
+
+        Args:
+            subject: The function that is about to run away from here, or has run.
+        """
+        now = time.monotonic()
+        elapsed = now - subject.looked_at
+        changed = subject.epoch != self.epoch or not self.copies
+        if not changed and elapsed < STALE_SECONDS:
+            return None
+        subject.epoch, subject.looked_at = self.epoch, now
+        credit_seconds = LOOP_SHARE * min(elapsed, 1.0)
+        return subject.look(credit_seconds + LEAST_SECONDS * changed)
+
+    def hold(self, subject: Subject) -> None:
+        """Let a function settle on the loop thread: something has changed."""
+        subject.calm = 0
+        if subject.settling is not None:
+            return  # another of its calls has found the same
+        subject.rounds += 1
+        if subject.rounds < MOST_ROUNDS:
+            subject.settling = Subject(subject.roots, reach_of(subject.roots, {}))
+
+    def has_settled(self, subject: Subject) -> bool:
+        """Tell, after a run on the loop thread, whether a function may leave again."""
+        settling = subject.settling
+        if settling is None:
+            return False
+        if settling.look_at_all() is None:
+            subject.calm += 1
+        else:
+            subject.calm = 0
+            settling.reach = reach_of(subject.roots, {})
+        return subject.calm >= CALM_RUNS
+
+
+def _only_here(reach: Reach) -> Held | None:
+    """Return what is kept for the loop thread alone, so that no other one finds it."""
+    for thing, names in zip(reach.things, reach.names, strict=True):
+        if issubclass(type(thing.object), threading.local):
+            for name in only_here(thing.object):
+                if names is None or name in names.wanted:
+                    return Held(f"{thing.name}.{name}", thing.object, thing.place)
+    return None
