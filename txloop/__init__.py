@@ -33,7 +33,7 @@ from txloop.loop import TransactionIOLoop, atomically
 from txloop.marks import transactional
 from txloop.profile import LabelStats, Stats
 from txloop.setup import install, start_workers, stats
-from txloop.web import take_requests_over, write_containers
+from txloop.web import keep_templates, take_requests_over, write_containers
 from txloop.yieldable import YieldableThread, apply, exclusive_apply
 
 __all__ = [
@@ -78,3 +78,4 @@ __all__ = [
 encode_containers()
 take_requests_over()
 write_containers()
+keep_templates()

@@ -4,7 +4,7 @@
 
     python -m txloop [options] app.py [arguments]
     python -m txloop [options] -m package.module [arguments]
-    python -m txloop check app.py
+    python -m txloop check [--json] [options] app.py [arguments]
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import os
-import runpy
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import txloop
-from txloop.check import check
-from txloop.marks import Mark, mark_of
+from txloop.check import EXIT_CODES, check
+from txloop.marks import Mark
+from txloop.program import prepare, run_file, run_module
 from txloop.web import mark_matching
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 USAGE = """python -m txloop [options] app.py [arguments]
        python -m txloop [options] -m package.module [arguments]
-       python -m txloop check app.py | -m package.module"""
+       python -m txloop check [--json] [options] app.py | -m package.module"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -43,17 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checks = given[:1] == ["check"]
     parser = _parser()
     options = parser.parse_args(given[1:] if checks else given)
-    program = options.program
-    if options.module is not None:
-        program = [options.module, *program]
+    is_module = options.module is not None
+    program = options.module if is_module else options.program
     if not program:
         parser.error("which program? Name a file, or a module with -m")
-    if options.module is None and not os.path.isfile(program[0]):
+    if not is_module and not os.path.isfile(program[0]):
         parser.error(f"there is no file {program[0]}")
-    _mark(options.transactional)
-    _prepare(program, is_module=options.module is not None)
-    if checks:
-        return check(program[0], is_module=options.module is not None)
+    _mark(options.transactional, options.on_error)
+    prepare(program, is_module=is_module)
     try:
         txloop.install(
             options.executor,
@@ -63,14 +60,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             max_queue=options.max_queue,
             timeout=options.timeout,
             max_calls=options.max_calls,
-            log=options.log,
+            log="" if checks else options.log,
         )
     except txloop.TxConfigurationError as error:
         parser.error(str(error))
-    if options.module is not None:
-        runpy.run_module(program[0], run_name="__main__", alter_sys=True)
+    if options.json and not checks:
+        parser.error("--json goes with check")
+    if checks:
+        check(program[0], is_module=is_module, json=options.json)
+    if is_module:
+        run_module(program[0])
     else:
-        runpy.run_path(program[0], run_name="__main__")
+        run_file(program[0])
     return 0
 
 
@@ -78,9 +79,21 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m txloop",
         usage=USAGE,
-        description="Run a Tornado program with its IOLoop made transactional.",
+        description="Run a Tornado program with its IOLoop made transactional, or "
+        "check how each of its handlers would run.",
+        epilog=EXIT_CODES,
     )
-    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module")
+    parser.add_argument(
+        "--json", action="store_true", help="with check: print for programs"
+    )
+    # All that follows is the module's own, as with Python's `-m`.
+    parser.add_argument(
+        "-m",
+        dest="module",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        help="run a module",
+    )
     parser.add_argument("--executor", help="auto, processes, threads or serial")
     parser.add_argument("--log", metavar="FILE", help="log what conflicts cost")
     parser.add_argument("--workers", type=int, help="default: one per core")
@@ -106,26 +119,29 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATTERN",
         help="treat handler classes of that name as marked: Main, app.*, '*' ...",
     )
+    parser.add_argument(
+        "--on-error",
+        choices=("commit", "rollback"),
+        default="commit",
+        help="what an exception does to the writes before it, where PATTERN has marked "
+        "the handler: they stay, as in stock Tornado (default), or are undone",
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
 
 
-def _mark(patterns: Sequence[str]) -> None:
+def _mark(patterns: Sequence[str], on_error: Literal["rollback", "commit"]) -> None:
+    mark = Mark(on_error, vouched=False)
+
     def matcher(handler_class: type[RequestHandler]) -> Mark | None:
         name = handler_class.__qualname__
         names = (name, f"{handler_class.__module__}.{name}")
         if any(fnmatch.fnmatchcase(one, p) for one in names for p in patterns):
-            return mark_of(handler_class) or Mark()
+            return mark
         return None
 
     if patterns:
         mark_matching(matcher)
-
-
-def _prepare(program: Sequence[str], *, is_module: bool) -> None:
-    """Make the program see the arguments and the path that Python would give it."""
-    sys.argv[:] = program
-    sys.path[0] = os.getcwd() if is_module else os.path.dirname(program[0]) or "."
 
 
 if __name__ == "__main__":

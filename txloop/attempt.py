@@ -6,6 +6,7 @@ it (see `txloop.running`), which finds it with `current`.
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar, Never
 
@@ -23,14 +24,16 @@ from txloop.types import (
     Effect,
     Key,
     Outcome,
+    Retry,
     Trace,
     Unsendable,
 )
+from txloop.variables import Variables
 from txloop.writes import KeyedWrites
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Collection, Hashable
+    from collections.abc import Collection, Hashable, Mapping
 
 __all__ = ["Attempt", "current", "make_current"]
 
@@ -49,8 +52,12 @@ class Attempt:
         spans: By list's number, the span of it that was read in slices: a cell, too.
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
+        warns: Whether the program should be told of that.
+        files: Those outside that it has read, where it is stopped before it changes
+            any; None where it may.
         error_answered: Whether it raised and made the answer to that itself.
         effects: What to run at commit.
+        variables: The context variables that effects find: as they are at the end.
         records: Log records to emit at commit.
         retrying: Whether it is given up until something that it read changes.
         patience_seconds: The shortest timeout that it retried with, or None.
@@ -67,6 +74,7 @@ class Attempt:
         "alternatives",
         "effects",
         "error_answered",
+        "files",
         "fixed",
         "item_reads",
         "patience_seconds",
@@ -77,8 +85,10 @@ class Attempt:
         "spans",
         "speculative",
         "values",
+        "variables",
         "views",
         "waited_seconds",
+        "warns",
         "writes",
     )
 
@@ -92,8 +102,11 @@ class Attempt:
         self.views: dict[int, list[Any]] = {}
         self.writes: dict[int, Any] = {}  # each container knows the class of its own
         self.abandoned: str | None = None
+        self.warns = False
+        self.files: set[str] | None = None
         self.error_answered = False
         self.effects: list[Effect] = []
+        self.variables = Variables(contextvars.copy_context())
         self.records: list[logging.LogRecord] = []
         self.retrying = False
         self.patience_seconds: float | None = None
@@ -127,16 +140,31 @@ class Attempt:
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         """Set a cell for this attempt; MISSING deletes."""
-        own = self.writes.get(container._number)
-        if own is None:
-            if container._forgotten:
-                self.refuse(container, None)
-            own = self.writes[container._number] = KeyedWrites(container)
+        own = self.writes.get(container._number) or self._own(container)
         if value is MISSING:
             own.deleted.add(key)
         elif own.values.get(key) is MISSING:
             del own.values[key]  # a key that comes back goes to the end
         own.values[key] = value
+
+    def _own(self, container: Container) -> KeyedWrites:
+        own: KeyedWrites | None = self.writes.get(container._number)
+        if own is None:
+            if container._forgotten:
+                self.refuse(container, None)
+            own = self.writes[container._number] = KeyedWrites(container)
+        return own
+
+    def write_all(self, container: Container, values: Mapping[Any, object]) -> None:
+        """Set many cells for this attempt."""
+        if not values:
+            return
+        own = self._own(container)
+        if own.deleted or self.traced:
+            for key, value in values.items():
+                self.write(container, key, value)
+        else:
+            own.values.update(values)
 
     def clear(self, container: Container) -> None:
         """Delete whatever is there at the commit; nothing is read."""
@@ -150,7 +178,7 @@ class Attempt:
         own: KeyedWrites | None = self.writes.get(container._number)
         if own is not None and own.cleared:
             return own.present()
-        found = dict(committed.items_at(container, self.snapshot))
+        found = committed.contents_at(container, self.snapshot)
         self.values.add((container._number, Key.ALL))
         if container._forgotten:
             self.refuse(container, None)
@@ -182,15 +210,15 @@ class Attempt:
         own = self.writes.get(container._number)
         if own is not None and own.cleared:
             return list(own.present())
-        found = committed.items_at(container, self.snapshot)
+        found = committed.contents_at(container, self.snapshot)
         self.values.add((container._number, Key.KEYS))
         if container._forgotten:
             self.refuse(container, None)
         if Unsendable.exist:
-            self._refuse_unsendable(container, [key for key, _ in found])
+            self._refuse_unsendable(container, list(found))
         if own is None:
-            return [key for key, _ in found]
-        keys = dict.fromkeys(key for key, _ in found if key not in own.deleted)
+            return list(found)
+        keys = dict.fromkeys(key for key in found if key not in own.deleted)
         keys.update(dict.fromkeys(own.present()))
         return list(keys)
 
@@ -270,6 +298,21 @@ class Attempt:
     def trace(self, worker: int) -> Trace | None:
         """Return when and where it ran, where `traced`."""
 
+    def given_up(self, body_seconds: float, trace: Trace | None = None) -> Retry:
+        """Freeze what is known now, after `retry`."""
+        return Retry(
+            self.snapshot,
+            self.values_read(),
+            frozenset(self.presences),
+            self.patience_seconds,
+            body_seconds,
+            trace,
+        )
+
+    def written(self) -> tuple[tuple[Container, Hashable, Any], ...]:
+        """Return what it writes, in the order of the first write to each."""
+        return tuple(write for own in self.writes.values() for write in own.in_order())
+
     def outcome(
         self,
         value: object,
@@ -277,19 +320,22 @@ class Attempt:
         body_seconds: float,
         trace: Trace | None = None,
     ) -> Outcome:
-        """Freeze what is known now."""
+        """Freeze what is known now; called in the context that the function left."""
+        if self.effects and self.variables.context is None:
+            self.variables.context = contextvars.copy_context()
         return Outcome(
             self.snapshot,
             value,
             error,
             self.values_read(),
             frozenset(self.presences),
-            tuple(write for own in self.writes.values() for write in own.in_order()),
+            self.written(),
             tuple(self.effects),
             tuple(self.records),
             body_seconds,
             self.error_answered,
             trace,
+            frozenset(self.files or ()),
         )
 
 

@@ -27,15 +27,17 @@ def on_commit(function: Callable[..., object], *args: object, **kwargs: object) 
     """Run ``function(*args, **kwargs)`` on the loop thread when this commits.
 
     Effects run in the order in which they were asked for, each exactly once, and not
-    at all when the attempt is aborted or ends with an exception. An effect that raises
-    is logged; the others run. Outside a transaction the function runs at once. May be
+    at all when the attempt is aborted or ends with an exception. They find the context
+    variables as the transaction has left them. An effect that raises is logged; the
+    others run. Outside a transaction the function runs at once. May be
     called by any thread that runs an attempt.
     """
     attempt = current()
     if attempt is None:
         function(*args, **kwargs)
         return
-    attempt.effects.append(Effect(function, args, kwargs, _caller()))
+    effect = Effect(function, args, kwargs, _caller(), attempt.variables)
+    attempt.effects.append(effect)
 
 
 def inevitable() -> None:

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, TypeAlias
 
 from txloop.errors import TxForgottenError
 from txloop.types import MISSING, Key
+from txloop.versions import PLACE_BITS, Entry, value_at
 
 __all__ = [
     "NEWEST",
-    "PLACE_BITS",
     "Container",
-    "Entry",
     "Operation",
+    "Update",
     "Write",
     "forgotten_message",
     "refer",
@@ -27,33 +27,6 @@ __all__ = [
 
 NEWEST = sys.maxsize
 """The version that a commit finds and changes, and that unmarked code reads."""
-
-PLACE_BITS = 32
-"""An insertion's place: the version that inserted, then the position in that commit."""
-
-
-class Entry:
-    """One committed value of one cell, and the one before it.
-
-    It has the key that was inserted: what came back may be equal to what was deleted
-    and yet look otherwise, as ``1`` and ``True`` do.
-    """
-
-    __slots__ = ("key", "older", "place", "value", "version")
-
-    def __init__(
-        self,
-        version: int,
-        key: Hashable,
-        value: object,
-        place: int,
-        older: Entry | None,
-    ) -> None:
-        self.version = version
-        self.key = key
-        self.value = value
-        self.place = place
-        self.older = older
 
 
 class Container:
@@ -65,8 +38,8 @@ class Container:
 
     __slots__ = (
         "__weakref__",
+        "_cells",
         "_changed",
-        "_entries",
         "_forgotten",
         "_number",
         "_resized",
@@ -75,15 +48,26 @@ class Container:
         "_view",
     )
 
-    _entries: dict[Hashable, Entry]
+    _cells: Any  # a dict or a `Row`; what is in a cell is told in `versions`
     _number: int
     _changed: int  # the newest version that wrote to it
     _resized: int  # the newest version that inserted or deleted a key
     _size: int  # the number of keys at the newest version
-    _shuffled: bool  # whether keys came back: the entries' order is not their places'
+    _shuffled: int  # the first place that the order of the cells does not tell, or 0
     _forgotten: bool
     _view: list[Any] | None  # the contents as this thread reads them just now
     _find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
+
+    def _start(self, number: int) -> None:
+        """Take the number, and no contents."""
+        self._number = number
+        self._cells = {}
+        self._changed = 0
+        self._resized = 0
+        self._size = 0
+        self._shuffled = 0
+        self._forgotten = False
+        self._view = None
 
     def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
         """Return the newest change to a cell after `snapshot`, or 0.
@@ -98,9 +82,9 @@ class Container:
         elif key is Key.KEYS:
             version = self._resized
         else:
-            entry = self._entries.get(key)
-            if entry is None:
-                return 0
+            entry = self._cells.get(key, MISSING)
+            if type(entry) is not Entry:
+                return 0  # a cell that changes while a snapshot is open holds one
             version = entry.version
             if presence and entry.value is not MISSING:
                 version = entry.place >> PLACE_BITS
@@ -112,8 +96,7 @@ class Container:
             if not self._size:
                 return 0  # empty is empty, whatever was there meanwhile
             return self._changed if key is Key.ALL else self._resized
-        entry = self._entries.get(key)
-        value = MISSING if entry is None else entry.value
+        value = value_at(self._cells.get(key, MISSING), NEWEST)
         return value is not MISSING if presence else value
 
     def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
@@ -156,6 +139,26 @@ class Operation:
     def mapped(self, convert: Callable[[object], object]) -> Operation:
         """Return the same with each stored value converted."""
         raise NotImplementedError
+
+
+class Update(Operation):
+    """Set many cells: one write, which travels as one dict."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: dict[Hashable, Any]) -> None:
+        self.items = items  # never changed
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Update, (self.items,)
+
+    def cells(self, container: Any) -> Iterable[tuple[Hashable, object]]:
+        """Return the cells with their values."""
+        return self.items.items()
+
+    def mapped(self, convert: Callable[[object], object]) -> Update:
+        """Return the same with each value converted."""
+        return Update({key: convert(value) for key, value in self.items.items()})
 
 
 def same_stamp(one: object, other: object) -> bool:

@@ -31,23 +31,14 @@ class Contention:
         return sum(map(len, self._lines.values()))
 
     def may_run(self, transaction: Transaction) -> bool:
-        """Tell whether a transaction may run away from here now; else it is in line.
-
-        One that commits in order does not stand in line: those before it could be
-        behind it.
-        """
-        heat = transaction.profile.heat
-        if (
-            not heat.lined_up
-            or heat.cell is None
-            or transaction.call.ordered
-            or transaction.number in self._holders
-        ):
+        """Tell whether a transaction may run away from here now; else it is in line."""
+        cell = _line_of(transaction)
+        if cell is None or transaction.number in self._holders:
             return True
-        line = self._lines.get(heat.cell)
+        line = self._lines.get(cell)
         if line is None:
-            self._lines[heat.cell] = deque()
-            self._holders[transaction.number] = heat.cell
+            self._lines[cell] = deque()
+            self._holders[transaction.number] = cell
             return True
         line.append(transaction)
         return False
@@ -78,9 +69,24 @@ class Contention:
                 del self._lines[cell]
                 continue
             transaction = line.popleft()
-            if transaction.profile.heat.lined_up:
+            if _line_of(transaction) is not None:
                 self._holders[transaction.number] = cell
             else:  # the line was given up: the others may go, too
                 self._free.append(cell)
             return transaction
         return None
+
+
+def _line_of(transaction: Transaction) -> Cell | None:
+    """Return the cell for which a transaction has to stand in line, or None.
+
+    What commits in order does not stand in line for a cell that is contended: those
+    before it could be behind it. All calls of a function wait for its first run if that
+    has to be made alone; they stand there as they came.
+    """
+    profile = transaction.profile
+    if profile.unproven:
+        return 0, profile  # no container has this number
+    if profile.heat.lined_up and not transaction.call.ordered:
+        return profile.heat.cell
+    return None

@@ -16,11 +16,13 @@ code on the loop thread can still interfere; then it runs here, where nothing ca
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import logging
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from txloop.attempt import Attempt, current
 from txloop.commit import decide, still_holds
 from txloop.contention import Contention
 from txloop.effects import EffectQueue
@@ -28,15 +30,20 @@ from txloop.errors import TxClosedError, TxThreadError
 from txloop.executors.base import Executor, Reactor, run_here
 from txloop.faults import faults_on_purpose
 from txloop.flights import Flights
+from txloop.holds import Holds
 from txloop.journal import Journal
+from txloop.outside import note_changes, outdated
 from txloop.owner import claim, release
 from txloop.pending import Done, Transaction
+from txloop.placement import Placement
 from txloop.profile import Profile, Profiles, Stats
 from txloop.rounds import Rounds
+from txloop.running import run_body
 from txloop.store import committed
 from txloop.turns import Turns
 from txloop.types import Answer, Call, Conflict, Outcome, Refusal, Retry
 from txloop.waiting import Timers, WaitingRoom
+from txloop.weak import weakly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,18 +106,23 @@ class Dispatcher:
         self._closed = False
         self._thread = 0  # that runs the loop, from the first transaction on
         self._transactions = 0
-        self._rounds = Rounds(reactor, self.flush, barrier)
+        self._rounds = Rounds(reactor, weakly(self.flush), barrier)
         self._open: dict[int, Transaction] = {}  # by transaction number
-        self._room = WaitingRoom(committed, reactor, self._drain, self._run_again)
+        again = weakly(self._run_again)
+        self._room = WaitingRoom(committed, reactor, weakly(self._drain), again)
         self._turns = Turns()
         self._contention = Contention()
+        self._holds = Holds(executor, self._journal, reactor)
         self._flights = Flights(executor, self._journal, self._contention, max_queue)
-        faults = faults_on_purpose("dispatcher")
+        self._faults = faults = faults_on_purpose("dispatcher")
+        self._placement = Placement(executor, self._flights)
         self._effects = EffectQueue(faults)
         self._decide = decide if faults is None else faults.deciding(decide)
         if faults is not None:
             _log.warning("faults happen on purpose, TXLOOP_FAULTS says: %s", faults)
         self._draining = False
+        self._helping = False
+        self._unhindered = faults is None and not barrier
         self.traces = False
 
     def is_over(self) -> bool:
@@ -154,32 +166,115 @@ class Dispatcher:
         """Return what runs away from this thread, by transaction's number."""
         return self._flights.running()
 
+    def note_program(self) -> None:
+        """Take note that code of the program has run on this thread, unmarked."""
+        self._holds.note()
+
     # In
 
-    def submit(self, call: Call, profile: Profile, done: Done) -> int:
-        """Have `call` run as a transaction and hand its result to `done`, later.
+    def submit(
+        self, call: Call, profile: Profile, done: Done, at_once: bool = False
+    ) -> int:
+        """Have `call` run as a transaction and hand its result to `done`.
+
+        Args:
+            call: What to run.
+            profile: The record of its function.
+            done: Takes the result, later.
+            at_once: Whether it may also run, and `done` be called, before this returns.
 
         Returns:
-            The transaction's number.
+            The transaction's number, or 0 if it has ended already.
         """
         self.profiles.marked += 1
         self._transactions += 1
-        if self.traces:
-            call = dataclasses.replace(call, traced=True)
         transaction = Transaction(self._transactions, call, profile, done)
+        if at_once and self._can_run_now(call.ordered):
+            if self._placement.stays(profile, alone=True):
+                self._run_short(transaction)
+                return transaction.number if transaction.number in self._open else 0
+            transaction.away = True
+        if self.traces:
+            transaction.call = dataclasses.replace(call, traced=True)
         if self._closed:
             done(None, TxClosedError(f"the loop is closed; {call.label} did not run"))
-            return transaction.number
+            return 0
         if self._thread != threading.get_ident():
             try:
                 claim(self)
             except TxThreadError as error:
                 done(None, error)
-                return transaction.number
+                return 0
             self._thread = threading.get_ident()
         self._open[transaction.number] = transaction
         self._add_to_round(transaction)
         return transaction.number
+
+    def _can_run_now(self, ordered: bool) -> bool:
+        """Tell whether a call may run right where it is submitted.
+
+        So it is if nobody has to be told and nothing is in between: no barrier, no
+        other's turn, no effect that runs.
+        """
+        return (
+            self._unhindered
+            and not (self._closed or self._draining or self.listeners)
+            and self._turns.inevitable is None
+            and not (ordered and self._turns.in_order)
+            and self._thread == threading.get_ident()
+            and current() is None
+        )
+
+    def _run_short(self, transaction: Transaction) -> None:
+        """Run one and commit it: the short way of `_run_here`, where it is allowed."""
+        profile, call = transaction.profile, transaction.call
+        profile.attempts += 1
+        profile.inline += 1
+        context = call.context.copy()
+        attempt = context.run(Attempt, committed.version, speculative=False)
+        timer = profile.timer()
+        with self._placement.watching(profile):
+            value, error = context.run(run_body, attempt, call)
+        seconds = timer.seconds()
+        if self._closed:  # by the body
+            self._answer_closed(transaction)
+            while self._effects.run_next():
+                pass
+            return
+        self._holds.ran_here(transaction)
+        if attempt.retrying:
+            transaction.attempt, transaction.inline = 1, True
+            self._open[transaction.number] = transaction
+            self._turns.enter(transaction)
+            profile.note_retry()
+            self._wait(transaction, attempt.given_up(seconds))
+        else:
+            profile.note_short(seconds, error is not None or attempt.error_answered)
+            if attempt.writes:
+                committed.install(attempt.written())
+            if call.timeout_seconds is not None and seconds > call.timeout_seconds:
+                transaction.inline = True
+                self._journal.overran(transaction, seconds)
+            if attempt.effects or attempt.records or self._effects:
+                # In the context that the function has left.
+                outcome = context.run(attempt.outcome, value, error, 0.0)
+                self._effects.add(outcome, transaction.done, profile.label)
+                self._drain()
+            else:
+                self._hand_over(value, error, transaction)
+
+    def _hand_over(
+        self, value: object, error: BaseException | None, transaction: Transaction
+    ) -> None:
+        """Give away the result of one that has just committed, with no effects."""
+        label, done = transaction.profile.label, transaction.done
+        self._draining = True
+        try:
+            self._effects.hand_over(done, value, error, label)
+        finally:
+            self._draining = False
+        if self._open or self._effects:
+            self._drain()
 
     def _add_to_round(self, transaction: Transaction) -> None:
         self._turns.enter(transaction)
@@ -197,21 +292,67 @@ class Dispatcher:
             return
         self.profiles.rounds += 1
         self._journal.round_run(len(batch))
-        away = []
+        work = []
         for transaction in batch:
-            if transaction.profile.stays(self.executor.transport_seconds):
+            if self._stays(transaction, alone=len(batch) == 1):
                 transaction.outcome = _HERE
             elif not self._flights.has_room(transaction):
                 self._turn_away(transaction)
             elif self._contention.may_run(transaction):
-                away.append(self._flights.work(transaction))
+                work.append(self._flights.work(transaction))
+                if transaction.call.guarded:
+                    note_changes()
             else:
                 self._journal.lined_up(transaction)
-        if away:
+        if work:
             if not self.started:
                 self._start()
-            self.executor.run(away)
+            self.executor.run(work)
+            self._help_soon()
         self._run_rest(batch)
+
+    def _stays(self, transaction: Transaction, alone: bool) -> bool:
+        """Tell whether a call runs here: it is short, or must not run elsewhere."""
+        profile = transaction.profile
+        if profile.home is not None:
+            return True
+        away, transaction.away = transaction.away, False
+        here = not away and self._placement.stays(profile, alone)
+        if here and self._faults is not None:
+            seconds = self.executor.transport_seconds
+            here = not self._faults.sends_away(seconds)
+        return here or self._holds.stays(transaction)
+
+    def _help_soon(self) -> None:
+        """Run one here that waits for a worker, once the loop has looked around."""
+        if not self._helping and self._flights.queued:
+            self._helping = True
+            # In an empty context, as a round.
+            self.reactor.call_soon(weakly(self._help), context=contextvars.Context())
+
+    def _help(self) -> None:
+        self._helping = False
+        number = None if self._closed else self.executor.take_back()
+        transaction = None if number is None else self._flights.landed(number)
+        if transaction is not None:
+            self._journal.not_started(transaction)
+            transaction.outcome = _HERE
+            self._settle_here(transaction)
+            self._drain()
+            self._help_soon()
+
+    def _settle_here(self, transaction: Transaction) -> None:
+        """Run one that stays, if it is its turn."""
+        first = transaction.waiting_since is None and self._turns.has_come(transaction)
+        if first and self._can_run_now(ordered=False):
+            transaction.outcome = None
+            del self._open[transaction.number]
+            self._turns.leave(transaction)
+            self._contention.left(transaction)
+            self._run_short(transaction)
+            return
+        with self._placement.watching(transaction.profile):
+            self._settle(transaction)
 
     def _turn_away(self, transaction: Transaction) -> None:
         error = self._flights.no_room(transaction)
@@ -225,13 +366,13 @@ class Dispatcher:
             if self._closed:  # by the effects of the last one
                 return
             if transaction.outcome is _HERE:
-                self._settle(transaction)
+                self._settle_here(transaction)
             self._drain()
 
     def _start(self) -> None:
         self.started = True
         self._on_start()
-        self.executor.start(self.reactor, self._deliver)
+        self.executor.start(self.reactor, weakly(self._deliver))
 
     def _run_here(self, transaction: Transaction) -> None:
         """Run it on this thread, where nothing can interfere, and commit it."""
@@ -240,6 +381,7 @@ class Dispatcher:
         answer = run_here(transaction.call)
         if self._closed:  # by the body: it has been answered
             return
+        self._holds.ran_here(transaction)
         self._journal.answered(transaction, answer)
         if isinstance(answer, Retry):
             transaction.profile.note_retry()
@@ -256,9 +398,11 @@ class Dispatcher:
         if transaction is None:
             _close_snapshot(answer)
             return
+        transaction.profile.unproven = False
         self._journal.answered(transaction, answer)
         if isinstance(answer, Refusal):
             self._journal.refused(transaction, answer)
+            self._holds.refused(transaction, answer)
         elif isinstance(answer, Outcome):
             transaction.profile.note_body(answer.body_seconds, inline=False)
         transaction.outcome = answer
@@ -277,7 +421,7 @@ class Dispatcher:
         answer = transaction.outcome
         if isinstance(answer, Retry):
             self._retry(transaction, answer)
-        elif isinstance(answer, Outcome):
+        elif isinstance(answer, Outcome) and not self._is_outdated(transaction, answer):
             decision = self._decide(answer, committed, transaction.call.ordered)
             committed.close_snapshot(answer.snapshot)
             if isinstance(decision, Conflict):
@@ -287,6 +431,19 @@ class Dispatcher:
                 self._commit(transaction, answer)
         else:
             self._run_here(transaction)
+
+    def _is_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
+        """Tell whether an outcome counts for nothing because of what is not shared.
+
+        It may have read a file that was written since, or plain objects.
+        """
+        reason = outdated(outcome.files) if outcome.files else None
+        if reason is not None:
+            self._journal.refused(transaction, Refusal(reason))
+        elif not self._holds.changed(transaction):
+            return False
+        committed.close_snapshot(outcome.snapshot)
+        return True
 
     def _conflict(
         self, transaction: Transaction, outcome: Outcome, conflict: Conflict
@@ -317,7 +474,8 @@ class Dispatcher:
         self._contention.left(transaction)
         self._rounds.left(transaction)
         self._journal.committed(transaction, outcome, committed.version)
-        self._effects.add(outcome, transaction.done, transaction.profile.label)
+        label, context = transaction.profile.label, transaction.call.context
+        self._effects.add(outcome, transaction.done, label, context)
 
     # Waiting for a change
 
@@ -363,22 +521,32 @@ class Dispatcher:
         self._journal.woken(transaction, timed_out)
         self._add_to_round(transaction)
 
-    def leave(self, number: int) -> None:
+    def leave(
+        self, number: int, if_it_waits: Callable[[], object] | None = None
+    ) -> None:
         """Take note that nobody is left to take the result of a transaction.
 
         If it waits, for a worker or for a change, or has waited for a change, or will,
         it is dropped. Others commit all the same, as in stock Tornado: they began
         before anybody left.
+
+        Args:
+            number: The transaction's.
+            if_it_waits: Given where somebody may still take the result. It is dropped
+                only if it waits for a change, or has or will, and this is called then.
         """
         transaction = self._open.get(number)
         if transaction is None:
             return
         transaction.unwanted = True
-        if (
-            transaction.waiting_since is not None
-            or transaction in self._rounds
-            or self._contention.in_line(transaction)
-            or self._flights.withdraw(transaction)
+        transaction.on_drop = if_it_waits
+        if transaction.waiting_since is not None or (
+            if_it_waits is None
+            and (
+                transaction in self._rounds
+                or self._contention.in_line(transaction)
+                or self._flights.withdraw(transaction)
+            )
         ):
             self._drop(transaction)
             self._drain()
@@ -394,6 +562,8 @@ class Dispatcher:
         _close_snapshot(transaction.outcome)
         transaction.outcome = None
         self._journal.dropped(transaction)
+        if transaction.on_drop is not None:
+            transaction.on_drop()
 
     def stop_waiting(self) -> None:
         """Let every timeout pass at once, now and from now on: the loop will end."""
@@ -403,7 +573,7 @@ class Dispatcher:
 
     def _drain(self) -> None:
         """Run effects, and settle what had to wait, until nothing more can be done."""
-        if self._draining:
+        if self._draining or not (self._open or self._effects):
             return
         self._draining = True
         try:
@@ -427,7 +597,11 @@ class Dispatcher:
         following = inevitable or self._contention.next()
         if following is None:
             return False
-        self._flights.send(following, urgent=inevitable is not None)
+        if inevitable is None and following.profile.home is not None:
+            following.outcome = _HERE  # it is held since it stood in line
+            self._settle(following)
+        else:
+            self._flights.send(following, urgent=inevitable is not None)
         return True
 
     # The end
@@ -438,6 +612,7 @@ class Dispatcher:
             return
         self._closed = True
         self.executor.close()
+        self._holds.close()
         self.profiles.close()
         release(self)
         pending = list(self._open.values())
@@ -451,6 +626,7 @@ class Dispatcher:
         while self._effects.run_next():
             pass
         self._journal.closed()
+        self.listeners.clear()  # some know this one
 
     def end_waits(self) -> None:
         """Let nobody wait any more: each gets a `TxClosedError` instead."""

@@ -7,9 +7,11 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
+from txloop.logs import emission
 from txloop.types import Effect, Outcome
 
 if TYPE_CHECKING:
+    import contextvars
     from collections.abc import Callable, Iterable
 
     from txloop.faults import Faults
@@ -35,15 +37,27 @@ class EffectQueue:
         outcome: Outcome,
         done: Callable[[object, BaseException | None], object],
         label: str,
+        context: contextvars.Context | None = None,
     ) -> None:
-        """Take over what a committed outcome wants done, and `done` with its result."""
-        for record in outcome.records:
-            self._waiting.append(Effect(_emit, (record,), {}, record.name))
+        """Take over what a committed outcome wants done, and `done` with its result.
+
+        Args:
+            outcome: The outcome.
+            done: Takes its value or its error, after the effects.
+            label: Names the call.
+            context: That of the call, if it may have run in another process.
+        """
         effects: Iterable[Effect] = outcome.effects
         if self._faults is not None:
             effects = map(self._faults.spoil, effects)
-        self._waiting.extend(effects)
+        for effect in (*map(emission, outcome.records), *effects):
+            if effect.variables is not None and context is not None:
+                effect.variables.base = context
+            self._waiting.append(effect)
         self._waiting.append(Effect(done, (outcome.value, outcome.error), {}, label))
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     def run_next(self) -> bool:
         """Run the next effect, if any, and tell so; one that raises is logged."""
@@ -51,16 +65,34 @@ class EffectQueue:
             return False
         effect = self._waiting.popleft()
         try:
-            effect.function(*effect.args, **effect.kwargs)
+            if effect.variables is None:
+                effect.function(*effect.args, **effect.kwargs)
+            else:
+                effect.variables.run(effect.function, *effect.args, **effect.kwargs)
         except KeyboardInterrupt:  # hardly the effect's own
             raise
         except BaseException:  # the program's code; the other effects run
-            _log.exception(
-                "an effect failed: %s, asked for at %s",
-                _name_of(effect.function),
-                effect.origin,
-            )
+            _tell_of_failure(effect.function, effect.origin)
         return True
+
+    def hand_over(
+        self,
+        done: Callable[[object, BaseException | None], object],
+        value: object,
+        error: BaseException | None,
+        label: str,
+    ) -> None:
+        """Give a result to `done` at once, as its effect: nothing waits before it."""
+        try:
+            done(value, error)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # as above
+            _tell_of_failure(done, label)
+
+
+def _tell_of_failure(function: Callable[..., object], origin: str) -> None:
+    _log.exception("an effect failed: %s, asked for at %s", _name_of(function), origin)
 
 
 def _name_of(function: Callable[..., object]) -> str:
@@ -69,7 +101,3 @@ def _name_of(function: Callable[..., object]) -> str:
         function = function.func
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     return str(name)
-
-
-def _emit(record: logging.LogRecord) -> None:
-    logging.getLogger(record.name).handle(record)

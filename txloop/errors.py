@@ -46,7 +46,7 @@ class TxConfigurationError(TxError, ValueError):
 
 
 class TxValueError(TxError, TypeError):
-    """A mutable plain object was to be stored, whose changes would get lost."""
+    """What was to be stored is mutable, or would not be itself in a worker."""
 
 
 class TxThreadError(TxError, RuntimeError):

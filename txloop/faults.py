@@ -10,12 +10,16 @@ that stands there:
 ``pickling``     an answer is taken for one that does not pickle
 ``commit``       a commit is refused as if something that was read had changed
 ``effects``      an effect raises when it is done
+``away``         a call is sent away although it is short; and a worker process is
+                 replaced after a call
 ===============  =====================================================================
 
 The program must give the same answers as without them, and do everything once; the log
-tells of each. ``seed`` makes the choices repeatable, as far as the order of events is.
-Without the variable nothing of this module runs: it is read when a loop is made, and
-by each worker at its start.
+tells of each that is a failure. With ``away=1`` nothing that a call leaves in its
+worker process is seen by another one: state that is not shared shows at once. What has
+to run on the loop thread does so all the same. ``seed`` makes the choices repeatable,
+as far as the order of events is. Without the variable nothing of this module runs: it
+is read when a loop is made, and by each worker at its start.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ __all__ = ["VARIABLE", "Faults", "InjectedFault", "faults_on_purpose"]
 
 VARIABLE = "TXLOOP_FAULTS"
 
-_PLACES = ("before-reply", "after-reply", "pickling", "commit", "effects")
+_PLACES = ("before-reply", "after-reply", "pickling", "commit", "effects", "away")
 
 
 class InjectedFault(RuntimeError):
@@ -138,6 +142,14 @@ class Faults:
             return Conflict(next(iter(cells)), outcome.snapshot, store.version)
 
         return decide_or_refuse
+
+    def sends_away(self, transport_seconds: float) -> bool:
+        """Tell whether a call that may stay here is sent away all the same."""
+        return not math.isinf(transport_seconds) and self._happens("away")
+
+    def wears_out(self) -> bool:
+        """Tell whether a worker is replaced after the call that it gets now."""
+        return self._happens("away")
 
     def spoil(self, effect: Effect) -> Effect:
         """Return `effect`, or one that does the same and raises."""

@@ -51,6 +51,9 @@ class Flights:
         self._attempts = 0
         self._running: dict[int, Transaction] = {}  # by attempt number
 
+    def __len__(self) -> int:
+        return len(self._running)
+
     @property
     def queued(self) -> int:
         """The number of transactions that wait for a worker."""
@@ -88,7 +91,8 @@ class Flights:
         self._running[self._attempts] = transaction
         transaction.running = self._attempts
         estimate = transaction.profile.estimate()
-        return Work(self._attempts, transaction.call, estimate, urgent)
+        medium = transaction.profile.medium(self.executor.transport_seconds)
+        return Work(self._attempts, transaction.call, estimate, urgent, medium)
 
     def send(self, transaction: Transaction, urgent: bool = False) -> None:
         """Have one attempt made; an `urgent` one is not kept waiting by others."""

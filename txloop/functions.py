@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import types
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from txloop.attempt import current
@@ -18,12 +19,27 @@ if TYPE_CHECKING:
 
     from txloop.dispatch import Dispatcher, Done
     from txloop.profile import Profile
+    from txloop.scan import Finding
 
-__all__ = ["FunctionCalls", "Settled", "check_awaitable", "is_coroutine", "name_of"]
+__all__ = [
+    "FunctionCalls",
+    "Settled",
+    "check_awaitable",
+    "held_because",
+    "is_coroutine",
+    "name_of",
+]
 
 T = TypeVar("T")
 
 _UNMARKED = Mark()
+
+_COROUTINE_FLAGS = (
+    inspect.CO_COROUTINE
+    | inspect.CO_GENERATOR
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_ITERABLE_COROUTINE
+)
 
 
 class FunctionCalls:
@@ -50,12 +66,11 @@ class FunctionCalls:
 
     def profile(self, function: Callable[..., object]) -> Profile:
         """Return the record of a function, which is scanned when first seen."""
-        mark = mark_of(function) or _UNMARKED
         bare = _unwrapped(function)
         return self._dispatcher.profiles.find(
             _identity(bare),
             name_of(bare),
-            (lambda: ()) if mark.trust else (lambda: scan_function(function)),
+            lambda: held_because(function),
         )
 
     def submit(
@@ -81,6 +96,7 @@ class FunctionCalls:
             ordered or self._ordered,
             self._commits_on + mark.commits_on,
             timeout_seconds=mark.timeout_seconds(self._timeout),
+            watched=not mark.trust,
         )
         return self._dispatcher.submit(call, self.profile(function), done)
 
@@ -107,6 +123,15 @@ class FunctionCalls:
     def _leave(self, number: int, future: asyncio.Future[T]) -> None:
         if future.cancelled():
             self._dispatcher.leave(number)
+
+
+def held_because(function: Callable[..., object]) -> tuple[Finding, ...]:
+    """Return what keeps calls of a function on the loop thread; nothing for most.
+
+    Loop thread only.
+    """
+    mark = mark_of(function) or _UNMARKED
+    return () if mark.trust else scan_function(function)
 
 
 def check_awaitable(function: Callable[..., object]) -> None:
@@ -181,6 +206,8 @@ def _resolve(
 
 def is_coroutine(function: Callable[..., object]) -> bool:
     """Tell whether calling it makes a coroutine, decorated or not."""
+    if type(function) is types.FunctionType and not vars(function):
+        return bool(function.__code__.co_flags & _COROUTINE_FLAGS)
     bare: object = function
     while True:
         if isinstance(bare, functools.partial):

@@ -179,7 +179,7 @@ class Journal:
         profile.errors += outcome.failed
         timeout_seconds = transaction.call.timeout_seconds
         if timeout_seconds is not None and outcome.body_seconds > timeout_seconds:
-            self._overran(transaction, outcome.body_seconds)
+            self.overran(transaction, outcome.body_seconds)
         if self.listeners:
             self._tell(
                 Committed(
@@ -196,7 +196,7 @@ class Journal:
         """Note that nothing more will happen."""
         self._tell(Closed())
 
-    def _overran(self, transaction: Transaction, seconds: float) -> None:
+    def overran(self, transaction: Transaction, seconds: float) -> None:
         """Warn once of a function that a timeout could not end, where it ran."""
         label = transaction.profile.label
         here = transaction.inline or not self._parallel

@@ -105,14 +105,8 @@ class TransactionLoop(BaseAsyncIOLoop):
 
     def _tie_to_asyncio_loop(self) -> None:
         # `asyncio.run` closes async generators, and never the IOLoop.
-        self._closer = self._close_at_the_end()
+        self._closer = _close_at_the_end(self.dispatcher)
         self._closing_task = self.asyncio_loop.create_task(anext(self._closer))
-
-    async def _close_at_the_end(self) -> AsyncGenerator[None, None]:
-        try:
-            yield
-        finally:
-            self.dispatcher.close()
 
     # Callbacks
 
@@ -128,6 +122,12 @@ class TransactionLoop(BaseAsyncIOLoop):
             return
         self.dispatcher.profiles.unmarked += 1
         super()._run_callback(callback)
+        self._note(function)
+
+    def _note(self, function: Callable[..., object]) -> None:
+        """Take note that an unmarked function has run, if it is not Tornado's own."""
+        if not str(getattr(function, "__module__", "")).startswith("tornado."):
+            self.dispatcher.note_program()
 
     def _run_marked(self, callback: Callable[[], object]) -> None:
         def done(value: object, error: BaseException | None) -> None:
@@ -162,6 +162,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         if not _is_marked(function):
             self.dispatcher.profiles.unmarked += 1
             function(fileobj, events)
+            self._note(function)
             return
         # What was read cannot be unread, and workers do not have the descriptor.
         self.calls.profile(function).home = "it handles a file descriptor"
@@ -181,6 +182,14 @@ class TransactionLoop(BaseAsyncIOLoop):
 
     def _watches(self, fd: int) -> bool:
         return fd in self.readers or fd in self.writers
+
+
+async def _close_at_the_end(dispatcher: Dispatcher) -> AsyncGenerator[None, None]:
+    # It must not know the loop, which would be kept alive by a generator of its own.
+    try:
+        yield
+    finally:
+        dispatcher.close()
 
 
 _preparations: list[Callable[[], object]] = []  # a registry, filled at import

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar, overload
 
 from txloop.errors import TxConfigurationError
+from txloop.origin import claim
 
 __all__ = ["Mark", "check_timeout", "mark_of", "transactional"]
 
@@ -25,11 +26,14 @@ class Mark:
         on_error: What an exception does to the writes made before it.
         trust: Whether the scan for unshared state is skipped.
         timeout: After how many seconds a run of it is ended; None: as the loop says.
+        vouched: Whether the program's author has marked it; a pattern on the command
+            line vouches for nothing.
     """
 
     on_error: Literal["rollback", "commit"] = "rollback"
     trust: bool = False
     timeout: float | None = None
+    vouched: bool = True
 
     @property
     def commits_on(self) -> tuple[type[BaseException], ...]:
@@ -92,6 +96,7 @@ def transactional(
 
     def set_mark(target: T) -> T:
         setattr(target, _ATTRIBUTE, mark)
+        claim(str(getattr(target, "__module__", "")))
         return target
 
     return set_mark if target is None else set_mark(target)

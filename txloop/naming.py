@@ -8,7 +8,6 @@ happens rarely; `container_names` finds all names at once.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, MutableSequence
@@ -17,6 +16,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.container import Container
+from txloop.origin import is_own_module, own_module_of
 from txloop.store import committed
 from txloop.types import Key
 
@@ -25,25 +25,12 @@ if TYPE_CHECKING:
 
     from txloop.types import Cell
 
-__all__ = ["add_roots", "cell_name", "container_names", "name_in"]
+__all__ = ["add_roots", "cell_name", "container_names", "name_in", "named_roots"]
 
 _MOST_OBJECTS = 10_000  # that are looked at in one search
 _LARGEST = 2_000  # lists and dicts with more than so many parts are not gone through
 
 _PARTLESS = (ModuleType, FunctionType, str, bytes, int, float, type(None))
-
-
-def _standard_library() -> set[str]:
-    """Return its modules and packages; PyPy's list leaves out what only PyPy has."""
-    found = set(sys.stdlib_module_names)
-    if sys.implementation.name == "pypy":
-        with suppress(OSError):  # it may lie in an archive
-            files = os.listdir(os.path.dirname(os.__file__))
-            found |= {file.partition(".")[0] for file in files} - {"test"}
-    return found
-
-
-_NOT_THE_PROGRAMS = {"txloop", "tornado", "conflict_log"} | _standard_library()
 
 
 def cell_name(cell: Cell) -> str:
@@ -95,23 +82,22 @@ def add_roots(roots: Callable[[], Iterable[tuple[str, object]]]) -> None:
     _roots.append(roots)
 
 
+def named_roots() -> list[tuple[str, object]]:
+    """Return what `add_roots` names, as it is now."""
+    return [item for roots in _roots for item in roots()]
+
+
 _roots: list[Callable[[], Iterable[tuple[str, object]]]] = []  # filled at import
 
 
 def _named_containers() -> Iterator[tuple[str, Container]]:
-    """Yield containers with their names, the shortest first, the program's own first.
+    """Yield containers with their names, the shortest first.
 
     One may come twice, by another name.
     """
-    installed: list[ModuleType] = []
-    own: list[ModuleType] = []
-    for module in list(sys.modules.values()):
-        if isinstance(module, ModuleType) and _is_the_programs(module.__name__):
-            is_installed = "site-packages" in (getattr(module, "__file__", None) or "")
-            (installed if is_installed else own).append(module)
-    for modules, roots in ((own, _roots), (installed, [])):
-        ahead = [item for module in modules for item in list(vars(module).items())]
-        yield from _search([*ahead, *(item for root in roots for item in root())])
+    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
+    ahead = [item for module in modules for item in list(vars(module).items())]
+    yield from _search([*ahead, *(item for root in _roots for item in root())])
 
 
 def _search(begin: Iterable[tuple[str, object]]) -> Iterator[tuple[str, Container]]:
@@ -125,13 +111,6 @@ def _search(begin: Iterable[tuple[str, object]]) -> Iterator[tuple[str, Containe
             seen.add(id(thing))
             with suppress(Exception):  # whatever the repr of the program's keys raises
                 ahead.extend(_parts(name, thing))
-
-
-def _is_the_programs(module: object) -> bool:
-    # Of metaclasses, for instance Cython's, this attribute may be anything.
-    if not isinstance(module, str):
-        return False
-    return module.partition(".")[0] not in _NOT_THE_PROGRAMS
 
 
 def _parts(name: str, thing: object) -> Iterator[tuple[str, object]]:
@@ -148,6 +127,6 @@ def _parts(name: str, thing: object) -> Iterator[tuple[str, object]]:
     elif isinstance(thing, list | tuple) and len(thing) <= _LARGEST:
         for index, part in enumerate(thing):
             yield f"{name}[{index}]", part
-    elif _is_the_programs(type(thing).__module__) or isinstance(thing, type):
+    elif own_module_of(type(thing)) is not None or isinstance(thing, type):
         for attribute, part in list(getattr(thing, "__dict__", {}).items()):
             yield f"{name}.{attribute}", part

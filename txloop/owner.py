@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
 from txloop.errors import TxThreadError
-from txloop.store import committed
+from txloop.store import NO_THREAD, committed
 
 if TYPE_CHECKING:
     from txloop.store import Store
@@ -36,8 +36,13 @@ def claim(claimant: Claimant, store: Store = committed) -> None:
     """Make this thread the owner of the store, beside other loops of this thread.
 
     Raises:
-        TxThreadError: if a loop of another thread has it.
+        TxThreadError: if a loop of another thread has it, or this process is a worker.
     """
+    if store.owner == NO_THREAD:
+        raise TxThreadError(
+            "this process is a worker, which runs the transactions of another process "
+            "and none of its own; call the function directly"
+        )
     here = threading.get_ident()
     with _lock:
         _claims.pop(claimant, None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from txloop.profile import Profile
     from txloop.types import Answer, Call
+    from txloop.watch import Subject
 
 __all__ = ["Done", "Timer", "Transaction"]
 
@@ -29,6 +30,7 @@ class Transaction:
         number: Tells it from all others; they count up in the order of arrival.
         call: What to run.
         profile: The record of its function.
+        subject: What its function can reach, once asked.
         done: Takes its result.
         attempt: How many attempts there were.
         running: The number of the attempt that runs away from here, 0 for none.
@@ -38,20 +40,25 @@ class Transaction:
         waiting_since: When it first waited (`time.monotonic`), None if never.
         patience_seconds: How long it waits in all until it runs anyway, or None.
         timer: Wakes it then.
+        away: Whether it was decided, when it came, that it runs away from here.
         unwanted: Whether nobody is left to take its result.
+        on_drop: Called if it is dropped, or None.
     """
 
     __slots__ = (
         "attempt",
+        "away",
         "call",
         "conflicts",
         "done",
         "inline",
         "number",
+        "on_drop",
         "outcome",
         "patience_seconds",
         "profile",
         "running",
+        "subject",
         "timer",
         "unwanted",
         "waiting_since",
@@ -61,6 +68,7 @@ class Transaction:
         self.number = number
         self.call = call
         self.profile = profile
+        self.subject: Subject | None = None
         self.done = done
         self.attempt = 0
         self.running = 0
@@ -71,3 +79,5 @@ class Transaction:
         self.patience_seconds: float | None = None
         self.timer: Timer | None = None
         self.unwanted = False
+        self.on_drop: Callable[[], object] | None = None
+        self.away = False

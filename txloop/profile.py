@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from txloop.heat import Heat
 from txloop.naming import cell_name
+from txloop.timing import BodyTimer, WallTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -23,6 +24,13 @@ _log = logging.getLogger("txloop")
 
 SHORT_SECONDS = 0.0005
 """What takes less here stays, whatever transport costs: it would wait for a worker."""
+
+MEDIUM_SECONDS = 0.004
+"""What takes longer never runs here of choice: others would wait for it."""
+
+_CERTAINLY_SHORT = SHORT_SECONDS / 2  # by the wall clock: whatever disturbs it
+
+_MOST_WORTH = 0.001  # the first calls that are sent away cost much more than others
 
 _WEIGHT = 0.1  # of the newest measurement in the moving average
 _LARGEST_STEP = 4.0  # times the average: one stray value does not decide ...
@@ -56,7 +64,9 @@ class Average:
 def _worth(transport_seconds: float) -> float:
     """Return what a body must take here to be worth sending away."""
     # Where sending costs nothing, as is assumed before it was measured, all is.
-    return max(transport_seconds, SHORT_SECONDS) if transport_seconds else 0.0
+    if not transport_seconds:
+        return 0.0
+    return min(max(transport_seconds, SHORT_SECONDS), _MOST_WORTH)
 
 
 class Profile:
@@ -77,15 +87,21 @@ class Profile:
         refused: Calls turned away because too many waited.
         heat: How often it conflicts on the same cell.
         stayed: Whether it was known to be short when it was last called.
+        examined: Whether it was asked if it can run elsewhere at all.
+        unproven: Whether its first run away from here, which is made alone, has not
+            been answered.
+        blocks: Whether it waited for something when it last ran here.
     """
 
     __slots__ = (
         "_named",
         "attempts",
+        "blocks",
         "body",
         "commits",
         "conflicts",
         "errors",
+        "examined",
         "heat",
         "here",
         "home",
@@ -95,6 +111,7 @@ class Profile:
         "refused",
         "retries",
         "stayed",
+        "unproven",
         "waits",
     )
 
@@ -114,6 +131,9 @@ class Profile:
         self.refused = 0
         self.heat = Heat()
         self.stayed = False
+        self.examined = False
+        self.unproven = False
+        self.blocks = False
         self._named: tuple[Cell, str] | None = None
 
     def note_body(self, seconds: float, inline: bool) -> None:
@@ -121,6 +141,22 @@ class Profile:
         self.body.add(seconds)
         if inline:
             self.here.add(seconds)
+
+    def timer(self) -> BodyTimer | WallTimer:
+        """Return what measures a run here: as exactly as the decision needs it."""
+        seconds = self.here.seconds
+        if seconds is None or seconds > _CERTAINLY_SHORT:
+            return BodyTimer()
+        return WallTimer()
+
+    def note_short(self, seconds: float, failed: bool) -> None:
+        """Take note of a run here that took effect."""
+        self.commits += 1
+        self.errors += failed
+        self.body.add(seconds)
+        self.here.add(seconds)
+        if self.heat.cell is not None:
+            self.heat.note_commit()
 
     def note_retry(self) -> None:
         """Take note that a run here gave up: it did not tell how long one takes."""
@@ -138,7 +174,9 @@ class Profile:
         body_seconds = self.body.seconds
         if body_seconds is None or self.attempts < self.next_trial:
             return False
-        if body_seconds > _TRIAL_FACTOR * _worth(transport_seconds):
+        if body_seconds > _TRIAL_FACTOR * _worth(transport_seconds) and not (
+            self.blocks and self.has_medium_length(transport_seconds)
+        ):
             return False
         self.next_trial = self.attempts + _TRIAL_INTERVAL
         return True
@@ -152,6 +190,18 @@ class Profile:
             return False
         worth = _worth(transport_seconds)
         return here_seconds < (_STAYING_FACTOR * worth if self.stayed else worth)
+
+    def medium(self, transport_seconds: float) -> bool:
+        """Tell whether it may run here or there, by what else there is to do."""
+        return not self.blocks and self.has_medium_length(transport_seconds)
+
+    def has_medium_length(self, transport_seconds: float) -> bool:
+        """Tell whether it is too long to stay, and too short to matter to others."""
+        here, body = self.here.seconds, self.body.seconds
+        seconds = body if here is None else here
+        if seconds is None or not transport_seconds:
+            return False
+        return SHORT_SECONDS <= seconds < MEDIUM_SECONDS
 
     def estimate(self) -> float | None:
         """Return how long it will take, if it may wait at a worker behind another call.

@@ -6,16 +6,17 @@ import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Never
 
+from txloop.arithmetic import OwnDecimals
 from txloop.attempt import Attempt, current, make_current
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
 from txloop.store import committed
 from txloop.timing import BodyTimer
-from txloop.types import Answer, Call, Refusal, Retry
+from txloop.types import Answer, Call, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["register_traced", "run_attempt"]
+__all__ = ["register_traced", "run_attempt", "run_body"]
 
 # What runs a call, by whether it is traced: filled at import, once all are defined.
 _kinds: dict[bool, type[Attempt]] = {False: Attempt}
@@ -34,7 +35,7 @@ def run_attempt(
     worker: int = 0,
     on_begin: Callable[[Attempt], object] | None = None,
 ) -> Answer:
-    """Run `call` once against the newest version, on this thread.
+    """Run `call` once against the newest version, on this thread, in its context.
 
     Args:
         call: The transaction's function call.
@@ -44,24 +45,66 @@ def run_attempt(
         worker: Whose thread this is, from 1; 0 for the loop's.
         on_begin: Given the attempt before it begins, for those who may condemn it.
     """
+    context = call.context.copy()
+    own = OwnDecimals(context) if speculative else None
+    answer = context.run(_run, call, speculative, keep_reads, worker, on_begin)
+    if own is not None and own.changed:
+        return Refusal(
+            "it changes decimal's context, which others use, too; use "
+            "decimal.localcontext()",
+            trace=answer.trace,
+        )
+    return answer
+
+
+def _run(
+    call: Call,
+    speculative: bool,
+    keep_reads: bool,
+    worker: int,
+    on_begin: Callable[[Attempt], object] | None,
+) -> Answer:
     attempt = _kinds[call.traced](committed.version, speculative)
     attempt.waited_seconds = call.waited_seconds
+    if call.guarded and speculative:
+        attempt.files = set()
     if on_begin is not None:
         on_begin(attempt)
+    timer = BodyTimer()
+    if speculative:
+        with _no_running_loop():
+            value, error = run_body(attempt, call)
+    else:
+        value, error = run_body(attempt, call)
+    body_seconds = timer.seconds()
+    # Even if user code caught BecomeInevitable or Retrying:
+    if attempt.abandoned is not None:
+        where = attempt.trace(worker)
+        return Refusal(attempt.abandoned, warn=attempt.warns, trace=where)
+    if attempt.retrying:
+        return attempt.given_up(body_seconds, attempt.trace(worker))
+    failed = error is not None or attempt.error_answered
+    if not (keep_reads or attempt.writes or failed or call.ordered):
+        attempt.forget_reads()
+    return attempt.outcome(value, error, body_seconds, attempt.trace(worker))
+
+
+def run_body(attempt: Attempt, call: Call) -> tuple[object, BaseException | None]:
+    """Run a call's function in an attempt; return what it returned, or raised.
+
+    Of the program's code that runs in attempts, all is called from here. An error has
+    undone the writes, unless it is one of those that commit; one that gives the attempt
+    up is not returned, the attempt knows.
+    """
     value: object = None
     error: BaseException | None = None
     outer = current()
     make_current(attempt)
     committed.forget_views()  # what others have read, this one has not
-    timer = BodyTimer()
     try:
-        if speculative:
-            with _no_running_loop():
-                value = call.function(*call.args, **call.kwargs)
-        else:
-            value = call.function(*call.args, **call.kwargs)
+        value = call.function(*call.args, **call.kwargs)
     except (BecomeInevitable, Retrying):
-        pass  # the attempt knows
+        pass
     except BaseException as raised:  # whatever user code raises is its answer
         # The traceback starts in user code; our frame in it would be a cycle.
         trace = raised.__traceback__
@@ -72,22 +115,7 @@ def run_attempt(
     finally:
         committed.forget_views()
         make_current(outer)
-    # Even if user code caught BecomeInevitable or Retrying:
-    if attempt.abandoned is not None:
-        return Refusal(attempt.abandoned, warn=False, trace=attempt.trace(worker))
-    if attempt.retrying:
-        return Retry(
-            attempt.snapshot,
-            attempt.values_read(),
-            frozenset(attempt.presences),
-            attempt.patience_seconds,
-            timer.seconds(),
-            attempt.trace(worker),
-        )
-    failed = error is not None or attempt.error_answered
-    if not (keep_reads or attempt.writes or failed or call.ordered):
-        attempt.forget_reads()
-    return attempt.outcome(value, error, timer.seconds(), attempt.trace(worker))
+    return value, error
 
 
 class _ForbiddenLoop:

@@ -8,7 +8,8 @@ there is one store in a process: `committed`.
 
 The chain of versions in a cell is multiversion concurrency control as in Bernstein and
 Goodman (1983); readers follow it without a lock because entries never change, except
-that `Store.trim` cuts off a tail which no snapshot can reach.
+that `Store.trim` cuts off a tail which no snapshot can reach. A cell that no open
+snapshot can see change has no chain, only its value: see `versions`.
 
 Threads may read at an open snapshot while the owner installs and trims. They rely on
 single reads and writes of a dict, and its `copy`, being atomic, on their order being
@@ -19,28 +20,22 @@ snapshot has in its dict at every moment.
 from __future__ import annotations
 
 import itertools
-import operator
-import sys
 import threading
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
-from txloop.container import (
-    NEWEST,
-    PLACE_BITS,
-    Container,
-    Entry,
-    Operation,
-    Write,
-)
+from txloop.container import NEWEST, Container, Operation, Update, Write
+from txloop.contents import contents_at, put, settle, update
+from txloop.counting import counting_from
 from txloop.errors import TxThreadError
-from txloop.types import MISSING
+from txloop.types import MISSING, Key
+from txloop.versions import PLACE_BITS, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
-__all__ = ["Clear", "Follower", "Store", "committed"]
+__all__ = ["NO_THREAD", "Clear", "Follower", "Store", "committed"]
 
 
 class Clear(Operation):
@@ -50,8 +45,7 @@ class Clear(Operation):
 
     def cells(self, container: Container) -> list[tuple[Hashable, object]]:
         """Return the keys that are there, each to be deleted."""
-        present = committed.items_at(container, NEWEST)
-        return [(key, MISSING) for key, _ in present]
+        return [(key, MISSING) for key in contents_at(container, NEWEST)]
 
     def mapped(self, convert: Callable[[object], object]) -> Clear:
         """Return itself: it stores nothing."""
@@ -68,26 +62,20 @@ class Follower(Protocol):
         """Take note of a container's death; called on any thread, at any moment."""
 
 
-class _LockedCount:
-    """Counts for any thread, where `itertools.count` is not atomic."""
-
-    def __init__(self, first: int) -> None:
-        self._numbers = itertools.count(first)
-        # Reentrant: the garbage collector may run finalizers that count, anywhere.
-        self._lock = threading.RLock()
-
-    def __next__(self) -> int:
-        with self._lock:
-            return next(self._numbers)
+NO_THREAD = 0
+"""The owner of a replica: no thread has this number, so none may write."""
 
 
-_Count: TypeAlias = "itertools.count[int] | _LockedCount"
-
-
-def _counting_from(first: int) -> _Count:
-    # The GIL may be turned on while the program runs, but not off.
-    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return itertools.count(first) if gil else _LockedCount(first)
+_FOREIGN = (
+    "shared state was changed by a thread that is not the loop's; change it in a "
+    "transaction, or on the loop by IOLoop.add_callback"
+)
+_IN_A_WORKER = (
+    "shared state was changed in a worker, but outside a transaction: by an "
+    "on_worker_start function, a thread, a finalizer or while a value was unpickled; "
+    "change it in a transaction, and keep what belongs to this process alone in plain "
+    "objects"
+)
 
 
 class _NumberedReference(weakref.ref[Container]):
@@ -104,7 +92,8 @@ class Store:
         followers: Told of every commit and of every container that died.
         kept: Containers that live although nothing here refers to them (a replica
             keeps what the loop's process keeps), by number; None where that is not so.
-        owner: The thread that alone may write, or None before the first transaction.
+        owner: The thread that alone may write; None before the first transaction, and
+            `NO_THREAD` in a replica.
         recheck_owner: Called before a write by another one is refused.
         readers: Who runs attempts in other threads than the owner's; containers show
             no views as long as there is anybody.
@@ -119,7 +108,8 @@ class Store:
         self.readers: set[object] = set()
         self._reader = threading.get_ident()
         self._views: set[int] = set()  # numbers: views keep nobody alive
-        self._numbers = _counting_from(1)
+        self._dropped = self._drop  # one for all: each would be an object of its own
+        self._numbers = counting_from(1)
         self._replicas = itertools.count(1)
         self._references: dict[int, _NumberedReference] = {}
         self._snapshots: dict[int, int] = {}
@@ -129,17 +119,11 @@ class Store:
 
     def adopt(self, container: Container, number: int | None = None) -> None:
         """Give an empty `container` its cells and a number."""
-        container._number = self.new_number() if number is None else number
-        container._entries = {}
-        container._changed = 0
-        container._resized = 0
-        container._size = 0
-        container._shuffled = False
-        container._forgotten = False
-        container._view = None
-        reference = _NumberedReference(container, self._drop)
-        reference.number = container._number
-        self._references[container._number] = reference
+        own = next(self._numbers) if number is None else number
+        container._start(own)
+        reference = _NumberedReference(container, self._dropped)
+        reference.number = own
+        self._references[own] = reference
         if self.kept is not None and number is not None:
             self.kept[number] = container
 
@@ -158,13 +142,14 @@ class Store:
         return [container for container in living if container is not None]
 
     def _drop(self, reference: weakref.ref[Container]) -> None:
-        assert isinstance(reference, _NumberedReference)
+        # Without a global: at the end of the program, when most die, those are gone.
+        number: int = reference.number  # type: ignore[attr-defined] # it is a numbered one
         # A container of the same number may have taken the place of the dead one.
-        if self._references.get(reference.number) is reference:
-            del self._references[reference.number]
-            self._views.discard(reference.number)
+        if self._references.get(number) is reference:
+            del self._references[number]
+            self._views.discard(number)
             for follower in self.followers:
-                follower.dropped(reference.number)
+                follower.dropped(number)
 
     def number_replica(self) -> int:
         """Return a number for a new replica, which no other one ever had.
@@ -175,13 +160,17 @@ class Store:
         return next(self._replicas)
 
     def become_replica(self, first_number: int) -> None:
-        """Turn this process's copy into a worker's: keep everything, number apart."""
+        """Turn this process's copy into a worker's: keep everything, number apart.
+
+        From then on it changes by `replay` and `load` only.
+        """
         self.followers.clear()
-        self.owner = None
+        self.owner = NO_THREAD
+        self.recheck_owner = lambda: None  # the claims are those of the loop's process
         self._reader = threading.get_ident()
         self.forget_views()
         self.kept = {container._number: container for container in self.containers()}
-        self._numbers = _counting_from(first_number)
+        self._numbers = counting_from(first_number)
         self._snapshots.clear()
         self.trim()
 
@@ -197,33 +186,18 @@ class Store:
 
     def read_at(self, container: Container, key: Hashable, version: int) -> object:
         """Return the value of a cell at `version`, or MISSING."""
-        entry = container._entries.get(key)
-        while entry is not None and entry.version > version:
-            entry = entry.older
-        return MISSING if entry is None else entry.value
+        return value_at(container._cells.get(key, MISSING), version)
 
-    def items_at(
-        self, container: Container, version: int
-    ) -> list[tuple[Hashable, object]]:
+    def contents_at(self, container: Container, version: int) -> dict[Hashable, Any]:
         """Return the keys and values at `version`, in insertion order."""
-        found = []
-        for newest in container._entries.copy().values():
-            entry: Entry | None = newest
-            while entry is not None and entry.version > version:
-                entry = entry.older
-            if entry is not None and entry.value is not MISSING:
-                found.append((entry.place, entry.key, entry.value))
-        if container._resized > version or container._shuffled:
-            # A key that was deleted and came back stands at its newest or oldest place.
-            found.sort(key=operator.itemgetter(0))
-        return [(key, value) for _, key, value in found]
+        return contents_at(container, version)
 
     def size_at(self, container: Container, version: int) -> int:
         """Return the number of keys at `version`."""
         size = container._size  # before the next line: the owner sets it after that
         if container._resized <= version:
             return size
-        return len(self.items_at(container, version))
+        return len(contents_at(container, version))
 
     def changed_since(
         self, number: int, key: Hashable, presence: bool, snapshot: int
@@ -257,7 +231,7 @@ class Store:
         Returns:
             Whether they will.
         """
-        owner = self._reader if self.owner is None else self.owner
+        owner = self.owner or self._reader
         if self.readers or owner != threading.get_ident():
             return False
         container._view = contents
@@ -278,42 +252,94 @@ class Store:
 
         Args:
             writes: Cells and their new values; MISSING deletes.
-            version: The number to give it; None for the next one. A replica, which
-                repeats the commits of the loop's process, gives theirs.
+            version: The number to give it; None for the next one.
 
         Raises:
-            TxThreadError: if another thread owns the store.
+            TxThreadError: if another thread owns the store, or if it is a replica.
         """
-        if self.owner is not None and self.owner != threading.get_ident():
-            self.recheck_owner()  # its loop may have gone without a word
-        if self.owner is not None and self.owner != threading.get_ident():
-            raise TxThreadError(
-                "shared state was changed by a thread that is not the loop's; change "
-                "it in a transaction, or on the loop by IOLoop.add_callback"
-            )
-        if version is None:
-            version = self.version + 1
-        for index, (container, key, value) in enumerate(writes):
-            if isinstance(value, Operation):
-                for cell, new in value.cells(container):
-                    self._put(container, cell, new, version, index)
-            else:
-                self._put(container, key, value, version, index)
-        self.version = version
+        self._check_owner()
+        version = self.replay(writes, version)
         for follower in self.followers:
             follower.installed(version, writes)
         return version
 
+    def replay(self, writes: Sequence[Write], version: int | None = None) -> int:
+        """Do the same without asking which thread this is, nor telling followers.
+
+        By this a replica repeats the commits of the loop's process; no other code in
+        a worker may change it, or it would differ from all others.
+        """
+        if version is None:
+            version = self.version + 1
+        place = version << PLACE_BITS
+        for container, key, value in writes:
+            if not isinstance(value, Operation):
+                self._put(container, key, value, version, place)
+                place += 1
+            elif (
+                type(value) is not Update
+                or self._snapshots
+                or not update(container, value.items, version)
+            ):
+                for cell, new in value.cells(container):
+                    self._put(container, cell, new, version, place)
+                    place += 1
+        self.version = version
+        return version
+
+    def write(self, container: Container, key: Hashable, value: object) -> None:
+        """Make one write, which is no operation, the next version: the fastest way.
+
+        Raises:
+            TxThreadError: if another thread owns the store.
+        """
+        if self.followers:
+            self.install([(container, key, value)])
+            return
+        if self.owner is not None:
+            self._check_owner()
+        version = self.version + 1
+        self._put(container, key, value, version, version << PLACE_BITS)
+        self.version = version
+
+    def begin(self, container: Container, tell: Callable[[], Write]) -> None:
+        """Make the contents of a new container known, which it holds already.
+
+        They have no version. Whoever finds the container finds them in it, at whatever
+        snapshot: it cannot have been there before them, and they have never changed.
+
+        Args:
+            container: It must be a new one, made outside of any attempt.
+            tell: Returns the write that followers are told.
+
+        Raises:
+            TxThreadError: if another thread owns the store.
+        """
+        if self.owner is not None:
+            self._check_owner()
+        if self.followers:
+            self.version += 1
+            container._changed = self.version
+            writes = [tell()]
+            for follower in self.followers:
+                follower.installed(self.version, writes)
+
+    def _check_owner(self) -> None:
+        if self.owner is not None and self.owner != threading.get_ident():
+            self.recheck_owner()  # its loop may have gone without a word
+        if self.owner is not None and self.owner != threading.get_ident():
+            raise TxThreadError(_FOREIGN if self.owner else _IN_A_WORKER)
+
     def load(
         self,
-        contents: Iterable[tuple[Container, Mapping[Hashable, object]]],
+        contents: Iterable[tuple[Container, dict[Hashable, Any]]],
         version: int,
     ) -> None:
         """Replace what a replica knows of some containers; it is at `version` then."""
         for container, items in contents:
-            container._entries.clear()
-            container._size = 0
-            self.install([(container, *item) for item in items.items()], version)
+            container._cells.clear()
+            container._size = container._shuffled = 0
+            self.replay([(container, Key.ALL, Update(items))], version)
         self.version = version
 
     def _put(
@@ -322,37 +348,10 @@ class Store:
         key: Hashable,
         value: object,
         version: int,
-        index: int,
+        place: int,
     ) -> None:
-        entries = container._entries
-        current = entries.get(key)
-        present = current is not None and current.value is not MISSING
-        if value is MISSING and not present:
-            return
-        place = (version << PLACE_BITS) + index
-        container._changed = version
-        container._view = None
-        if value is MISSING:
-            container._resized = version
-            container._size -= 1
-        elif present:
-            assert current is not None
-            key, place = current.key, current.place
-        else:
-            container._resized = version
-            container._size += 1
-            if current is not None:
-                # It belongs at the end. But while it moved there, the readers of an
-                # older version would miss it.
-                container._shuffled = True
-        if self._snapshots:
-            entries[key] = Entry(version, key, value, place, current)
-            if current is not None or value is MISSING:
-                self._superseded.append((version, container, key))
-        elif value is MISSING:
-            del entries[key]
-        else:
-            entries[key] = Entry(version, key, value, place, None)
+        if put(container, key, value, version, place, bool(self._snapshots)):
+            self._superseded.append((version, container, key))
 
     # Old versions
 
@@ -381,16 +380,7 @@ class Store:
         oldest = min(self._snapshots) if self._snapshots else self.version
         while superseded and superseded[0][0] <= oldest:
             _, container, key = superseded.popleft()
-            entry = container._entries.get(key)
-            if entry is None:
-                continue
-            if entry.value is MISSING and entry.version <= oldest:
-                del container._entries[key]
-                continue
-            while entry is not None and entry.version > oldest:
-                entry = entry.older
-            if entry is not None:
-                entry.older = None
+            settle(container, key, oldest)
 
 
 committed = Store()

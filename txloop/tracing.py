@@ -6,13 +6,12 @@ nobody else pays for it.
 
 from __future__ import annotations
 
-import os
 import sys
-import sysconfig
 import time
 from typing import TYPE_CHECKING, Never
 
 from txloop.attempt import Attempt
+from txloop.origin import Owner, owner_of
 from txloop.running import register_traced
 from txloop.types import Key, Trace
 
@@ -27,51 +26,24 @@ __all__ = ["TracedAttempt", "here"]
 
 _MANY = 16  # cells of a list written at once; of more, the list as a whole is noted
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_LIBRARIES = tuple(
-    os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")
-)
-_INSTALLED = ("site-packages", "dist-packages")
-_NOBODYS = ("<frozen", "<string>")
 
-
-_PROGRAM, _OURS, _OTHER = range(3)
-
-_owners: dict[str, int] = {}
-"""Whose a file is, by its name: a memory of `_owner`. Threads find the same."""
-
-
-def _owner(file: str) -> int:
-    """Tell whether a file belongs to the program, to txloop, or to what runs both."""
-    folders = file.split(os.sep)
-    if file.startswith(_OWN):
-        owner = _OURS
-    elif file.startswith(_NOBODYS) or "tornado" in folders[-3:-1]:
-        owner = _OTHER
-    elif any(folder in _INSTALLED for folder in folders):
-        owner = _PROGRAM
-    else:
-        owner = _OTHER if file.startswith(_LIBRARIES) else _PROGRAM
-    _owners[file] = owner
-    return owner
+_PROGRAM, _LIBRARY = Owner.PROGRAM, Owner.LIBRARY  # an enum looks its members up slowly
 
 
 def here() -> Site | None:
     """Return the program's line that has led to this call.
 
-    It is the innermost one outside of txloop, Tornado and the standard library, as
-    `random.choice` is not what a reader looks for; if all is of these, outside txloop.
+    It is the innermost one of the program's own, as `random.choice` is not what a
+    reader looks for; if there is none, the innermost one outside txloop.
     """
     frame: FrameType | None = sys._getframe(1)
     outside: FrameType | None = None
     while frame is not None:
         code = frame.f_code
-        owner = _owners.get(code.co_filename)
-        if owner is None:
-            owner = _owner(code.co_filename)
-        if owner == _PROGRAM:
+        owner = owner_of(code.co_filename)
+        if owner is _PROGRAM:
             return code.co_filename, frame.f_lineno, code.co_name
-        if owner == _OTHER and outside is None:
+        if owner is _LIBRARY and outside is None:
             outside = frame
         frame = frame.f_back
     if outside is None:

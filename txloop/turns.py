@@ -25,6 +25,11 @@ class Turns:
         self._held: deque[Transaction] = deque()  # they wait for the inevitable one
         self._next_inevitable: deque[Transaction] = deque()
 
+    @property
+    def in_order(self) -> bool:
+        """Whether there is one that has a place in the order."""
+        return bool(self._in_order)
+
     def enter(self, transaction: Transaction) -> None:
         """Let one take its place in the order, if it has one.
 

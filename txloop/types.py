@@ -6,6 +6,7 @@ nothing.
 
 from __future__ import annotations
 
+import contextvars
 import enum
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import logging
+
+    from txloop.variables import Variables
 
 __all__ = [
     "MISSING",
@@ -69,6 +72,10 @@ class Call:
         waited_seconds: How long it has waited since it first retried.
         timeout_seconds: After how long a run of it in a worker is ended, or None.
         traced: Whether to record where in the source it does what, for a log.
+        watched: Whether plain objects that it can reach may not change.
+        context: The context in which it was called; each attempt runs in a copy.
+        guarded: Whether nobody vouches for it: a run away from the loop thread is
+            stopped before it changes anything outside the program.
     """
 
     function: Callable[..., object]
@@ -80,6 +87,11 @@ class Call:
     waited_seconds: float = 0.0
     timeout_seconds: float | None = None
     traced: bool = False
+    watched: bool = True
+    context: contextvars.Context = field(
+        default_factory=contextvars.copy_context, repr=False, compare=False
+    )
+    guarded: bool = False
 
 
 Site: TypeAlias = tuple[str, int, str]
@@ -110,12 +122,21 @@ class Trace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A call that waits for the commit, and where the program asked for it."""
+    """A call that waits for the commit.
+
+    Attributes:
+        function: What to run.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments.
+        origin: Where the program asked for it.
+        variables: The context variables that it finds; None: those of the loop.
+    """
 
     function: Callable[..., object]
     args: tuple[object, ...]
     kwargs: Mapping[str, object]
     origin: str
+    variables: Variables | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +156,7 @@ class Outcome:
         error_answered: Whether it raised and made the answer to that itself, as a
             request does.
         trace: When and where it ran, if its call is traced.
+        files: Those outside the program that it has read, if its call is guarded.
     """
 
     snapshot: int
@@ -148,6 +170,7 @@ class Outcome:
     body_seconds: float = 0.0
     error_answered: bool = False
     trace: Trace | None = None
+    files: frozenset[str] = frozenset()
 
     def __reduce__(self) -> tuple[object, ...]:
         # What a dataclass with slots does by itself takes several times as long.
@@ -163,6 +186,7 @@ class Outcome:
             self.body_seconds,
             self.error_answered,
             self.trace,
+            self.files,
         )
 
     @property
@@ -201,12 +225,16 @@ class Refusal:
         lasting: Whether every later call of the same label goes there too.
         warn: Whether the program did not ask for it and should be told.
         trace: When and where it ran, if it began and its call is traced.
+        spoilt: Whether the copy of the program in which it ran must not be used again.
+        settles: Whether later calls may run elsewhere again, if they change nothing.
     """
 
     reason: str
     lasting: bool = True
     warn: bool = True
     trace: Trace | None = None
+    spoilt: bool = False
+    settles: bool = False
 
 
 Answer: TypeAlias = Outcome | Retry | Refusal

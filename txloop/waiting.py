@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from txloop.watches import Watches
+from txloop.weak import weakly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ class WaitingRoom:
             look: Called soon after a change: `wake` may find somebody.
             on_timeout: Given each transaction whose time is up; it has left the room.
         """
-        self._watches = Watches(store, self._look_soon)
+        self._watches = Watches(store, weakly(self._look_soon))
         self._timers = timers
         self._look = look
         self._looking = False

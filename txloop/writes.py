@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from txloop.container import Update
 from txloop.store import Clear
 from txloop.types import MISSING, Key
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from txloop.container import Container, Write
 
 __all__ = ["KeyedWrites", "OwnWrites"]
+
+_MANY = 32  # cells; as many are one write
 
 
 class OwnWrites(Protocol):
@@ -54,6 +57,9 @@ class KeyedWrites:
         """Yield the writes as `Store.install` takes them."""
         if self.cleared:
             yield self.container, Key.ALL, Clear()
+        if len(self.values) > _MANY and not self.deleted:
+            yield self.container, Key.ALL, Update(self.values.copy())
+            return
         for key, value in self.values.items():
             if key in self.deleted and value is not MISSING:
                 yield self.container, key, MISSING

@@ -9,7 +9,15 @@ Tornado nor the containers: it tells them by the name of their module.
 
 from __future__ import annotations
 
-from txloop.scan.find import scan_function, scan_handler
+from txloop.scan.find import add_served, scan_function, scan_handler
 from txloop.scan.finding import Finding, FindingKind
+from txloop.scan.index import Served
 
-__all__ = ["Finding", "FindingKind", "scan_function", "scan_handler"]
+__all__ = [
+    "Finding",
+    "FindingKind",
+    "Served",
+    "add_served",
+    "scan_function",
+    "scan_handler",
+]

@@ -6,16 +6,25 @@ import ast
 import itertools
 from dataclasses import replace
 from functools import partial, reduce
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
+from txloop.origin import is_own_function, own_module_of
 from txloop.scan._expressions import Expressions
 from txloop.scan._targets import constant
 from txloop.scan.element import element
 from txloop.scan.frame import Nested
 from txloop.scan.member import class_of, member
-from txloop.scan.own import is_own_function, own_module_of
-from txloop.scan.things import GETTERS, UNKNOWN, class_label, functions_of, has_type
+from txloop.scan.outside import act_of
+from txloop.scan.references import prefix_of
+from txloop.scan.things import (
+    GETTERS,
+    MUTATORS,
+    UNKNOWN,
+    class_label,
+    functions_of,
+    has_type,
+)
 from txloop.scan.value import (
     Arguments,
     Bound,
@@ -87,6 +96,9 @@ class Calls(Expressions):
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """Walk into what the call runs, and return what it stands for."""
         if isinstance(callee, Member):
+            if callee.name in MUTATORS and isinstance(node, ast.Call):
+                for each, given in zip(arguments.positional, node.args, strict=False):
+                    self.keep(callee.holder, each, given)
             return self._take(callee, node)
         if isinstance(callee, Instance):
             callee = member(callee, "__call__", self.sources)
@@ -118,7 +130,7 @@ class Calls(Expressions):
             for each in (*arguments.positional, *arguments.keywords.values()):
                 self.escape(each, node)
             return None
-        key = (id(cls), arguments.identity())
+        key = (id(cls), self.unless, arguments.identity())
         if key not in self._made:
             self._made[key] = instance = Instance(cls)
             for name in ("__init__", "__post_init__"):
@@ -136,6 +148,9 @@ class Calls(Expressions):
     ) -> tuple[Value, bool]:
         """Return what a call of a builtin stands for, and whether it is known here."""
         thing = callee.thing
+        act = act_of(thing, node)
+        if act is not None:
+            self.act_outside(act, node)
         given = arguments.positional
         first = given[0] if given else None
         name = constant(node.args[1]) if len(node.args) > 1 else None
@@ -147,6 +162,9 @@ class Calls(Expressions):
             return self._globals(), True
         if thing is getattr and isinstance(name, str):
             return self.attribute(first, name, node), True
+        if thing is getattr and isinstance(first, Live) and len(node.args) > 1:
+            self._call_any(first, prefix_of(node.args[1]))
+            return None, True
         if (thing is setattr or thing is delattr) and len(given) > 1:
             attribute = name if isinstance(name, str) else "?"
             self.store_attribute(first, attribute, None, node)
@@ -161,6 +179,17 @@ class Calls(Expressions):
         if _changes_argument(thing):
             self.change(first, node)
         return None, False
+
+    def _call_any(self, owner: Live, prefix: str) -> None:
+        """Walk into all methods of a shared object that a name may stand for."""
+        thing = owner.thing
+        if thing is UNKNOWN or has_type(thing, type, ModuleType):
+            return
+        for cls in type(thing).__mro__:
+            own = own_module_of(cls) is not None
+            for name in list(cls.__dict__) if own else ():
+                if name.startswith(prefix) and not name.startswith("__"):
+                    self.call_method(owner, name, Arguments())
 
     def _call_passed(self, value: Value, node: ast.AST) -> None:
         """Walk into a function that a builtin calls."""

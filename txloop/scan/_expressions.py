@@ -24,6 +24,7 @@ from txloop.scan.value import (
     Role,
     Value,
     application,
+    sample,
 )
 
 if TYPE_CHECKING:
@@ -115,12 +116,12 @@ class Expressions(Targets):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
         values = [self.value(each) for each in node.values]
-        return next((value for value in values if value is not None), None)
+        return sample(next((value for value in values if value is not None), None))
 
     def visit_IfExp(self, node: ast.IfExp) -> Value:
         self.value(node.test)
         values = [self.value(node.body), self.value(node.orelse)]
-        return next((value for value in values if value is not None), None)
+        return sample(next((value for value in values if value is not None), None))
 
     def visit_Await(self, node: ast.Await) -> Value:
         return self.value(node.value)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import abc
 import ast
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from txloop.origin import own_module_of
 from txloop.scan.access import WHOLE, Access, Act
 from txloop.scan.element import setting
 from txloop.scan.finding import FindingKind
-from txloop.scan.own import own_module_of
 from txloop.scan.things import UNKNOWN, is_container, is_harmless, is_iterator, is_plain
-from txloop.scan.value import Arguments, Family, Live, Role, Value
+from txloop.scan.value import Arguments, Family, Instance, Live, Role, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import FunctionType
 
     from txloop.scan.frame import Frame
     from txloop.scan.source import Sources
+    from txloop.scan.value import Slot
 
 _CHANGES = {
     Family.GLOBAL: FindingKind.MUTATES_GLOBAL,
@@ -28,12 +31,28 @@ _CHANGES = {
 }
 
 
+_DISPLAYS: Mapping[type | None, type] = MappingProxyType(
+    {
+        ast.Dict: dict,
+        ast.DictComp: dict,
+        ast.List: list,
+        ast.ListComp: list,
+        ast.Set: set,
+        ast.SetComp: set,
+    }
+)
+
+
 class Record(ast.NodeVisitor, abc.ABC):
     """Visits syntax and writes down what it does to shared state.
 
     Attributes:
         frame: The names that the code being visited sees.
         accesses: What was seen, in order, repetitions included.
+        kept: The program's and the plain containers' classes of which new objects are
+            put into shared ones, by what findings call these.
+        outside: What was seen that changes the world outside the program.
+        unless: Where the code being visited has asked before: see `Access`.
     """
 
     frame: Frame
@@ -41,6 +60,9 @@ class Record(ast.NodeVisitor, abc.ABC):
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.accesses: list[Access] = []
+        self.kept: dict[str, set[type]] = {}
+        self.outside: list[Access] = []
+        self.unless: frozenset[Slot] = frozenset()
 
     @abc.abstractmethod
     def run(
@@ -93,6 +115,20 @@ class Record(ast.NodeVisitor, abc.ABC):
         elif is_plain(value.thing) or is_iterator(value.thing):
             self._change(value, node, certain=True)
 
+    def act_outside(self, words: str, node: ast.AST) -> None:
+        """Write down that the world outside the program is changed."""
+        live = Live(UNKNOWN, words, Family.GLOBAL)
+        self._write_down(Act.READ, FindingKind.ACTS_OUTSIDE, live, node)
+        self.outside.append(self.accesses.pop())
+
+    def keep(self, holder: Value, value: Value, node: ast.AST | None) -> None:
+        """Write down that the value of the expression is put into a shared object."""
+        cls = _DISPLAYS.get(type(node))
+        if isinstance(value, Instance) and own_module_of(value.type) is not None:
+            cls = value.type
+        if isinstance(holder, Live) and cls is not None and not is_container(cls):
+            self.kept.setdefault(holder.name, set()).add(cls)
+
     def _change(self, live: Live, node: ast.AST, *, certain: bool) -> None:
         self._write_down(Act.CHANGE, _CHANGES[live.family], live, node, certain)
 
@@ -115,5 +151,6 @@ class Record(ast.NodeVisitor, abc.ABC):
                 self.frame.file,
                 getattr(node, "lineno", 0),
                 self.frame.qualname,
+                self.unless,
             )
         )

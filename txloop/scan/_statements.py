@@ -8,7 +8,7 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING
 
-from txloop.scan._calls import Calls
+from txloop.scan._questions import Questions
 from txloop.scan.frame import Nested
 from txloop.scan.member import of_module
 from txloop.scan.value import Arguments, Family, Live
@@ -16,13 +16,37 @@ from txloop.scan.value import Arguments, Family, Live
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from txloop.scan.value import Slot
 
-class Statements(Calls):
+
+class Statements(Questions):
     """Visits statements."""
 
     def visit_body(self, statements: list[ast.stmt]) -> None:
+        before = self.unless
         for each in statements:
-            self.visit(each)
+            if isinstance(each, ast.If):
+                self.unless |= self._choose(each)
+            else:
+                self.visit(each)
+        self.unless = before
+
+    def visit_If(self, node: ast.If) -> None:
+        self._choose(node)
+
+    def _choose(self, node: ast.If) -> frozenset[Slot]:
+        """Walk through both branches; return what keeps the code from going on."""
+        answer = self.ask(node.test)
+        before = self.unless
+        for branch, taken in ((node.body, True), (node.orelse, False)):
+            skipped = answer.truth is not None and answer.truth is not taken
+            self.unless = before | answer.slots if skipped else before
+            self.visit_body(branch)
+        self.unless = before
+        branch = node.body if answer.truth else node.orelse
+        leaves = branch and isinstance(branch[-1], ast.Return | ast.Raise)
+        known = answer.truth is not None
+        return answer.slots if known and leaves else frozenset()
 
     def visit_Return(self, node: ast.Return) -> None:
         value = None if node.value is None else self.value(node.value)
@@ -42,7 +66,7 @@ class Statements(Calls):
             return
         value = self.value(node.value)
         for each in node.targets:
-            self.store(each, value)
+            self.store(each, value, node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

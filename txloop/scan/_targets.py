@@ -26,14 +26,17 @@ from txloop.scan.value import (
     Role,
     Slot,
     Value,
+    sample,
 )
 
 
 class Targets(Record):
     """Assigns names, attributes and items."""
 
-    def store(self, target: ast.expr, value: Value) -> None:
-        """Write down what assigning the value to the target does."""
+    def store(
+        self, target: ast.expr, value: Value, node: ast.expr | None = None
+    ) -> None:
+        """Write down what assigning the value, that of the node, to the target does."""
         match target:
             case ast.Name(id=name):
                 self.store_name(name, value, target)
@@ -43,6 +46,7 @@ class Targets(Record):
             case ast.Subscript(value=owner, slice=index):
                 holder = self.value(owner)
                 self.value(index)
+                self.keep(holder, value, node)
                 self._store_item(holder, constant(index), target)
             case ast.Starred(value=inner):
                 self.store(inner, None)
@@ -84,12 +88,12 @@ class Targets(Record):
             live = Live(thing, frame.label(name), Family.GLOBAL, slots)
             self.assign(live, node)
         elif name not in frame.outer_names:
-            frame.local[name] = value
+            frame.local[name] = sample(value)
         elif holder is not None:
             slots = ((holder.variables, name),)
             live = Live(UNKNOWN, name, Family.CLOSURE, slots)
             self.assign(live, node, certain=False)
-            holder.local[name] = value
+            holder.local[name] = sample(value)
         else:
             found = frame.value(name)
             if isinstance(found, Live):
@@ -149,4 +153,4 @@ def _keep(instance: Instance, name: str, value: Value) -> None:
     if value is None:
         instance.attributes.pop(name, None)
     else:
-        instance.attributes[name] = value
+        instance.attributes[name] = sample(value)

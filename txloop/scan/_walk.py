@@ -12,9 +12,9 @@ import ast
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
+from txloop.origin import is_own_function
 from txloop.scan._statements import Statements
 from txloop.scan.frame import Frame, bind, parameters
-from txloop.scan.own import is_own_function
 from txloop.scan.things import UNKNOWN
 from txloop.scan.value import Arguments, Value, identity, is_changeable
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.frame import Nested
     from txloop.scan.source import Definition, FunctionNode, Sources
+    from txloop.scan.value import Slot
 
 _DEEPEST = 10
 """Calls are followed at once to this depth; deeper ones wait, to spare the stack."""
@@ -58,14 +59,18 @@ class Walk(Statements):
         super().__init__(sources, evidence, app, everything=everything)
         self._plain_calls = plain_calls
         self._returned: dict[object, Value] = {}
-        self._waiting: deque[tuple[FunctionType, Value, Arguments]] = deque()
+        self._waiting: deque[tuple[FunctionType, Value, Arguments, frozenset[Slot]]] = (
+            deque()
+        )
         self._often: Counter[int] = Counter()
         self._depth = 0
 
     def finish(self) -> None:
         """Walk through the calls that were too deep to follow at once."""
         while self._waiting:
-            self._follow(*self._waiting.popleft())
+            function, receiver, arguments, self.unless = self._waiting.popleft()
+            self._follow(function, receiver, arguments)
+        self.unless = frozenset()
 
     def run(
         self,
@@ -82,13 +87,13 @@ class Walk(Statements):
     ) -> Value:
         """Walk through a live function, and return what it returns."""
         if self._depth > _DEEPEST:
-            self._waiting.append((function, receiver, arguments))
+            self._waiting.append((function, receiver, arguments, self.unless))
             return None
         definition = self.sources.definition(function)
         if definition is None:
             return None
         local = bind(definition.node, receiver, arguments)
-        known, key = self._returned, (id(function), *local)
+        known, key = self._returned, (id(function), self.unless, *local)
         if self._plain_calls is not None and not any(
             map(is_changeable, local.values())
         ):
@@ -123,7 +128,7 @@ class Walk(Statements):
         return frame.returned
 
     def walk_nested(self, nested: Nested) -> None:
-        key = (id(nested.node), id(nested.frame))
+        key = (id(nested.node), id(nested.frame), self.unless)
         if key not in self._returned:
             self._returned[key] = nested
             frame = nested.frame.inner(nested.name)
@@ -131,7 +136,7 @@ class Walk(Statements):
 
     def _enter(self, frame: Frame, node: FunctionNode) -> None:
         """Walk through the body in the frame."""
-        around = getattr(self, "frame", frame)
+        around, unless = getattr(self, "frame", frame), self.unless
         self.frame = frame
         self._depth += 1
         try:
@@ -146,7 +151,7 @@ class Walk(Statements):
             pass
         finally:
             self._depth -= 1
-            self.frame = around
+            self.frame, self.unless = around, unless
 
 
 def _contents(cell: CellType) -> object:

@@ -40,6 +40,8 @@ class Access:
         file: The file of the line.
         line: The line.
         function: The qualified name of the function.
+        unless: Where the code asks first what stands there, which is such that it does
+            not come here as long as that stays.
     """
 
     act: Act
@@ -51,3 +53,16 @@ class Access:
     file: str
     line: int
     function: str
+    unless: frozenset[Slot] = frozenset()
+
+    def targets(self) -> set[Slot]:
+        """Return what the access writes: slots, and the object that is changed."""
+        found = set(self.slots)
+        if self.act is Act.CHANGE and self.certain:
+            found.add(of_thing(self.thing))
+        return found
+
+
+def of_thing(thing: object) -> Slot:
+    """Return the slot that stands for the contents of an object, whatever holds it."""
+    return (id(thing), "contents")

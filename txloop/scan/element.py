@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict, deque
+from dataclasses import replace
 
 from txloop.scan.access import SOME
 from txloop.scan.things import PLAIN, UNKNOWN, has_type
@@ -25,7 +26,8 @@ def element(holder: Live, index: object = UNKNOWN) -> Live | None:
         found = _item_of(thing, index)
     if found is UNKNOWN:
         return None
-    return shared(found, holder.name, holder.family, holder.slots)
+    value = shared(found, holder.name, holder.family, holder.slots)
+    return replace(value, sample=True)
 
 
 def _value_of(thing: dict[object, object], index: object) -> object:

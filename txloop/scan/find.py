@@ -9,14 +9,28 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._walk import Walk
 from txloop.scan.access import Act
-from txloop.scan.finding import Finding, read_remedy, write_remedy
-from txloop.scan.index import Program, argument
+from txloop.scan.finding import Finding
+from txloop.scan.index import Program, Served, keywords
 from txloop.scan.member import class_at
-from txloop.scan.things import UNKNOWN, functions_of, has_type, module_label
+from txloop.scan.remedy import (
+    TRUST_READ,
+    TRUST_WRITE,
+    VOUCH,
+    advice,
+    condition,
+    short_path,
+)
+from txloop.scan.things import (
+    UNKNOWN,
+    functions_of,
+    has_type,
+    is_plain,
+    module_label,
+)
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from txloop.scan.access import Access
     from txloop.scan.writes import Writes
@@ -45,6 +59,14 @@ _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
 # The scan is asked through functions, and an index is too dear to build for each
 # question; it is derived from the sources, so that sharing it changes no answer.
 _PROGRAM = Program()
+
+
+def add_served(provider: Callable[[], Iterable[Served]]) -> None:
+    """Have the scan look at handlers as they are mounted; call it at import.
+
+    What they write of their arguments and of the application makes reads stale.
+    """
+    _PROGRAM.add_served(provider)
 
 
 def scan_function(
@@ -78,6 +100,8 @@ def scan_handler(
     verb: str,
     arguments: Mapping[str, object] | None = None,
     application: object = None,
+    *,
+    outside: bool = False,
 ) -> tuple[Finding, ...]:
     """Return what keeps a verb of a handler from running in a worker.
 
@@ -92,6 +116,7 @@ def scan_handler(
             Without them what ``initialize`` keeps is taken for shareable.
         application: The application. Without it, what it holds is guessed from the
             source, and taken for shareable where that does not tell.
+        outside: Whether to return also what changes the world outside the program.
 
     Returns:
         The findings by file and line.
@@ -100,14 +125,15 @@ def scan_handler(
     app = UNKNOWN if application is None else application
     walk = Walk(_PROGRAM.sources, writes.evidence, app)
     instance = Instance(handler)
-    keywords = {
-        name: argument(thing, name)
-        for name, thing in (arguments or _NO_ARGUMENTS).items()
-    }
+    named = keywords(arguments or _NO_ARGUMENTS)
     for name in (*BEFORE, verb.lower(), *AFTER):
-        given = Arguments((), keywords if name == "initialize" else {})
+        given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
-    return _findings(walk, writes)
+    found = _findings(walk, writes)
+    if not outside:
+        return found
+    acts = map(_act, filter(writes.may_happen, walk.outside))
+    return (*found, *dict.fromkeys(acts))
 
 
 def _arguments(
@@ -155,30 +181,54 @@ def _as_method(function: Callable[..., object]) -> Bound | None:
 def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
     """Return what the walk saw and the index makes a finding, each once."""
     walk.finish()
+    accesses = list(filter(writes.may_happen, walk.accesses))
     found = [
-        _finding(access, write_remedy(access.thing))
-        for access in walk.accesses
+        _finding(access, walk.kept)
+        for access in accesses
         if access.act is not Act.READ and access.certain
     ]
     written = tuple(finding.name for finding in found)
-    for access in walk.accesses:
+    for access in accesses:
         writer = writes.writer_of(access) if access.act is Act.READ else None
         # One finding says what to do about what is both written and read.
         known = access.name in written or any(
             name.startswith((f"{access.name}.", f"{access.name}[")) for name in written
         )
         if writer is not None and not known:
-            found.append(_read(access, writer))
+            found.append(_finding(access, walk.kept, writer))
     unique = {(it.file, it.line, it.name, it.kind.name): it for it in reversed(found)}
     return tuple(unique[key] for key in sorted(unique))
 
 
-def _read(access: Access, writer: Access) -> Finding:
-    where = (writer.function, writer.file, writer.line)
-    return _finding(access, read_remedy(access.thing, *where))
-
-
-def _finding(access: Access, remedy: str) -> Finding:
+def _act(access: Access) -> Finding:
     return Finding(
-        access.kind, access.name, access.file, access.line, access.function, remedy
+        access.kind, access.name, access.file, access.line, access.function, VOUCH
+    )
+
+
+def _finding(
+    access: Access, kept: Mapping[str, set[type]], writer: Access | None = None
+) -> Finding:
+    """Return what is found; `writer` makes a read stale."""
+    thing, name = access.thing, access.name
+    classes = kept.get(name, ())
+    advised = advice(thing, name, classes)
+    written = ""
+    if writer is None:
+        remedy = f"{advised}, or {TRUST_WRITE}"
+    else:
+        place = f"{short_path(writer.file)}:{writer.line}"
+        written = f"{place}: {writer.function}() writes it"
+        remedy = f"{writer.function}() writes it at {place}: {advised}, or {TRUST_READ}"
+    return Finding(
+        access.kind,
+        name,
+        access.file,
+        access.line,
+        access.function,
+        remedy,
+        advised + condition(thing, classes),
+        written,
+        "" if thing is UNKNOWN else type(thing).__name__,
+        id(thing) if is_plain(thing) else 0,
     )

@@ -1,22 +1,15 @@
 """What the scan says: a finding has a place, a name and a remedy.
 
-Findings are built from what the walk saw; this module looks at no source and keeps no
+Findings are built from what the walk saw; this module looks at no source and at no
 live object.
 """
 
 from __future__ import annotations
 
 import enum
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from txloop.scan.things import has_type
-
-TRUST_WRITE = "mark with @transactional(trust=True) if the write may stay in one worker"
-TRUST_READ = (
-    "mark with @transactional(trust=True) if it is written before the first request "
-    "only"
-)
+from txloop.scan.remedy import short_path
 
 
 class FindingKind(enum.Enum):
@@ -28,6 +21,7 @@ class FindingKind(enum.Enum):
     WRITES_CLOSURE = "changes the closure variable"
     WRITES_APPLICATION = "changes the application's"
     WRITES_ARGUMENT = "changes its argument"
+    ACTS_OUTSIDE = ""  # its name says what it does
     READS_WRITTEN = "reads what other code writes,"
 
 
@@ -44,6 +38,11 @@ class Finding:
         line: Its number, from 1.
         function: The qualified name of the function in which the line stands.
         remedy: What to do about it.
+        advice: That part of it that says what to make of the shared object.
+        written: For a read, the line that makes it stale.
+        thing: The type of the shared object, "" where it is not known.
+        identity: The identity of the object, where all that changes it is known by
+            that; else 0.
     """
 
     kind: FindingKind
@@ -52,49 +51,20 @@ class Finding:
     line: int
     function: str
     remedy: str
+    advice: str = field(default="", compare=False)
+    written: str = field(default="", compare=False)
+    thing: str = field(default="", compare=False)
+    identity: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         return self.describe()
 
     def describe(self) -> str:
         """Return the finding as one line, its file relative to the work directory."""
+        return f"{self.statement()}; {self.remedy}"
+
+    def statement(self) -> str:
+        """Return where it is and what happens there, without what to do about it."""
         place = f"{short_path(self.file)}:{self.line}"
-        act = f"{self.kind.value} {self.name}"
-        return f"{place}: {self.function}() {act}; {self.remedy}"
-
-
-def short_path(file: str) -> str:
-    """Return the path from the work directory, or as it is where that is longer."""
-    relative = os.path.relpath(file)
-    return file if relative.startswith(os.pardir) else relative
-
-
-def write_remedy(thing: object) -> str:
-    """Return what to do about a write to the thing or to the name that holds it."""
-    return f"{_container(thing)}, or {TRUST_WRITE}"
-
-
-def read_remedy(thing: object, writer: str, file: str, line: int) -> str:
-    """Return what to do about a read of what the writer, at that line, changes."""
-    by = f"{writer}() writes it at {short_path(file)}:{line}"
-    return f"{by}: {_container(thing)}, or {TRUST_READ}"
-
-
-def _container(thing: object) -> str:
-    """Return the container to use instead of the thing."""
-    name = type(thing).__name__
-    if has_type(thing, dict):
-        return f"make this {name} a txloop.TDict"
-    if has_type(thing, set):
-        return (
-            f"make this {name} a txloop container or an immutable frozenset "
-            "in a txloop.TVar"
-        )
-    if hasattr(type(thing), "append"):
-        return (
-            f"make this {name} a txloop container or an immutable tuple "
-            "in a txloop.TVar"
-        )
-    if hasattr(type(thing), "__next__"):
-        return "keep the next value in a txloop.TVar"
-    return "keep the value in a txloop.TVar"
+        act = f"{self.kind.value} {self.name}".strip()
+        return f"{place}: {self.function}() {act}"

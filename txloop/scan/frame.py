@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -181,6 +182,7 @@ def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str,
     return {**bound, **given}
 
 
+@functools.lru_cache(maxsize=4096)  # a function is walked through more than once
 def declared(node: FunctionNode) -> Names:
     """Return the names that the function's own code binds."""
     local, global_names, outer_names = set(parameters(node)), set[str](), set[str]()

@@ -1,39 +1,69 @@
 """What the program's own functions write: the other half of a stale read.
 
 Built once for each module, and again when its source or the set of its names changes.
-What a module does while it is imported is not a write: it happens before the fork.
+What runs before requests are served only, or not at all, is no write (`reach`): it
+happens before the fork.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import sys
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from txloop.origin import claimed, file_of, is_own_module, own_module_of
 from txloop.scan._walk import Walk
+from txloop.scan.access import Act
 from txloop.scan.evidence import evidence
-from txloop.scan.member import class_at
-from txloop.scan.own import file_of, is_own_module
+from txloop.scan.member import class_at, settings
+from txloop.scan.reach import Reach
+from txloop.scan.references import references
 from txloop.scan.source import Sources
+from txloop.scan.templates import words_in_templates
 from txloop.scan.things import UNKNOWN, class_label, has_type, is_application
-from txloop.scan.value import Family, Instance, Live, Value, application
+from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
 from txloop.scan.writes import Writes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
+    from txloop.scan.access import Access
+    from txloop.scan.references import References
     from txloop.scan.source import Definition, Source
+
+
+FIRST = ("__init__", "initialize", "prepare")
+"""Methods of a handler that may keep on it what others use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A handler class as it is mounted.
+
+    Attributes:
+        handler: The class.
+        arguments: What it is registered with, passed to ``initialize``.
+        application: The application.
+    """
+
+    handler: type
+    arguments: Mapping[str, object]
+    application: object
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Indexed:
-    """The writes of a module as it was."""
+    """What the functions of a module, as it was, do and name."""
 
     module: ModuleType
     source: Source
     names: int
-    writes: Writes
+    accesses: tuple[Access, ...]
+    references: References
 
 
 class Program:
@@ -44,21 +74,40 @@ class Program:
 
     def __init__(self) -> None:
         self.sources = Sources()
+        self._providers: list[Callable[[], Iterable[Served]]] = []
         self._modules: dict[str, _Indexed] = {}
-        self._known: tuple[_Indexed, ...] = ()
+        self._application: Callable[[], object] = _unknown
+        self._claimed = claimed()
+        self._known: object = None
         self._writes = Writes()
         self._plain_calls: dict[object, Value] = {}
+
+    def add_served(self, provider: Callable[[], Iterable[Served]]) -> None:
+        """Have the handlers looked at that a function returns."""
+        self._providers.append(provider)
 
     def writes(self) -> Writes:
         """Return what all functions of the program write."""
         self.sources.refresh()
         self._plain_calls.clear()
+        served = [one for provider in self._providers for one in provider()]
+        self._take_application(served)
         indexed = tuple(map(self._indexed, _own_modules()))
-        if indexed != self._known:
-            self._known, self._writes = indexed, Writes()
-            for each in indexed:
-                self._writes.merge(each.writes)
+        known = indexed, tuple(map(_identity, served))
+        if known != self._known:
+            self._known = known
+            self._writes = self._collect(indexed, served)
         return self._writes
+
+    def _take_application(self, served: list[Served]) -> None:
+        """Look at the only application, if there is one, wherever the code has it."""
+        unique = {id(one.application): one.application for one in served}
+        (application,) = unique.values() if len(unique) == 1 else (UNKNOWN,)
+        if application is not self._application() or claimed() is not self._claimed:
+            self._claimed = claimed()
+            only = application is not UNKNOWN
+            self._application = weakref.ref(application) if only else _unknown
+            self._modules.clear()
 
     def _indexed(self, module: ModuleType) -> _Indexed:
         name, namespace = module.__name__, module.__dict__
@@ -70,10 +119,65 @@ class Program:
             or known.source is not source
             or known.names != len(namespace)
         ):
-            writes = _writes_of(module, source, self.sources, self._plain_calls)
-            known = _Indexed(module, source, len(namespace), writes)
+            walk = self._walk(self._application(), {})
+            accesses = _accesses(walk, module, source)
+            named = references(source.tree)
+            known = _Indexed(module, source, len(namespace), accesses, named)
             self._modules[name] = known
         return known
+
+    def _walk(self, app: object, evidence: Mapping[str, object]) -> Walk:
+        return Walk(self.sources, evidence, app, plain_calls=self._plain_calls)
+
+    def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
+        """Return what the functions of all modules write once requests are served."""
+        files = (file_of(each.module) for each in indexed)
+        settings = (_settings(one.application) for one in served)
+        paths = (each.get("template_path") for each in settings)
+        words = words_in_templates(
+            map(os.path.dirname, map(os.path.abspath, files)),
+            (path for path in paths if isinstance(path, str)),
+        )
+        modules = [(each.module, each.source, each.references) for each in indexed]
+        reach = Reach(modules, words)
+        writes = Writes()
+        for each in indexed:
+            for name, prototype in evidence(each.source.tree):
+                writes.add_evidence(name, prototype)
+        accesses = [access for each in indexed for access in each.accesses]
+        for one in served:
+            walk = self._walk(one.application, writes.evidence)
+            accesses += _accesses_of_handler(walk, one)
+        running = [
+            access
+            for access in accesses
+            if reach.may_run(access.file, access.function, access.line)
+        ]
+        settled = set()
+        for access in running:
+            if access.targets() & access.unless:
+                settled.add((access.file, access.line))
+            else:
+                writes.unsettled.update(access.targets())
+        writes.loose.update(reach.loose(settled))
+        for access in filter(writes.may_happen, running):
+            writes.add(access)
+        return writes
+
+
+def _unknown() -> object:
+    return UNKNOWN
+
+
+def _identity(served: Served) -> tuple[object, ...]:
+    # Numbers are used again for new objects; of two applications one may be gone.
+    arguments = id(served.arguments) if served.arguments else 0
+    return id(served.handler), arguments, weakref.ref(served.application)
+
+
+def _settings(app: object) -> dict[str, object]:
+    found = settings(app).thing
+    return found if has_type(found, dict) else {}
 
 
 def _own_modules() -> list[ModuleType]:
@@ -81,14 +185,8 @@ def _own_modules() -> list[ModuleType]:
     return [each for each in unique.values() if is_own_module(each)]
 
 
-def _writes_of(
-    module: ModuleType,
-    source: Source,
-    sources: Sources,
-    plain_calls: dict[object, Value],
-) -> Writes:
+def _accesses(walk: Walk, module: ModuleType, source: Source) -> tuple[Access, ...]:
     """Return what the functions of the module write."""
-    walk = Walk(sources, {}, plain_calls=plain_calls)
     instances: dict[type, Instance] = {}
     for definition in source.outermost:
         cls = class_at(module.__dict__, definition.owner)
@@ -98,13 +196,23 @@ def _writes_of(
         local = _parameters(definition, receiver)
         cells = {} if cls is None else {"__class__": cls}
         walk.walk_definition(definition, module.__dict__, local, cells)
+    return _writing(walk)
+
+
+def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
+    """Return what the methods of a handler write as it is mounted."""
+    instance = Instance(served.handler)
+    own = [each for each in served.handler.__mro__ if own_module_of(each) is not None]
+    names = dict.fromkeys((*FIRST, *(name for each in own for name in each.__dict__)))
+    for name in names:
+        given = keywords(served.arguments) if name == "initialize" else {}
+        walk.call_method(instance, name, Arguments((), given))
+    return _writing(walk)
+
+
+def _writing(walk: Walk) -> tuple[Access, ...]:
     walk.finish()
-    writes = Writes()
-    for access in walk.accesses:
-        writes.add(access)
-    for name, prototype in evidence(source.tree):
-        writes.add_evidence(name, prototype)
-    return writes
+    return tuple(each for each in walk.accesses if each.act is not Act.READ)
 
 
 def _receiver(
@@ -134,6 +242,11 @@ def _parameters(definition: Definition, receiver: Value) -> dict[str, Value]:
         names += [each.arg for each in arguments.kwonlyargs]
         local.update((name, argument(UNKNOWN, name)) for name in names)
     return local
+
+
+def keywords(arguments: Mapping[str, object]) -> dict[str, Value]:
+    """Return the values of the arguments with which a handler is registered."""
+    return {name: argument(thing, name) for name, thing in arguments.items()}
 
 
 def argument(thing: object, name: str) -> Live:

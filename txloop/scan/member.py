@@ -15,7 +15,7 @@ from types import (
 )
 from typing import TYPE_CHECKING
 
-from txloop.scan.own import is_own_function, own_module_of
+from txloop.origin import is_own_function, own_module_of
 from txloop.scan.things import (
     METHODS,
     UNKNOWN,
@@ -37,6 +37,7 @@ from txloop.scan.value import (
     Super,
     Value,
     application,
+    sample,
     shared,
 )
 
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
 def member(value: Value, name: str, sources: Sources) -> Value:
     """Return what `value.name` stands for."""
     if isinstance(value, Live):
-        return _of_live(value, name)
+        found = _of_live(value, name)
+        return sample(found) if value.sample else found
     if isinstance(value, Instance):
         return _of_instance(value, name, sources)
     if isinstance(value, Super):

@@ -8,14 +8,16 @@ functions.
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.scan.own import file_of, own_module_of
+from txloop.origin import file_of, own_module_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FunctionType
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -58,6 +60,10 @@ class Source:
     outermost: tuple[Definition, ...]
     assigned: dict[str, frozenset[str]]
     tree: ast.Module
+
+    def every(self) -> Iterator[Definition]:
+        """Return all definitions, those in functions too."""
+        return itertools.chain.from_iterable(self.functions.values())
 
 
 class Sources:

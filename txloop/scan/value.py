@@ -6,7 +6,7 @@ A value is one of the classes below, or None: local, or unknown and not shared.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.things import IMMUTABLE, UNKNOWN, has_type, is_application, is_harmless
@@ -49,6 +49,7 @@ class Live:
         name: What the program calls it.
         family: Through what it is shared.
         slots: Where it was read from; an element has those of what holds it.
+        sample: Whether it is one of several, and was looked at for all of them.
         role: Set for the application and its settings, which are known by role: one
             program has one of each.
     """
@@ -58,6 +59,7 @@ class Live:
     family: Family
     slots: tuple[Slot, ...] = ()
     role: Role | None = None
+    sample: bool = False
 
     @property
     def key(self) -> object:
@@ -130,10 +132,15 @@ def identity(value: Value) -> object:
     """Return a key that is the same for values that a walk need not tell apart."""
     if isinstance(value, Live):
         unknown = value.thing is UNKNOWN and value.role is None
-        return value.slots if unknown else value.key
+        return value.slots if unknown else (value.key, value.sample)
     if isinstance(value, Instance):
         return id(value.type)
     return None
+
+
+def sample(value: Value) -> Value:
+    """Return the value as one of several that may stand there."""
+    return replace(value, sample=True) if isinstance(value, Live) else value
 
 
 def shared(

@@ -22,12 +22,16 @@ class Writes:
         things: Changes by the identity of the object, which the access keeps alive.
         evidence: An object like the one that the source stores under an attribute or
             keyword of this name; UNKNOWN where it may be another.
+        unsettled: What is written without asking first what stands there.
+        loose: Attributes that are assigned on objects that are not known; "*" for any.
     """
 
     assigned: dict[Slot, Access] = field(default_factory=dict)
     changed: dict[Slot, Access] = field(default_factory=dict)
     things: dict[int, Access] = field(default_factory=dict)
     evidence: dict[str, object] = field(default_factory=dict)
+    unsettled: set[Slot] = field(default_factory=set)
+    loose: set[str] = field(default_factory=set)
 
     def add(self, access: Access) -> None:
         """Add what the access writes."""
@@ -40,22 +44,22 @@ class Writes:
         if access.act is Act.CHANGE and access.certain:
             self.things.setdefault(id(access.thing), access)
 
+    def may_happen(self, access: Access) -> bool:
+        """Return whether the code may come to the access when requests are served."""
+        if not access.unless:
+            return True
+        names = {name for _, name in access.unless}
+        return (
+            "*" in self.loose
+            or not names.isdisjoint(self.loose)
+            or not access.unless.isdisjoint(self.unsettled)
+        )
+
     def add_evidence(self, name: str, prototype: object) -> None:
         """Add that something like the prototype is stored under the name."""
         known = self.evidence.setdefault(name, prototype)
         if UNKNOWN in (known, prototype):
             self.evidence[name] = UNKNOWN
-
-    def merge(self, other: Writes) -> None:
-        """Add what the other has."""
-        for slot, access in other.assigned.items():
-            self.assigned.setdefault(slot, access)
-        for slot, access in other.changed.items():
-            self.changed.setdefault(slot, access)
-        for identity, access in other.things.items():
-            self.things.setdefault(identity, access)
-        for name, prototype in other.evidence.items():
-            self.add_evidence(name, prototype)
 
     def writer_of(self, read: Access) -> Access | None:
         """Return what makes the read stale, or None."""

@@ -131,7 +131,7 @@ class Lane:
         self.held: Run | None = None
         self.idles = False
         self._timeline = timeline
-        self._loop = loop or self
+        self._loop = loop
 
     @property
     def now(self) -> int:
@@ -213,7 +213,7 @@ class Lane:
 
     def note_abort(self, contention: Contention | None) -> None:
         """Write an attempt in vain, without its time: it was taken for committed."""
-        loop = self._loop
+        loop = self._loop or self
         loop.last = max(loop.last + 2, self.now)
         loop.put(loop.last, START)
         if contention is not None:

@@ -7,7 +7,7 @@ the lanes of the workers, at the times at which it happened there.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.events import (
     Aborted,
@@ -102,26 +102,12 @@ class Scribe:
         self._barred = False  # whether calls wait for the end of a round
         self._contentions: dict[str, Contention] = {}  # the last one, by label
         self._blocker: tuple[int, int, bytes] | None = None  # of the loop thread
-        self._on: dict[type, Callable[..., None]] = {
-            RoundRun: self._round_run,
-            RoundWaits: self._round_waits,
-            Started: self._started,
-            LinedUp: self._lined_up,
-            Answered: self._answered,
-            Waited: self._waited,
-            Committed: self._committed,
-            Conflicted: self._conflicted,
-            Retried: self._retried,
-            Aborted: self._refused,
-            Dropped: self._dropped,
-            Closed: self._closed,
-        }
         hub.enter(self)
 
     def __call__(self, event: Event) -> None:
         """Take an event; most are dealt with later, many at a time: it costs less."""
         kind = type(event)
-        if kind not in self._on:
+        if kind not in _ON:
             return
         self._told.append((time.monotonic_ns(), event))
         if kind in _AT_ONCE or self._in_line or self._barred:
@@ -132,9 +118,9 @@ class Scribe:
 
     def _work_off(self) -> None:
         told, self._told = self._told, []
-        timeline, on = self._hub.timeline, self._on
+        timeline = self._hub.timeline
         for timeline.now, event in told:
-            on[type(event)](event)
+            _ON[type(event)](self, event)
         timeline.now = time.monotonic_ns()
 
     def _tick(self) -> None:
@@ -332,3 +318,20 @@ def _index(trace: Trace, cell: Cell) -> tuple[int | None, int]:
     if cell in trace.writes:
         return trace.writes[cell], CONTENTION_WRITE_WRITE
     return trace.reads.get(cell), CONTENTION_WRITE_READ
+
+
+_ON: dict[type, Callable[[Scribe, Any], None]] = {
+    RoundRun: Scribe._round_run,
+    RoundWaits: Scribe._round_waits,
+    Started: Scribe._started,
+    LinedUp: Scribe._lined_up,
+    Answered: Scribe._answered,
+    Waited: Scribe._waited,
+    Committed: Scribe._committed,
+    Conflicted: Scribe._conflicted,
+    Retried: Scribe._retried,
+    Aborted: Scribe._refused,
+    Dropped: Scribe._dropped,
+    Closed: Scribe._closed,
+}
+"""What a scribe does at each event."""

@@ -69,6 +69,7 @@ class Group:
         away: The record of the chunks; its `home` says why none may travel.
         alone: Whether each one travels alone from now on.
         watched: Whether the pieces are given objects that they might change.
+        trusted: Whether their function is marked so.
         timeout_seconds: After how long a piece is ended in a worker, or None.
     """
 
@@ -83,7 +84,7 @@ class Group:
         self.timeout_seconds = mark.timeout_seconds(None)
         self.alone = self.timeout_seconds is not None
         self.watched = not (mark.trust or all(map(is_immutable, piece.given)))
-        self._trusted = mark.trust
+        self.trusted = mark.trust
         self._average = Average()
         self._average.seconds = seconds
         self._limit = 1
@@ -100,7 +101,7 @@ class Group:
 
     def hindrance(self, piece: Piece) -> Hindrance | None:
         """Return why pieces like this one must not run in a worker, or None."""
-        if self._trusted:
+        if self.trusted:
             return None
         owner = _changeable_owner(piece.function)
         if owner is not None:

@@ -18,9 +18,9 @@ from txloop.attempt import Attempt, current
 from txloop.container import Container
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
 from txloop.executors.portable import found_by_name
-from txloop.executors.wire import UNPICKLABLE, dumps
 from txloop.functions import name_of
 from txloop.timing import BodyTimer
+from txloop.watch import ROOTS_OF, Given, Roots, roots_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -130,6 +130,14 @@ def run_pieces(pieces: tuple[Piece, ...], watched: bool) -> Report:
     return Report(len(pieces), timer.seconds())
 
 
+def _roots_of_pieces(pieces: tuple[Piece, ...], *_: object) -> Roots:
+    """Return what a chunk really runs: all of its pieces have one function."""
+    return roots_of(pieces[0].function, pieces[0].args)
+
+
+setattr(run_pieces, ROOTS_OF, _roots_of_pieces)
+
+
 def _undo(attempt: Attempt) -> None:
     """Take back all that the attempt has done; what it has read stays."""
     attempt.roll_back()
@@ -142,25 +150,17 @@ def _run(piece: Piece, attempt: Attempt, watched: bool) -> None:
     if not (watched and attempt.speculative):
         piece.run()
         return
-    before = _image(piece)
+    before = Given([("an object that it was given", one) for one in piece.given])
     try:
         piece.run()
     finally:
         label = name_of(piece.function)
-        if _image(piece) != before:
+        if before.change() is not None:
             reason = f"{label} changes an object that it was given, of which a worker"
             attempt.abandon(Hindrance(f"{reason} has a copy"))
         if not all(found_by_name(effect.function) for effect in attempt.effects):
             reason = f"an effect of {label} may change what a worker has copies of"
             attempt.abandon(Hindrance(reason))
-
-
-def _image(piece: Piece) -> bytes:
-    """Return what differs if the piece has changed something that it was given."""
-    try:
-        return dumps(piece.given)
-    except UNPICKLABLE as error:  # it did travel, but has become something else
-        return repr(error).encode()
 
 
 class Peeled(NamedTuple):

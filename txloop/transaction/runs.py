@@ -101,7 +101,7 @@ class Run:
                 self._hand_out()
                 if self._error is None:
                     self._check_progress()
-                    self._reactor.turn(wait=not self._added)
+                    self._reactor.turn(wait=not self._can_go_on())
         finally:
             self._close()
         if self._error is not None:
@@ -117,6 +117,10 @@ class Run:
     def _has_work(self) -> bool:
         dispatcher = self._dispatcher
         return bool(self._added or self._here or self._active or dispatcher.pending)
+
+    def _can_go_on(self) -> bool:
+        """Tell whether there is something to do, whatever happens elsewhere."""
+        return bool(self._added or (self._here and not self._dispatcher.busy))
 
     def _check_progress(self) -> None:
         idle = not (self._added or self._reactor.has_ready)
@@ -230,6 +234,7 @@ class Run:
             label=group.label,
             commits_on=(BaseException,),
             timeout_seconds=group.timeout_seconds,
+            watched=not group.trusted,
         )
         done = functools.partial(self._ended_away, group, pieces)
         self._dispatcher.submit(call, group.away, done)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import types
 from typing import TYPE_CHECKING
 
-from tornado.web import Finish, RequestHandler, StaticFileHandler
+from tornado.web import Finish, RequestHandler
 
 from txloop.attempt import Attempt, current
 from txloop.errors import TxInternalError
-from txloop.web.variables import Named, named
+from txloop.variables import Named, named
+from txloop.watch import ROOTS_OF
+from txloop.web.leftovers import Leftovers
+from txloop.web.reached import roots_of_request
+from txloop.web.templates import reset_caches
+from txloop.web.writing import FRAMES
 
 if TYPE_CHECKING:
-    import contextvars
     from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+
+    from tornado.httputil import HTTPServerRequest
 
     from txloop.web.frozen import FrozenRequest
     from txloop.web.recorder import Recorder
@@ -30,20 +37,6 @@ def _nothing() -> None:
 # What `finish` calls after the response: it waits for the commit.
 _SHADOWS = dict.fromkeys(("_log", "on_finish", "_break_cycles"), _nothing)
 
-# Of a handler's attributes these stay behind: shared, large, or tied to the handler.
-_LEFT_BEHIND = frozenset(
-    {
-        "application",
-        "request",
-        "ui",
-        "_active_modules",
-        "_locale",
-        "_prepared_future",
-        "_transforms",
-        "_write_buffer",
-    }
-)
-
 
 class Response:
     """What a handler answered; it goes to the client at commit.
@@ -52,9 +45,10 @@ class Response:
         recorder: Holds the response.
         handler: The handler object, where this is the process that ran it.
         context: The context in which it ran, where this is the process.
-        before: A copy of the context as it was then, if the program looks at the
-            handler after the response.
-        state: The attributes that it left behind, where it ran elsewhere.
+        target: Where the request went, if the program looks at the handler after the
+            response.
+        before: The request and a copy of the context as they were then, if so.
+        leftovers: What the handler left behind, if so, where it ran elsewhere.
         variables: Context variables that it set, where it ran elsewhere.
         rest: What is still to run, where the handler waits for something.
     """
@@ -63,29 +57,29 @@ class Response:
         self.recorder = recorder
         self.handler = handler
         self.context: contextvars.Context | None = None
-        self.before: contextvars.Context | None = None
-        self.state: Mapping[str, object] = {}
+        self.target: Target | None = None
+        self.before: tuple[HTTPServerRequest, contextvars.Context] | None = None
+        self.leftovers: Leftovers | None = None
         self.variables: Named = {}
         self.rest: Coroutine[object, object, None] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        state, variables = {}, self.variables
+        leftovers, variables = self.leftovers, self.variables
         if self.before is not None and self.context is not None:
-            state = {
-                name: value
-                for name, value in vars(self.handler).items()
-                if name not in _LEFT_BEHIND
-            }
-            variables = named(self.context, self.before)
-        return arrived, (self.recorder, state, variables)
+            assert self.handler is not None
+            assert self.target is not None
+            request, context = self.before
+            leftovers = Leftovers.of(self.handler, request, self.target)
+            variables = named(self.context, context)
+        return arrived, (self.recorder, leftovers, variables)
 
 
 def arrived(
-    recorder: Recorder, state: Mapping[str, object], variables: Named
+    recorder: Recorder, leftovers: Leftovers | None, variables: Named
 ) -> Response:
     """Return a response that was made elsewhere."""
     response = Response(recorder, None)
-    response.state = state
+    response.leftovers = leftovers
     response.variables = variables
     return response
 
@@ -115,9 +109,10 @@ def run_request(
         frozen = frozen.for_attempt(attempt.speculative)
     except Exception as error:  # whatever the objects in it raise
         attempt.abandon(f"its request cannot be copied ({error})")
+    context = contextvars.copy_context()
+    kept = watched and attempt.speculative
+    before = (frozen.before(), context.copy()) if kept else None
     request, recorder = frozen.open()
-    context = frozen.context
-    before = context.copy() if watched else None
     try:
         response = context.run(
             _run_handler,
@@ -135,9 +130,12 @@ def run_request(
     if attempt.speculative:
         assert response.handler is not None
         RequestHandler._break_cycles(response.handler)
-        response.context = context
-        response.before = before
+        response.target, response.before = target, before
+    response.context = attempt.variables.context = context
     return response
+
+
+setattr(run_request, ROOTS_OF, roots_of_request)
 
 
 def _run_handler(
@@ -150,7 +148,7 @@ def _run_handler(
     commits_on: tuple[type[BaseException], ...],
 ) -> Response:
     application = target.application
-    _reset_caches(application.settings)
+    reset_caches(application.settings)
     handler = target.handler_class(application, request, **target.handler_kwargs)  # type: ignore[arg-type] # a Tornado request
     attributes = vars(handler)
     attributes.update(_SHADOWS)
@@ -192,6 +190,24 @@ def _run_verb(
     return result
 
 
+_OUR_FRAMES = FRAMES | {_run_verb.__code__}
+
+
+def _as_in_stock(error: BaseException) -> None:
+    """Take out of tracebacks, which a client may see, what is not there in Tornado."""
+    errors = [error]
+    for one in errors:  # it grows
+        entry = one.__traceback__
+        while entry is not None and entry.tb_next is not None:
+            if entry.tb_next.tb_frame.f_code in _OUR_FRAMES:
+                entry.tb_next = entry.tb_next.tb_next
+            else:
+                entry = entry.tb_next
+        for other in (one.__cause__, one.__context__):
+            if other is not None and all(other is not one for one in errors):
+                errors.append(other)
+
+
 def _handle_exception(
     handler: RequestHandler,
     attempt: Attempt,
@@ -200,11 +216,12 @@ def _handle_exception(
     error: BaseException,
 ) -> None:
     """Undo the writes, then let Tornado make the error's response."""
+    _as_in_stock(error)
     attempt.error_answered = not isinstance(error, Finish)
     if not isinstance(error, commits_on):
         attempt.roll_back()
-        if handler._headers_written and not recorder.released:
-            # What was written undone must not be answered as done.
+        if handler._headers_written and not (recorder.released or recorder.refused):
+            # What was undone must not be answered as done.
             recorder.clear()
             handler._finished = handler._headers_written = False
             handler._transforms = [
@@ -212,17 +229,6 @@ def _handle_exception(
                 for transform in handler.application.transforms
             ]
     RequestHandler._handle_request_exception(handler, error)
-
-
-def _reset_caches(settings: Mapping[str, object]) -> None:
-    # As Tornado's own delegate does before each request, for debug mode.
-    if not settings.get("compiled_template_cache", True):
-        with RequestHandler._template_loader_lock:
-            for loader in RequestHandler._template_loaders.values():
-                loader.reset()
-    if not settings.get("static_hash_cache", True):
-        handler_class = settings.get("static_handler_class", StaticFileHandler)
-        handler_class.reset()  # type: ignore[attr-defined] # a StaticFileHandler
 
 
 async def _go_on(execution: Coroutine[object, object, None], awaited: object) -> None:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import functools
 from typing import TYPE_CHECKING, Any
 
-from tornado import httputil
 from tornado.ioloop import IOLoop
 from tornado.log import app_log
+from tornado.routing import Router
 from tornado.web import Application, RequestHandler, _HandlerDelegate
 
 from txloop.errors import TxInternalError, TxOverloadError, TxTimeoutError
 from txloop.loop import TransactionLoop, before_start
-from txloop.scan import scan_handler
 from txloop.types import Call
+from txloop.variables import set_all
 from txloop.web.body import Response, run_request
+from txloop.web.clients import (
+    hear_of_leaving,
+    keep_open,
+    let_close,
+    let_close_soon,
+)
 from txloop.web.eligible import Plan, logs_by_itself, plan_for
 from txloop.web.frozen import FrozenRequest
+from txloop.web.leftovers import give_ui, revived
+from txloop.web.noticing import notice_handlers
 from txloop.web.targets import Target, register_all, target_of
-from txloop.web.variables import set_all
+from txloop.web.verdicts import held_because, is_judged, judge_all
 
 if TYPE_CHECKING:
+    import contextvars
     from collections.abc import Awaitable
+
+    from tornado import httputil
 
 __all__ = ["TransactionDelegate", "take_requests_over"]
 
@@ -41,8 +50,7 @@ class TransactionDelegate(_HandlerDelegate):
         target = target_of(self.application, self.handler_class, self.handler_kwargs)
         commits_on = plan.mark.commits_on
         watched = plan.watched or logs_by_itself(self.application)
-        context = contextvars.copy_context()
-        frozen = FrozenRequest(self.request, context)
+        frozen = FrozenRequest(self.request)
         # Nothing that can be changed, so that threads need not copy it.
         path = tuple(self.path_args), tuple(self.path_kwargs.items())
         call = Call(
@@ -52,37 +60,36 @@ class TransactionDelegate(_HandlerDelegate):
             plan.label,
             self.loop.options.order == "arrival",
             timeout_seconds=plan.mark.timeout_seconds(self.loop.options.timeout),
+            watched=not plan.mark.trust,
+            guarded=not plan.mark.vouched,
         )
+        method = self.request.method or ""
         profile = dispatcher.profiles.find(
-            (self.handler_class, self.request.method), plan.label, self._findings
+            (self.handler_class, method),
+            plan.label,
+            lambda: held_because(self.handler_class, method, self.application),
         )
         assert self.connection is not None
-        done = functools.partial(self._answer, target, frozen, self.connection)
-        number = dispatcher.submit(call, profile, done)
+        done = functools.partial(self._answer, target, call.context, self.connection)
+        number = dispatcher.submit(call, profile, done, at_once=True)
+        if not number:
+            return None
         leave = functools.partial(dispatcher.leave, number)
         self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
+        close = self.connection.close  # type: ignore[attr-defined] # as above
+        hear_of_leaving(self.connection, functools.partial(leave, if_it_waits=close))
         return None
-
-    def _findings(self) -> Any:
-        if self.plan.mark.trust:
-            return ()
-        assert self.request.method is not None
-        verb = self.request.method.lower()
-        return scan_handler(
-            self.handler_class, verb, self.handler_kwargs, self.application
-        )
 
     def _answer(
         self,
         target: Target,
-        frozen: FrozenRequest,
+        context: contextvars.Context,
         connection: httputil.HTTPConnection,
         response: object,
         error: BaseException | None,
     ) -> None:
         """Send what a committed attempt answered."""
         self.request.connection = connection
-        context = frozen.context
         if error is not None:
             context.run(self._fail, error)
             return
@@ -90,16 +97,20 @@ class TransactionDelegate(_HandlerDelegate):
             raise TxInternalError(f"a request was answered with {response!r}")
         handler = response.handler
         if handler is None:
-            handler = _revived(target, self.request, response)
+            status_code = response.recorder.status_code
+            handler = revived(target, self.request, status_code, response.leftovers)
             context.run(set_all, response.variables)
         elif response.context is not None:
             context = response.context
+            if response.before is not None:
+                give_ui(handler)
         try:
             response.recorder.release(connection)
         except Exception:  # it was checked, so whatever this is, the client must know
             connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
             raise
         if response.rest is not None:
+            let_close(connection)
             task = IOLoop.current().asyncio_loop.create_task(  # type: ignore[attr-defined] # a TransactionLoop
                 response.rest, context=context
             )
@@ -160,23 +171,6 @@ def _after_response(handler: RequestHandler) -> None:
     handler._break_cycles()
 
 
-def _revived(
-    target: Target, request: httputil.HTTPServerRequest, response: Response
-) -> RequestHandler:
-    """Return a handler object in the state in which the attempt left its own."""
-    handler = target.handler_class.__new__(target.handler_class)
-    vars(handler).update(
-        {"application": target.application, "request": request, "_finished": True},
-        ui=None,
-        _status_code=response.recorder.status_code,
-    )
-    if response.state:
-        with contextlib.suppress(httputil.HTTPInputError):  # answered with 400
-            request._parse_body()
-        vars(handler).update(response.state)
-    return handler
-
-
 _stock_get_handler_delegate = Application.get_handler_delegate
 
 
@@ -191,17 +185,35 @@ def _get_handler_delegate(
 ) -> _HandlerDelegate:
     arguments = (request, target_class, target_kwargs, path_args, path_kwargs)
     plan = plan_for(target_class, request.method or "")
-    if plan is not None:
+    if plan is not None or not is_judged(self):
         loop = IOLoop.current()
         if isinstance(loop, TransactionLoop):
-            delegate = TransactionDelegate(self, *arguments)
-            delegate.plan = plan
-            delegate.loop = loop
-            return delegate
+            if loop.dispatcher.executor.parallel:
+                judge_all(self)
+            if plan is not None:
+                delegate = TransactionDelegate(self, *arguments)
+                delegate.plan = plan
+                delegate.loop = loop
+                return delegate
+    let_close_soon(request.connection)
     return _stock_get_handler_delegate(self, *arguments)
+
+
+_stock_start_request = Router.start_request
+
+
+@functools.wraps(_stock_start_request)
+def _start_request(
+    self: Router, server_conn: object, request_conn: httputil.HTTPConnection
+) -> httputil.HTTPMessageDelegate:
+    if isinstance(IOLoop.current(), TransactionLoop):
+        keep_open(request_conn)
+    return _stock_start_request(self, server_conn, request_conn)
 
 
 def take_requests_over() -> None:
     """Let marked handlers' requests become transactions; inert on a stock loop."""
     before_start(register_all)
+    notice_handlers()
     Application.get_handler_delegate = _get_handler_delegate  # type: ignore[method-assign]
+    Router.start_request = _start_request  # type: ignore[method-assign] # in place

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import pickle
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tornado.httpserver import _HTTPRequestContext
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from txloop.forms import is_plain
+from txloop.web.leftovers import pristine
 from txloop.web.recorder import Recorder, headers_with
-from txloop.web.variables import Named, context_with, named
-
-if TYPE_CHECKING:
-    import contextvars
 
 __all__ = ["FrozenRequest", "thawed"]
 
@@ -28,27 +25,22 @@ _FAMILIES = {int(family): family for family in socket.AddressFamily}
 
 
 class FrozenRequest:
-    """A parsed request and the context in which it arrived; pickles to plain data.
-
-    Attributes:
-        context: The context in which the handler runs.
-    """
+    """A parsed request; pickles to plain data."""
 
     __txloop_private__ = True  # each attempt makes a copy of it: see `for_attempt`
 
-    def __init__(
-        self,
-        request: HTTPServerRequest,
-        context: contextvars.Context,
-        arrived: bool = False,
-    ) -> None:
-        self.context = context
+    def __init__(self, request: HTTPServerRequest, arrived: bool = False) -> None:
         self._request = request
         self._arrived = arrived
-        self._before: tuple[dict[str, object], contextvars.Context] | None = None
+        self._before: dict[str, object] | None = None
+
+    @property
+    def method(self) -> str:
+        """The request's."""
+        return str(self._request.method)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _thaw, (*self._plain(), named(self.context, None))
+        return _thaw, self._plain()
 
     def _plain(self) -> tuple[dict[str, object], object]:
         """Return what is data: the request's attributes, the client's address.
@@ -70,7 +62,6 @@ class FrozenRequest:
             [*state] != _NAMES
             or type(headers) is not HTTPHeaders
             or type(client) is not _HTTPRequestContext
-            or named(self.context, None)
         ):
             return None
         state["headers"] = vars(headers)
@@ -87,26 +78,29 @@ class FrozenRequest:
         if not speculative or self._arrived:
             return self
         state, client = pickle.loads(pickle.dumps(self._plain()))
-        request = _request_of(state, client)
-        return FrozenRequest(request, self.context.copy(), arrived=True)
+        return _thaw(state, client)
+
+    def before(self) -> HTTPServerRequest:
+        """Return a copy of the request as it is now."""
+        return pristine(self._request)
 
     def open(self) -> tuple[HTTPServerRequest, Recorder]:
         """Return the request, and the recorder that takes its connection's place."""
         request = self._request
         if not self._arrived:  # nor may an attempt on the loop change it for the next
-            self._before = _copied(request), self.context.copy()
+            self._before = _copied(request)
         real = request.connection
         client = getattr(real, "context", None)
-        recorder = Recorder(request.method, client, None if self._arrived else real)
+        tied = None if self._arrived else real
+        recorder = Recorder(request.method, client, tied, request.version)
         request.connection = recorder
         return request, recorder
 
     def restore(self) -> None:
         """Undo what an attempt that retried has done to the request on the loop."""
         if self._before is not None:
-            state, self.context = self._before
             vars(self._request).clear()
-            vars(self._request).update(state)
+            vars(self._request).update(self._before)
 
 
 def _copied(request: HTTPServerRequest) -> dict[str, object]:
@@ -141,8 +135,8 @@ def thawed(plain: Any) -> FrozenRequest:
     about["address_family"] = _FAMILIES.get(family, family)
     about["trusted_downstream"] = set(about["trusted_downstream"])
     vars(client).update(about)
-    return _thaw(state, client, {})
+    return _thaw(state, client)
 
 
-def _thaw(state: dict[str, object], client: object, values: Named) -> FrozenRequest:
-    return FrozenRequest(_request_of(state, client), context_with(values), arrived=True)
+def _thaw(state: dict[str, object], client: object) -> FrozenRequest:
+    return FrozenRequest(_request_of(state, client), arrived=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["register_forms"]
 
+_COMMITS_ON: tuple[tuple[type[BaseException], ...], ...] = (), (Exception,)  # by bool
+
 
 def register_forms() -> None:
     """Let them travel so."""
@@ -27,16 +29,17 @@ def register_forms() -> None:
 def _flat_request(arguments: Any) -> object:
     target, frozen, path_args, path_kwargs, commits_on, watched = arguments
     path = path_args, path_kwargs
-    plain = None if commits_on or not is_plain(path) else frozen.flatten()
+    plain = frozen.flatten() if is_plain(path) and commits_on in _COMMITS_ON else None
     if plain is None:
         return None
-    return target.number, target.handler_class.__qualname__, plain, *path, watched
+    name, commits = target.handler_class.__qualname__, bool(commits_on)
+    return target.number, name, plain, *path, commits, watched
 
 
 def _restored_request(flat: Any) -> tuple[Callable[..., object], tuple[object, ...]]:
-    number, name, plain, path_args, path_kwargs, watched = flat
-    target = target_numbered(number, name)
-    return run_request, (target, thawed(plain), path_args, path_kwargs, (), watched)
+    number, name, plain, path_args, path_kwargs, commits, watched = flat
+    target, path = target_numbered(number, name), (path_args, path_kwargs)
+    return run_request, (target, thawed(plain), *path, _COMMITS_ON[commits], watched)
 
 
 def _flat_response(response: Response) -> object:
@@ -64,4 +67,4 @@ def _restored_response(plain: Any) -> Response:
             headers = headers_with(attributes)
             arguments = ResponseStartLine(*start_line), headers, chunk
         operations.append((name, arguments))
-    return arrived(recorded(finished, status_code, operations), {}, {})
+    return arrived(recorded(finished, status_code, operations), None, {})

@@ -17,7 +17,7 @@ from txloop.errors import TxInternalError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["Recorder", "headers_with", "recorded"]
+__all__ = ["Recorder", "headers_copied", "headers_with", "recorded"]
 
 _LINE_BREAK = re.compile(rb"[\r\n]")
 
@@ -41,6 +41,8 @@ class Recorder(httputil.HTTPConnection):
     Attributes:
         context: The connection's, with the client's address.
         finished: Whether the response is complete.
+        refused: Whether the Content-Length is wrong, for which Tornado has no answer:
+            it closes the connection, or sends nothing.
         status_code: The response's.
         released: Whether everything goes to the real connection now.
     """
@@ -50,12 +52,15 @@ class Recorder(httputil.HTTPConnection):
         method: str | None,
         context: object,
         real: httputil.HTTPConnection | None = None,
+        version: str = "HTTP/1.1",
     ) -> None:
         self.context = context
         self.finished = False
+        self.refused = False
         self.released = False
         self.status_code = 200
         self._method = method
+        self._version = version
         self._real = real
         self._operations: list[tuple[str, tuple[object, ...]]] = []
         self._close_callback: Callable[[], None] | None = None
@@ -91,11 +96,11 @@ class Recorder(httputil.HTTPConnection):
             self._check(start_line, headers)
         except Exception:  # the handler sees it, and may go on
             self._settled = False
-            self._do("write_headers", start_line, _copied(headers), _REFUSED)
+            self._do("write_headers", start_line, headers_copied(headers), _REFUSED)
             raise
         self._settled = False
         self._count(chunk)
-        return self._do("write_headers", start_line, _copied(headers), chunk)
+        return self._do("write_headers", start_line, headers_copied(headers), chunk)
 
     def _fits(
         self,
@@ -116,8 +121,24 @@ class Recorder(httputil.HTTPConnection):
         if self._method == "HEAD" or start_line.code == 304:
             return 0
         if "Content-Length" in headers:
-            return parse_int(headers["Content-Length"])
+            self.refused = True
+            length: int = parse_int(headers["Content-Length"])
+            self.refused = False
+            return length
         return None
+
+    def _replaced(
+        self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
+    ) -> str | None:
+        """Return the name of the header that Tornado writes over, if any."""
+        chunked = (
+            self._version == "HTTP/1.1"
+            and self._method != "HEAD"
+            and start_line.code not in (204, 304)
+            and not 100 <= start_line.code < 200
+            and "Content-Length" not in headers
+        )
+        return "Transfer-Encoding" if chunked else None
 
     def _check(
         self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
@@ -130,9 +151,11 @@ class Recorder(httputil.HTTPConnection):
         """
         lines = [utf8("HTTP/1.1 %d %s" % (start_line.code, start_line.reason))]  # noqa: UP031 # as Tornado does
         self._remaining = self._announced(start_line, headers)
+        replaced = self._replaced(start_line, headers)
         lines += [
             f"{native_str(name)}: {native_str(value)}".encode("latin1")
             for name, value in headers.get_all()
+            if name != replaced
         ]
         for line in lines:
             if _LINE_BREAK.search(line):
@@ -204,7 +227,7 @@ class Recorder(httputil.HTTPConnection):
 
     def _close(self) -> None:
         # What follows goes nowhere, and is no error either.
-        self._closed = True
+        self.refused = self._closed = True
         self._remaining = None
         self._do("close")
 
@@ -256,7 +279,7 @@ class Recorded:
 _recorded = Recorded()
 
 
-def _copied(headers: httputil.HTTPHeaders) -> httputil.HTTPHeaders:
+def headers_copied(headers: httputil.HTTPHeaders) -> httputil.HTTPHeaders:
     """Return the headers of this moment: after a flush, the handler may set others."""
     # Their own `copy` refuses some values that `set_header` has taken.
     attributes = {}

@@ -17,11 +17,23 @@ from tornado.routing import RuleRouter
 from tornado.web import Application, RequestHandler
 
 from txloop.naming import add_roots
+from txloop.origin import claim
+from txloop.scan import Served, add_served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Target", "register_all", "target_numbered", "target_of", "targets_of"]
+    from txloop.watch import Roots
+
+__all__ = [
+    "Target",
+    "applications",
+    "mounted",
+    "register_all",
+    "target_numbered",
+    "target_of",
+    "targets_of",
+]
 
 _ATTRIBUTE = "_txloop_targets"
 
@@ -44,10 +56,20 @@ class Target:
         self.handler_class = handler_class
         self.handler_kwargs = handler_kwargs
         self.number = next(_numbers)
+        self.roots: dict[str, Roots] = {}  # of the watch, by verb
         _targets[self.number] = self
+        _claim(type(application), Application)
+        _claim(handler_class, RequestHandler)
 
     def __reduce__(self) -> tuple[object, ...]:
         return target_numbered, (self.number, self.handler_class.__qualname__)
+
+
+def _claim(cls: type, kind: type) -> None:
+    """Make the class, and those of that kind that it inherits from, the program's."""
+    for each in cls.__mro__:
+        if issubclass(each, kind):
+            claim(each.__module__)
 
 
 def target_numbered(number: int, name: str) -> Target:
@@ -98,13 +120,25 @@ def targets_of(handler_class: type[RequestHandler]) -> list[Target]:
 
 def register_all() -> None:
     """Make all targets of all applications, so that workers forked now know them."""
-    for application in list(_applications.values()):
+    for application in applications():
         for handler_class, handler_kwargs in _handlers(application):
             target_of(application, handler_class, handler_kwargs, registering=True)
 
 
+def applications() -> list[Application]:
+    """Return the applications that there are, the oldest first."""
+    return list(_applications.values())
+
+
+def mounted(application: Application) -> list[type[RequestHandler]]:
+    """Return the handler classes that the application's rules name."""
+    return list(dict.fromkeys(each for each, _ in _handlers(application)))
+
+
 def _named_arguments() -> Iterator[tuple[str, object]]:
     """Yield what handlers and settings are given, with the names that it has there."""
+    for application in list(_applications.values()):
+        yield "application", application
     for target in list(_targets.values()):
         yield from target.handler_kwargs.items()
         for name, value in target.application.settings.items():
@@ -112,6 +146,16 @@ def _named_arguments() -> Iterator[tuple[str, object]]:
 
 
 add_roots(_named_arguments)
+
+
+def _served() -> Iterator[Served]:
+    register_all()  # which claims what they are made of
+    for application in applications():
+        for handler_class, handler_kwargs in _handlers(application):
+            yield Served(handler_class, handler_kwargs, application)
+
+
+add_served(_served)
 
 
 def _with_subclasses(kind: type[Application]) -> set[type]:

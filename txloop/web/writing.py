@@ -9,7 +9,7 @@ from tornado.web import RequestHandler
 
 from txloop.container import Container
 
-__all__ = ["write_containers"]
+__all__ = ["FRAMES", "write_containers"]
 
 _stock_write = RequestHandler.write
 
@@ -19,6 +19,10 @@ def _write(self: RequestHandler, chunk: Any) -> None:
     if isinstance(chunk, Container):
         chunk = chunk._as_json()  # a TDict or TObject is written, a list refused
     _stock_write(self, chunk)
+
+
+FRAMES = frozenset({_write.__code__})  # type: ignore[attr-defined] # a function
+"""The code that stands between a program and Tornado when it writes."""
 
 
 def write_containers() -> None:

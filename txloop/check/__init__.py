@@ -1,0 +1,15 @@
+"""``python -m txloop check``: what of a program will run in parallel, and what not.
+
+::
+
+    rehearsal  runs the program up to where its loop would start
+    judging    the verdicts of run time, asked there
+    report     what is printed
+    command    does it, and ends the process
+"""
+
+from __future__ import annotations
+
+from txloop.check.command import EXIT_CODES, check
+
+__all__ = ["EXIT_CODES", "check"]

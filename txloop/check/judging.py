@@ -1,0 +1,189 @@
+"""The verdicts, and the objects that they are about.
+
+Whether a verb runs in parallel is asked of the functions that decide it at run time:
+`txloop.web.eligible` and `txloop.web.verdicts` for requests, `txloop.functions` for
+marked functions.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop import functions
+from txloop.functions import is_coroutine, name_of
+from txloop.marks import mark_of
+from txloop.origin import is_own_module, own_module_of
+from txloop.scan import FindingKind
+from txloop.web.eligible import mark_for, why_not
+from txloop.web.targets import applications, mounted, register_all
+from txloop.web.verdicts import acts_outside, held_because
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tornado.web import RequestHandler
+
+    from txloop.scan import Finding
+
+__all__ = ["IN_PARALLEL", "ON_LOOP", "STOCK", "Shared", "Verdict", "shared", "verdicts"]
+
+IN_PARALLEL = "in parallel"
+ON_LOOP = "on the loop thread"
+STOCK = "as in stock Tornado"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one verb or function will run.
+
+    Attributes:
+        name: What `txloop.stats` calls it.
+        handler: The handler class, "" for a function.
+        verb: Its verb, "" for a function.
+        runs: `IN_PARALLEL`, `ON_LOOP` or `STOCK`.
+        reasons: Why not in parallel, one line each.
+        findings: What of the program's state is to blame, marked or not.
+        marked: Whether it is marked, and could be a transaction.
+        judged: Whether its code could be a transaction's.
+    """
+
+    name: str
+    handler: str
+    verb: str
+    runs: str
+    reasons: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    marked: bool = False
+    judged: bool = False
+
+
+@dataclass(slots=True)
+class Shared:
+    """An object that keeps verbs on the loop thread.
+
+    Attributes:
+        name: What the program calls it.
+        kind: The name of its type, "" where it is not known.
+        remedy: What to do about it, once for all verbs.
+        verbs: The names of those that it holds.
+        lines: The lines at which they read or change it.
+    """
+
+    name: str
+    kind: str
+    remedy: str
+    verbs: dict[str, None] = field(default_factory=dict)
+    lines: dict[str, None] = field(default_factory=dict)
+    keys: set[object] = field(default_factory=set)
+
+    def take(self, other: Shared) -> None:
+        """Take over what is known of another, which turns out to be the same object."""
+        self.keys |= other.keys
+        self.verbs |= other.verbs
+        self.lines |= other.lines
+        self.advise(other.remedy)
+
+    def advise(self, remedy: str) -> None:
+        """Keep of the remedies the one that says most of what has to change."""
+        self.remedy = max(self.remedy, remedy, key=len)
+
+
+def verdicts() -> list[Verdict]:
+    """Judge each verb of the handlers that are mounted, and each marked function."""
+    register_all()  # which tells whose code they are
+    handlers = dict.fromkeys(each for one in applications() for each in mounted(one))
+    own = [each for each in handlers if own_module_of(each) is not None]
+    verbs = [
+        _judge_verb(handler_class, verb)
+        for handler_class in own
+        for verb in sorted(handler_class.SUPPORTED_METHODS)
+        if why_not(handler_class, verb) != "there is no such verb"
+    ]
+    return [*verbs, *map(_judge_function, _marked_functions())]
+
+
+def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
+    handler = handler_class.__qualname__
+    name = f"{verb} {handler}"
+    reason = why_not(handler_class, verb)
+    if reason is not None:
+        return Verdict(name, handler, verb, STOCK, (reason,))
+    findings = held_because(handler_class, verb)
+    reasons = tuple(finding.describe() for finding in findings)
+    marked = mark_for(handler_class, verb) is not None
+    would = ON_LOOP if findings else IN_PARALLEL
+    if not marked:
+        reasons = (f"it is not marked; if it were, it would run {would}", *reasons)
+    reasons += _notes(acts_outside(handler_class, verb), findings)
+    runs = would if marked else STOCK
+    return Verdict(name, handler, verb, runs, reasons, findings, marked, judged=True)
+
+
+def _notes(acts: Iterable[Finding], findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    """Return what may happen more than once in a verb that its author marks."""
+    return tuple(
+        f"note: {act.statement()}; it may happen more than once"
+        for act in acts
+        if act not in findings
+    )
+
+
+def _judge_function(function: Callable[..., object]) -> Verdict:
+    name = name_of(function)
+    if is_coroutine(function):
+        return Verdict(name, "", "", STOCK, ("it is a coroutine",))
+    findings = tuple(functions.held_because(function))
+    reasons = tuple(finding.describe() for finding in findings)
+    runs = ON_LOOP if findings else IN_PARALLEL
+    return Verdict(name, "", "", runs, reasons, findings, marked=True, judged=True)
+
+
+def _marked_functions() -> Iterator[Callable[..., object]]:
+    """Return the marked functions of the program's modules, each once."""
+    seen = set()
+    for module in list(sys.modules.values()):
+        if not is_own_module(module):
+            continue
+        for function in list(vars(module).values()):
+            marked = inspect.isfunction(function) and mark_of(function) is not None
+            if marked and function not in seen:
+                seen.add(function)
+                yield function
+
+
+def shared(found: Iterable[Verdict]) -> list[Shared]:
+    """Return what the findings are about, each object once."""
+    objects: list[Shared] = []
+    for verdict in found:
+        for finding in verdict.findings:
+            if finding.kind is FindingKind.ACTS_OUTSIDE:
+                continue
+            keys = _keys(finding)
+            same = [one for one in objects if not one.keys.isdisjoint(keys)]
+            if same:
+                one = same[0]
+            else:
+                one = Shared(finding.name, finding.thing, finding.advice)
+                objects.append(one)
+            for other in same[1:]:
+                one.take(other)
+                objects.remove(other)
+            one.keys |= keys
+            one.verbs[verdict.name] = None
+            one.lines[finding.statement()] = None
+            if finding.written:
+                one.lines[finding.written] = None
+            one.advise(finding.advice)
+    return objects
+
+
+def _keys(finding: Finding) -> set[object]:
+    """Return what tells the object from others: its name, and its identity."""
+    keys: set[object] = {finding.identity} if finding.identity else set()
+    # Other handlers' arguments and other functions' variables may have the same name.
+    if "." in finding.name or not keys:
+        keys.add(finding.name)
+    return keys

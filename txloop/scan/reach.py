@@ -1,0 +1,303 @@
+"""Which functions of the program may run once requests are served.
+
+What runs only before that, while modules are imported and the application is set up,
+makes no read stale: workers are forked later. So a function counts unless it is proved
+that it runs earlier or not at all: everything that names it calls it at once, in code
+that is over by then; or it is a method that nothing names. The proof goes by names only
+(`references`), and gives up where a program calls what it does not name.
+
+Code is over before requests come if it is a module's own, or a function's that only
+such code calls, up to the line where that first waits or runs the loop::
+
+    config = load()                 # `load` runs at import
+
+    async def main():
+        fill(rates)                 # `fill` runs before the first wait
+        Application(...).listen(80)
+        while True:                 # from here on requests may come in
+            refresh(rates)
+            await asyncio.sleep(60)
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.origin import file_of, own_module_of
+from txloop.scan.member import class_at
+from txloop.scan.references import SOME_CLASS, Reference, References
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+    from txloop.scan.references import Context
+    from txloop.scan.source import Definition, FunctionNode, Source
+
+_HOOKS = ("do_", "handle_", "on_", "test", "visit_")
+"""What names begin with that libraries put together."""
+
+_DUCKS = frozenset(
+    [
+        *("close", "commit", "delete", "emit", "flush", "format", "get", "handle"),
+        *("head", "items", "keys", "options", "patch", "post", "put"),
+        *("log", "read", "readline", "rollback", "run", "send", "start", "stop"),
+        *("values", "write", "writelines"),
+    ]
+)
+"""Methods that libraries call of whatever object they are given."""
+
+_HARMLESS_DECORATORS = frozenset(
+    [
+        *("abstractmethod", "cache", "cached_property", "classmethod", "coroutine"),
+        *("final", "lru_cache", "override", "property", "staticmethod", "wraps"),
+    ]
+)
+"""Those that keep the function where its name finds it, and call it for nobody else."""
+
+_EXACT_BASES = frozenset(
+    [
+        *("abc", "asyncio", "builtins", "collections", "dataclasses", "enum", "json"),
+        *("logging", "threading", "tornado", "txloop", "typing"),
+    ]
+)
+"""Libraries whose classes call the methods that they have themselves, and no others."""
+
+_CLASS_MAKING = frozenset({"__init_subclass__", "__prepare__", "__set_name__"})
+
+_RUNS_LOOP = frozenset(
+    {"run_forever", "run_sync", "run_until_complete", "serve_forever", "start"}
+)
+"""What may run the event loop, and so serve requests, before it returns."""
+
+_OTHER_STARTERS = frozenset({"PeriodicCallback", "Process", "Thread", "Timer"})
+"""What starts something else."""
+
+_NEVER = 1 << 60
+
+_Waits = ast.Await | ast.AsyncFor | ast.AsyncWith
+_Loop = ast.For | ast.AsyncFor | ast.While
+_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+
+
+class Reach:
+    """Tells which functions of some modules may run once requests are served.
+
+    Args:
+        modules: The modules of the program, with the definitions in them and what they
+            name.
+        words: Names that stand elsewhere, such as in templates; None for any name.
+    """
+
+    def __init__(
+        self,
+        modules: Iterable[tuple[ModuleType, Source, References]],
+        words: set[str] | None,
+    ) -> None:
+        self._texts = set(words or ())
+        self._prefixes: set[str] = set(_HOOKS)
+        self._by_name: dict[str, list[Reference]] = {}
+        self._returned: dict[FunctionNode, Context] = {}
+        self._listens: dict[Context, int] = {}
+        self._anything = words is None
+        self._made_inside = False
+        self._definitions: dict[tuple[str, str], list[Definition]] = {}
+        self._names: dict[Context, str] = {}
+        self._ends: dict[Context, int] = {}
+        self._late: set[Context] = set()
+        self._files: list[tuple[str, list[tuple[str, Context, int]]]] = []
+        waiting = []
+        for module, source, found in modules:
+            self._add(found)
+            self._files.append((file_of(module), found.stored))
+            for definition in source.every():
+                key = (definition.file, definition.qualname)
+                self._definitions.setdefault(key, []).append(definition)
+                self._names[definition.node] = _name(definition)
+                waiting.append((definition, module))
+        self._settle(waiting)
+
+    def may_run(self, file: str, qualname: str, line: int) -> bool:
+        """Return whether the line of that function may run when requests are served."""
+        found = self._definitions.get((file, qualname))
+        # What is written where the code waits is written after that.
+        return found is None or any(self._runs(each.node, line + 1) for each in found)
+
+    def loose(self, settled: set[tuple[str, int]]) -> set[str]:
+        """Return the attributes that may be assigned on objects that are not known.
+
+        Args:
+            settled: Files and lines that assign only after they have asked.
+        """
+        return {
+            name
+            for file, found in self._files
+            for name, context, line in found
+            if getattr(context, "name", "") != "__init__"
+            and (file, line) not in settled
+            and self._runs(context, line + 1)
+        }
+
+    def _add(self, found: References) -> None:
+        for name, places in found.by_name.items():
+            self._by_name.setdefault(name, []).extend(places)
+        self._returned.update(found.returned)
+        self._listens.update(found.listens)
+        self._texts |= found.texts
+        self._prefixes |= found.prefixes
+        self._anything |= found.anything
+        self._made_inside |= found.made_inside
+
+    def _settle(self, waiting: list[tuple[Definition, ModuleType]]) -> None:
+        """Find what may run late, until nothing more follows from that."""
+        known = -1
+        while known != len(self._late):
+            known = len(self._late)
+            for definition, module in waiting:
+                node = definition.node
+                if node not in self._late and self._is_late(definition, module):
+                    self._late.add(node)
+
+    def _runs(self, context: Context, line: int) -> bool:
+        """Return whether what is called there may run when requests are served."""
+        if context in self._late:
+            return True
+        if context not in self._ends:
+            self._ends[context] = self._end(context)
+        return line > self._ends[context]
+
+    def _is_late(self, definition: Definition, module: ModuleType) -> bool:
+        node, name = definition.node, _name(definition)
+        if isinstance(node, ast.Lambda) or _is_registered(node):
+            return True
+        inside = "<locals>" in definition.qualname and not definition.owner
+        # A function in another one is called by its own name, or as a result.
+        if not inside and (
+            self._anything
+            or name in self._texts
+            or name.startswith(tuple(self._prefixes))
+        ):
+            return True
+        uses = self._by_name.get(name, [])
+        if definition.owner:
+            cls = class_at(module.__dict__, definition.owner)
+            if cls is None or _calls_itself(cls, name):
+                return True
+            if name == "__init__" and not issubclass(cls, type):
+                if _is_made_by_others(cls) or "__subclasses__" in self._by_name:
+                    return True
+                uses = self._uses_of_class(cls)
+            elif name in _CLASS_MAKING or issubclass(cls, type):
+                return self._made_inside
+            elif name.startswith("__") and name.endswith("__"):
+                return True
+        else:
+            uses = list(self._uses(node, name))
+            if not uses and not inside:
+                return True  # an entry point, for all that is known
+        return any(map(self._makes_late, uses))
+
+    def _makes_late(self, place: Reference) -> bool:
+        return not place.calls or self._runs(place.context, place.line)
+
+    def _uses(self, node: FunctionNode, name: str) -> Iterator[Reference]:
+        """Return the places that use a function: by its name, or as a result."""
+        yield from self._by_name.get(name, [])
+        outer = self._returned.get(node)
+        if outer is None or isinstance(outer, (ast.Module, ast.Lambda)):
+            return
+        for place in self._uses(outer, outer.name):
+            calls = max(place.calls - 1, 0)
+            if calls or not place.dropped:
+                yield Reference(place.context, place.line, calls, place.dropped)
+
+    def _uses_of_class(self, cls: type) -> list[Reference]:
+        """Return the places that may make objects of the class."""
+        names, waiting = {SOME_CLASS}, [cls]
+        while waiting:
+            each = waiting.pop()
+            names.add(each.__name__)
+            waiting += type.__subclasses__(each)
+        return [place for name in names for place in self._by_name.get(name, [])]
+
+    def _end(self, context: Context) -> int:
+        """Return the line after which the code may run beside requests."""
+        if isinstance(context, ast.Lambda):
+            return 0
+        # What waits before the only line that opens a port waits for no request.
+        opens = self._listens.get(context, 0) if len(self._listens) == 1 else 0
+        waits = _waits(context)
+        return min((end for line, end in waits if line >= opens), default=_NEVER)
+
+
+def _name(definition: Definition) -> str:
+    return definition.qualname.rpartition(".")[2]
+
+
+def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether a decorator may keep the function for later calls."""
+    for each in node.decorator_list:
+        bare = each.func if isinstance(each, ast.Call) else each
+        name = getattr(bare, "attr", getattr(bare, "id", ""))
+        if name not in _HARMLESS_DECORATORS:
+            return True
+    return False
+
+
+def _calls_itself(cls: type, name: str) -> bool:
+    """Tell whether a base of the class that is a library's may call the method."""
+    if name in _DUCKS or name.upper() in getattr(cls, "SUPPORTED_METHODS", ()):
+        return True
+    for base in cls.__mro__:
+        if base is object or own_module_of(base) is not None:
+            continue
+        exact = base.__module__.partition(".")[0] in _EXACT_BASES
+        if not exact or (name in base.__dict__ and name != "__init__"):
+            return True
+    return False
+
+
+def _is_made_by_others(cls: type) -> bool:
+    """Tell whether code of the program gets hold of the class as it is made."""
+    if own_module_of(type(cls)) is not None:
+        return True
+    bases = [each for each in cls.__mro__ if own_module_of(each) is not None]
+    return any("__init_subclass__" in each.__dict__ for each in bases)
+
+
+def _waits(context: ast.AST) -> list[tuple[int, int]]:
+    """Return the lines at which the code waits, and after which it is not over then.
+
+    Code in a loop runs again; that of a generator runs when it is asked.
+    """
+    coroutine = isinstance(context, ast.AsyncFunctionDef) or any(
+        getattr(each, "attr", getattr(each, "id", "")) == "coroutine"
+        for each in getattr(context, "decorator_list", ())
+    )
+    found = []
+    waiting: list[tuple[ast.AST, int]] = [
+        (each, _NEVER) for each in getattr(context, "body", ())
+    ]
+    while waiting:
+        node, end = waiting.pop()
+        if isinstance(node, _Scope):
+            continue
+        if isinstance(node, _Loop):
+            end = min(end, node.lineno - 1)
+        if isinstance(node, ast.Yield | ast.YieldFrom) and not coroutine:
+            return [(_NEVER, 0)]
+        if isinstance(node, _Waits | ast.Yield | ast.YieldFrom) or _runs_loop(node):
+            line = getattr(node, "lineno", 0)
+            found.append((line, min(end, line)))
+        waiting += ((each, end) for each in ast.iter_child_nodes(node))
+    return found
+
+
+def _runs_loop(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    owner = node.func.value
+    maker = owner.func if isinstance(owner, ast.Call) else owner
+    name = getattr(maker, "attr", getattr(maker, "id", ""))
+    return node.func.attr in _RUNS_LOOP and name not in _OTHER_STARTERS

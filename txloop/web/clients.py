@@ -1,0 +1,121 @@
+"""Clients that have stopped sending, and may still read.
+
+Tornado reads nothing while a handler runs, so it answers a client that has shut down
+its side of the connection (as ``nc -N`` does). While a transaction runs, the loop goes
+on, and Tornado's stream would take the end of what it reads for the end of the
+connection. Here the two are told apart: the stream learns of that end when the answer
+is written. A client that is really gone shows by a reset, or by not taking the answer.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from tornado.http1connection import HTTP1Connection
+from tornado.ioloop import IOLoop
+from tornado.iostream import IOStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["hear_of_leaving", "keep_open", "let_close", "let_close_soon"]
+
+_ATTRIBUTE = "_txloop_reader"
+
+
+class _Reader:
+    """Reads in the place of a stream; there is one for all requests of a connection.
+
+    Attributes:
+        connection: That of the request that is being answered, or None.
+        ended: Whether its client has sent all that it will.
+        leave: Called when that is so.
+    """
+
+    __slots__ = ("_stream", "connection", "ended", "leave")
+
+    def __init__(self, stream: IOStream) -> None:
+        self._stream = weakref.ref(stream)
+        self.connection: weakref.ref[HTTP1Connection] | None = None
+        self.ended = False
+        self.leave: Callable[[], object] | None = None
+
+    def read(self, buffer: bytearray | memoryview) -> int | None:
+        """Read what there is, None if nothing: the end is nothing before the answer."""
+        stream = self._stream()
+        assert stream is not None  # it is what calls
+        count = type(stream).read_from_fd(stream, buffer)
+        if count != 0 or not self._awaited(stream):
+            return count
+        self.ended = True
+        stream.io_loop.add_callback(self._listen_no_more, stream)
+        leave, self.leave = self.leave, None
+        if leave is not None:
+            leave()
+        return None
+
+    def _awaited(self, stream: IOStream) -> bool:
+        """Tell whether a request has come, and is not answered yet."""
+        connection = None if self.connection is None else self.connection()
+        return (
+            connection is not None
+            and not connection._finish_future.done()
+            and not stream.reading()
+        )
+
+    def _listen_no_more(self, stream: IOStream) -> None:
+        """Stop asking whether there is something to read: there is, and it is the end.
+
+        Tornado asks again when it writes, or reads the next request.
+        """
+        state = stream._state
+        if state is not None and state & IOLoop.READ and self._awaited(stream):
+            stream._state = state & ~IOLoop.READ
+            stream.io_loop.update_handler(stream.fileno(), stream._state)
+
+
+def keep_open(connection: Any) -> None:
+    """Keep a connection open from now on until its request is answered.
+
+    Args:
+        connection: Tornado's; one that is not HTTP/1 stays as it is.
+    """
+    stream = getattr(connection, "stream", None)
+    if not isinstance(connection, HTTP1Connection) or not isinstance(stream, IOStream):
+        return
+    reader: _Reader | None = vars(stream).get(_ATTRIBUTE)
+    if reader is None:
+        reader = vars(stream)[_ATTRIBUTE] = _Reader(stream)
+        stream.read_from_fd = reader.read  # type: ignore[assignment, method-assign] # here
+    reader.connection = weakref.ref(connection)
+
+
+def hear_of_leaving(connection: Any, leave: Callable[[], object]) -> None:
+    """Have `leave` called when the client has sent all that it will: it may be gone."""
+    reader = _reader_of(connection)
+    if reader is None:
+        return
+    if reader.ended:
+        leave()
+    else:
+        reader.leave = leave
+
+
+def let_close_soon(connection: Any) -> None:
+    """Do `let_close` once the request's handler, which Tornado runs next, has begun."""
+    if _reader_of(connection) is not None:
+        connection.stream.io_loop.asyncio_loop.call_soon(let_close, connection)
+
+
+def let_close(connection: Any) -> None:
+    """Let a connection be closed when its client has sent all, as Tornado does it."""
+    reader = _reader_of(connection)
+    if reader is not None:
+        reader.connection = reader.leave = None
+        if reader.ended:
+            connection.stream._maybe_add_error_listener()
+
+
+def _reader_of(connection: Any) -> _Reader | None:
+    return getattr(getattr(connection, "stream", None), _ATTRIBUTE, None)

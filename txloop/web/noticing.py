@@ -1,0 +1,50 @@
+"""Noticing that unmarked code of the program has run, for the watch on plain objects.
+
+Callbacks pass through the loop, but handlers run in tasks, which do not. Each ends with
+its line in the access log; what a WebSocket does begins with a callback of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from tornado.ioloop import IOLoop
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketProtocol
+
+from txloop.loop import TransactionLoop
+from txloop.web.eligible import plan_for
+
+__all__ = ["notice_handlers"]
+
+_stock_log_request = Application.log_request
+_stock_run_callback = WebSocketProtocol._run_callback
+
+
+def _note() -> None:
+    loop = IOLoop.current(instance=False)
+    if isinstance(loop, TransactionLoop):
+        loop.dispatcher.note_program()
+
+
+@functools.wraps(_stock_log_request)
+def _log_request(self: Application, handler: RequestHandler) -> None:
+    if plan_for(type(handler), handler.request.method or "") is None:
+        _note()
+    _stock_log_request(self, handler)
+
+
+@functools.wraps(_stock_run_callback)
+def _run_callback(
+    self: WebSocketProtocol, callback: Any, *args: Any, **kwargs: Any
+) -> Any:
+    result = _stock_run_callback(self, callback, *args, **kwargs)
+    _note()
+    return result
+
+
+def notice_handlers() -> None:
+    """Take note of each request that was answered, and of what WebSockets do."""
+    Application.log_request = _log_request  # type: ignore[method-assign] # in place
+    WebSocketProtocol._run_callback = _run_callback  # type: ignore[method-assign] # likewise

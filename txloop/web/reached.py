@@ -1,0 +1,60 @@
+"""What a request's verb can reach: where the watch on plain objects begins."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from tornado.web import RequestHandler
+
+from txloop.watch import Roots, names_in_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from txloop.web.frozen import FrozenRequest
+    from txloop.web.targets import Target
+
+__all__ = ["roots_of_request", "roots_of_verb"]
+
+_VERBS = frozenset(verb.lower() for verb in RequestHandler.SUPPORTED_METHODS)
+
+# What Tornado calls of a handler, or a handler of itself, besides its verb. `on_finish`
+# runs on the loop thread, after the commit.
+_METHODS = (
+    frozenset(dir(RequestHandler)) - _VERBS - {"on_finish", "on_connection_close"}
+)
+
+
+def roots_of_request(target: Target, frozen: FrozenRequest, *_: object) -> Roots:
+    """Return what a call of `run_request` really runs, given its arguments."""
+    return roots_of_verb(target, frozen.method.lower())
+
+
+def roots_of_verb(target: Target, verb: str) -> Roots:
+    """Return where the walk of one verb begins."""
+    roots = target.roots.get(verb)
+    if roots is None:
+        roots = target.roots[verb] = _roots(target, verb)
+    return roots
+
+
+def _roots(target: Target, verb: str) -> Roots:
+    handler_class, application = target.handler_class, target.application
+
+    def template_names() -> Iterable[str]:
+        module = sys.modules.get(handler_class.__module__)
+        folder = os.path.dirname(getattr(module, "__file__", None) or "")
+        return names_in_templates(application.settings, folder)
+
+    return Roots(
+        (target.number, verb),
+        (
+            (handler_class.__qualname__, handler_class),
+            *target.handler_kwargs.items(),
+            ("application", application),
+        ),
+        _METHODS | {verb},
+        template_names,
+    )

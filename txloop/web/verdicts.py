@@ -1,0 +1,111 @@
+"""Why a verb runs on the loop thread: the one answer, for requests as for `check`.
+
+A verb is judged once, with all that its class is registered with, when the first
+request for its application comes in: what requests do later makes no difference to it,
+nor does the order in which they come.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from txloop.scan import FindingKind, scan_handler
+from txloop.web.eligible import mark_for, plan_for
+from txloop.web.targets import mounted, register_all, targets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from tornado.web import Application, RequestHandler
+
+    from txloop.scan import Finding
+
+__all__ = ["acts_outside", "held_because", "is_judged", "judge_all"]
+
+_ATTRIBUTE = "_txloop_judged"
+
+_Known = tuple["Hashable", "tuple[Finding, ...]"]
+
+# What `_findings` has found out; asking again gives the same.
+_verdicts: WeakKeyDictionary[type[RequestHandler], dict[str, _Known]]
+_verdicts = WeakKeyDictionary()
+
+
+def is_judged(application: Application) -> bool:
+    """Tell whether the verbs of the application have been judged."""
+    return _ATTRIBUTE in application.__dict__
+
+
+def judge_all(application: Application) -> None:
+    """Judge every marked verb of the application; again does nothing.
+
+    Loop thread only, when the application is set up.
+    """
+    if is_judged(application):
+        return
+    application.__dict__[_ATTRIBUTE] = True
+    for handler_class in mounted(application):
+        for verb in handler_class.SUPPORTED_METHODS:
+            if plan_for(handler_class, verb) is not None:
+                held_because(handler_class, verb, application)
+
+
+def held_because(
+    handler_class: type[RequestHandler],
+    verb: str,
+    application: Application | None = None,
+) -> tuple[Finding, ...]:
+    """Return what keeps requests of that kind on the loop thread; nothing for most.
+
+    Whether they can be transactions at all is asked of `eligible`. A verb is judged
+    with all arguments with which its class is registered.
+
+    Loop thread only.
+
+    Args:
+        handler_class: The handlers' class.
+        verb: The verb.
+        application: Where they are registered; None for any.
+    """
+    mark = mark_for(handler_class, verb)
+    if mark is not None and mark.trust:
+        return ()
+    found = _findings(handler_class, verb, application)
+    if mark is not None and not mark.vouched:
+        return found
+    return tuple(one for one in found if one.kind is not FindingKind.ACTS_OUTSIDE)
+
+
+def acts_outside(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, ...]:
+    """Return what requests of that kind do to the world, as far as the source tells."""
+    found = _findings(handler_class, verb)
+    return tuple(one for one in found if one.kind is FindingKind.ACTS_OUTSIDE)
+
+
+def _findings(
+    handler_class: type[RequestHandler],
+    verb: str,
+    application: Application | None = None,
+) -> tuple[Finding, ...]:
+    register_all()
+    targets = targets_of(handler_class)
+    if application is not None:
+        targets = [one for one in targets if one.application is application]
+    key = tuple(target.number for target in targets)
+    known = _verdicts.setdefault(handler_class, {}).get(verb)
+    if known is None or known[0] != key:
+        found = {
+            finding: None
+            for target in targets
+            for finding in scan_handler(
+                handler_class,
+                verb,
+                target.handler_kwargs,
+                target.application,
+                outside=True,
+            )
+        }
+        order = sorted(found, key=lambda one: (one.file, one.line, one.name))
+        known = _verdicts[handler_class][verb] = key, tuple(order)
+    return known[1]
