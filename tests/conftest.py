@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 
 import pytest
+from _pytest import runner
 from hypothesis import HealthCheck, settings
+from tornado.web import RequestHandler
 
 pytest_plugins = ["tests.leaks", "tests.logs"]
 
 # Here, because it must be said before anything imports it.
 pytest.register_assert_rewrite("tests.serving")
+
+# pytest tells in os.environ which test runs. To programs under test that is a change of
+# their environment, which holds what uses it on the loop thread.
+runner._update_current_test_var = lambda item, when: None
 
 # Deadlines and one of the health checks measure the machine: pytest-timeout ends what
 # hangs.
@@ -28,3 +34,10 @@ settings.register_profile("long", settings.get_profile("dev"), max_examples=2000
 settings.load_profile(
     os.environ.get("TXLOOP_HYPOTHESIS") or ("ci" if os.environ.get("CI") else "dev")
 )
+
+
+@pytest.fixture(autouse=True)
+def no_loader_of_another_test():
+    """Forget the template loaders, which Tornado keeps by folder for the process."""
+    yield
+    RequestHandler._template_loaders.clear()

@@ -151,6 +151,8 @@ class Engine:
         ordered: bool = False,
         commits_on: tuple[type[BaseException], ...] = (),
         timeout_seconds: float | None = None,
+        guarded: bool = False,
+        watched: bool = True,
         **kwargs: object,
     ) -> Result:
         """Submit a call of `function` and return what will become of it."""
@@ -163,6 +165,8 @@ class Engine:
             ordered,
             commits_on,
             timeout_seconds=timeout_seconds,
+            guarded=guarded,
+            watched=watched,
         )
         result = Result(self.loop)
         asyncio._set_running_loop(self.loop)  # as in a callback of the loop

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.base import Deliver, Reactor, Running, Work
     from txloop.types import Answer
+    from txloop.watch import Watch
 
 __all__ = ["RehearsalExecutor", "ScriptedExecutor", "register_all"]
 
@@ -32,7 +33,9 @@ class ScriptedExecutor:
     name = "scripted"
     forks = False
     parallel = False
+    stretch = 1.0
     transport_seconds = 0.0  # everything is sent away
+    watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or 2
@@ -82,8 +85,14 @@ class ScriptedExecutor:
     def withdraw(self, number: int) -> bool:
         return self.waiting.pop(number, None) is not None
 
+    def take_back(self) -> int | None:
+        return None
+
     def running(self) -> Sequence[Running]:
         return ()
+
+    def renew(self) -> bool:
+        return True
 
     def close(self) -> None:
         for answer in self.begun.values():
@@ -100,7 +109,9 @@ class RehearsalExecutor:
     workers = 1
     forks = False
     parallel = False
+    stretch = 1.0
     transport_seconds = 0.0  # everything is sent here
+    watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         self.rehearsals = 0
@@ -126,8 +137,14 @@ class RehearsalExecutor:
     def withdraw(self, number: int) -> bool:
         return False
 
+    def take_back(self) -> int | None:
+        return None
+
     def running(self) -> Sequence[Running]:
         return ()
+
+    def renew(self) -> bool:
+        return True
 
     def close(self) -> None:
         pass

@@ -19,6 +19,7 @@ from tornado.netutil import bind_sockets
 from tornado.platform.asyncio import AsyncIOLoop
 
 from tests.executors import register_all
+from tests.flags import until
 from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
 from txloop.executors.base import gil_enabled
@@ -165,6 +166,7 @@ class Server:
             async with self.connection() as (reader, writer):
                 writer.write(sent)
                 received: bytes = await reader.read()
+                await self.idle()
                 return received
 
         return self.run(talk)
@@ -211,6 +213,12 @@ class Server:
         """Return what runs on the loop thread only, and why."""
         labels = self.stats().labels
         return {one.label: one.on_loop_because for one in labels if one.on_loop_because}
+
+    async def idle(self) -> None:
+        """Let end what still runs: Tornado goes on reading after it has closed."""
+        if isinstance(self.loop, TransactionIOLoop):
+            dispatcher = self.loop.dispatcher
+            await until(lambda: not dispatcher.busy)
 
     async def pause(self) -> None:
         """Let everything run that is ready, a few rounds long."""

@@ -20,9 +20,9 @@ def values(case):
 
 
 def test_the_promised_cases_are_there():
-    expected = "astar astar_paths blocking contention counter hello kills log mixed"
+    expected = "astar astar_paths blocking bodies contention counter hello kills log"
 
-    more = "order overload primes story"
+    more = "mixed order overload primes story"
     assert {*expected.split(), *more.split()} == set(case_names())
 
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import sys
 
 import pytest
 
 import txloop
 from bench.__main__ import main
-from bench.cells.operations import Operation, operations
+from bench.cells.operations import Operation, SharedPoint, operations
 from bench.cells.report import CellsRun, make_json, make_text, show_seconds
 from bench.cells.search import find_path_cell_by_cell
+from bench.cells.sizes import Size, SizeRow, sizes, weigh
 from bench.cells.timing import Sample, collect, in_attempt, make_row, take_sample
 from handlers.astar_search import find_path
 from tests.bench.samples import MACHINE
 
 OPERATIONS = operations()
+CAN_WEIGH = sys.implementation.name != "pypy"
 
 
 def of_containers(*names):
@@ -31,7 +34,8 @@ def named(operation):
 def test_every_container_and_both_searches_are_there():
     containers = {one.container for one in OPERATIONS}
 
-    expected = {"TVar", "TDict", "TList", "TSet", "TObject", "TCounter", "A* search"}
+    expected = {"TVar", "TDict", "TList", "TSet", "TObject", "TCounter"}
+    expected |= {"construction", "A* search"}
     assert expected == containers
     assert 2 == len(of_containers("A* search"))
 
@@ -85,6 +89,31 @@ def test_the_search_that_reads_cell_by_cell_finds_what_the_games_finds():
         assert cost == (None if path is None else pytest.approx(path.cost))
         found.append(cost is not None)
     assert {True, False} == set(found)
+
+
+@pytest.mark.parametrize("operation", of_containers("construction"), ids=named)
+def test_both_sides_make_the_same(operation):
+    made = []
+    for names in (dict(operation.make_plain()), dict(operation.make_shared())):
+        exec(f"made = {operation.statement}", names)
+        made.append(names["made"])
+
+    plain, shared = made
+    if isinstance(shared, SharedPoint):
+        plain, shared = (plain.x, plain.y), (shared.x, shared.y)
+    assert shared == plain
+
+
+@pytest.mark.skipif(not CAN_WEIGH, reason="PyPy cannot tell what is allocated")
+def test_what_is_weighed_is_what_each_side_allocates():
+    many = [object() for _ in range(1000)]
+    size = Size("list", lambda: None, lambda: list(many), len(many))
+
+    (row,) = weigh([size])
+
+    assert "list" == row.name
+    assert 0 <= row.plain_bytes < 1
+    assert 8 <= row.shared_bytes < 9
 
 
 def operation_on(make, statement, **more):
@@ -233,6 +262,17 @@ ratio: to plain, median of each repeat's own ratio
 """  # noqa: E501  a golden table is as wide as it is
 
 
+GOLDEN_SIZES = """\
+cells: the bytes that each takes, beside those of what is in it
+
+| of   | plain | shared |
+|------|-------|--------|
+| TVar |    48 |    502 |
+
+of TObject: beside an object with slots; measured by tracemalloc
+"""
+
+
 def test_the_table(row):
     assert GOLDEN == make_text(make_run(row))
 
@@ -241,6 +281,12 @@ def test_the_caption_tells_when_the_machine_did_other_work(row):
     text = make_text(make_run(row, other_cpu_cores=0.4))
 
     assert "NOT ALONE: others used 40% of a core meanwhile" in text
+
+
+def test_the_sizes_have_a_table_of_their_own(row):
+    run = make_run(row, sizes=[SizeRow("TVar", 47.6, 502.2)])
+
+    assert GOLDEN + "\n" + GOLDEN_SIZES == make_text(run)
 
 
 def test_json_has_everything(row):
@@ -286,3 +332,5 @@ def test_a_run_prints_the_table_and_writes_the_figures(capsys, monkeypatch, tmp_
     document = json.loads(result.read_text())
     assert f"python -m bench cells --repeat 1 --json {result}" == document["command"]
     assert len(OPERATIONS) == len(document["rows"])
+    weighed = [one.name for one in sizes()] if CAN_WEIGH else []
+    assert weighed == [one["name"] for one in document["sizes"]]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import threading
 from typing import Any
 
 import pytest
 
 from tests.engine import bury_the_dead, on
+from tests.homebound import Homebound
 from txloop import (
     TCounter,
     TDict,
@@ -23,8 +23,6 @@ from txloop import (
 )
 from txloop.executors import deltas
 from txloop.store import committed
-
-LOCK = threading.Lock()
 
 
 class Player(TObject):
@@ -202,15 +200,8 @@ def test_what_has_no_value_then_says_so(engine, make):
 
 
 def store_lock_and_number(shared):
-    shared[5:6] = [make_locked()]
+    shared[5:6] = [Homebound("locked")]
     shared[6] = 66
-
-
-def make_locked():
-    def locked():
-        return LOCK
-
-    return locked
 
 
 def look_around(shared):
@@ -218,7 +209,7 @@ def look_around(shared):
 
 
 def look_at_lock(shared):
-    return shared[5].__name__, shared[4]
+    return shared[5].name, shared[4]
 
 
 @on("processes")
@@ -252,7 +243,7 @@ def look_at_a(shared):
 
 
 def look_at_keys(shared):
-    return [key if isinstance(key, str) else key.__name__ for key in shared]
+    return [key if isinstance(key, str) else key.name for key in shared]
 
 
 @on("processes")
@@ -268,7 +259,7 @@ def test_a_key_that_does_not_pickle_stays_home_alone(
     engine.ask_all_workers(int, tmp_path)
 
     # WHEN the loop's process stores two and deletes one
-    keys = [make_locked(), make_locked()]
+    keys = [Homebound("first"), Homebound("second")]
     for key in keys:
         put(shared, key)
     (shared.pop if isinstance(shared, TDict) else shared.remove)(keys[0])
@@ -277,7 +268,7 @@ def test_a_key_that_does_not_pickle_stays_home_alone(
     assert (True, False, 2) == engine.run(look_at_a, shared)
     asked = engine.ask_all_workers(functools.partial(look_at_a, shared), tmp_path)
     assert [(True, False, 2)] * 2 == asked
-    assert ["a", "locked"] == engine.run(look_at_keys, shared)
+    assert ["a", "second"] == engine.run(look_at_keys, shared)
 
 
 USES = {

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.engine import Tally, note, noted, on
+from tests.homebound import Homebound
 from tests.logs import expect_log
 from txloop import TDict, TVar, inevitable, on_commit
 from txloop.events import Aborted
@@ -167,7 +168,7 @@ def make_rude_at_load():
 
 def raise_locked():
     class Locked(Exception):
-        lock = LOCK
+        lock = threading.Lock()
 
     raise Locked
 
@@ -181,7 +182,7 @@ def ask_method():
 
 
 def ask_with_lock():
-    on_commit(note_type, LOCK)
+    on_commit(note_type, threading.Lock())
 
 
 def note_type(thing):
@@ -234,8 +235,8 @@ def test_where_nothing_is_sent_nothing_has_to_pickle(engine, function, args, rea
     assert [] == aborted(engine)
 
 
-def call_shared(shared, key):
-    return shared[key]()
+def name_shared(shared, key):
+    return shared[key].name
 
 
 def count(shared):
@@ -245,20 +246,16 @@ def count(shared):
 @on("processes")
 def test_a_shared_value_that_does_not_pickle_is_read_on_the_loop_thread(engine):
     # GIVEN
-    lock = LOCK
-
-    def closure():
-        return lock.locked()
-
-    shared = TDict(before=closure)
+    value = Homebound()
+    shared = TDict(before=value)
     engine.run(count, shared)
-    shared["after"] = closure
+    shared["after"] = value
 
     # THEN what was there at the fork needs no pickling
-    assert engine.run(call_shared, shared, "before") is False
+    assert "homebound" == engine.run(name_shared, shared, "before")
     assert [] == aborted(engine)
     assert 2 == engine.run(count, shared)
-    assert engine.run(call_shared, shared, "after") is False
+    assert "homebound" == engine.run(name_shared, shared, "after")
     reason = (
         "it reads a value that does not pickle (cannot pickle '_thread.lock' object)"
     )
@@ -380,3 +377,21 @@ def test_methods_work(engine):
 
     assert 5 == engine.run(account.pay, 5)
     assert 5 == account.balance.value
+
+
+def exceptions_around(_argument):
+    """Return what is handled where this runs, and what a new exception begins with."""
+    try:
+        raise KeyError("new")
+    except KeyError as error:
+        before = error.__context__
+    return repr(sys.exc_info()[1]), repr(before)
+
+
+def test_what_runs_on_the_loop_thread_instead_handles_no_exception(engine):
+    """As if it had been called by the loop itself."""
+    away = engine.executor.name in ("processes", "threads")
+    with expect_log("txloop", "it does not pickle", int(away)):
+        found = engine.run(exceptions_around, threading.Lock())
+
+    assert ("None", "None") == found

@@ -14,6 +14,7 @@ from tests.logs import expect_log
 from txloop import TDict, TVar, TxForgottenError
 from txloop.executors import connection, deltas
 from txloop.store import committed
+from txloop.versions import Entry
 
 
 def churn(shared, number):
@@ -26,9 +27,9 @@ def churn(shared, number):
 
 def chains(container):
     """Return how many entries are kept that are no newest ones, and tombstones."""
-    entries = list(container._entries.values())
-    old = sum(entry.older is not None for entry in entries)
-    return old, len(entries) - len(container)
+    cells = list(container._cells.values())
+    old = sum(type(one) is Entry and one.older is not None for one in cells)
+    return old, len(cells) - len(container)
 
 
 def test_many_commits_leave_no_old_versions_and_no_tombstones(engine):

@@ -15,7 +15,7 @@ import pytest
 from tests.engine import Gate, running
 from tests.logs import expect_log
 from txloop import TDict, on_worker_start, plain
-from txloop.executors import processes, watch, worker
+from txloop.executors import processes, supervision, worker
 from txloop.executors.base import NICENESS, available_cores, executor_named
 from txloop.store import committed
 
@@ -147,8 +147,8 @@ def test_a_start_hook_that_takes_long_is_spoken_of_once(
     engine.until(lambda: all_forked(engine.processes._workers))
 
     # WHEN
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(watch, "SLOW_START_SECONDS", 0.05)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "SLOW_START_SECONDS", 0.05)
     said = r"worker \d+ is not ready after 30 s: an on_worker_start function takes long"
     with expect_log("txloop", said, 2) as records:
         engine.until(lambda: len(records) == 2)

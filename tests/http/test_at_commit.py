@@ -39,7 +39,7 @@ def here(*what):
     return (*what, os.getpid(), threading.get_ident())
 
 
-@transactional
+@transactional(trust=True)  # the test sets levels
 class Logging(RequestHandler):
     def prepare(self):
         shop.info("prepare of %s", self.request.path, extra={"order": [1, 2]})

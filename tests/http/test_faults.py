@@ -17,7 +17,7 @@ from tests.messages import Request
 from tests.scripts import running_script
 from tests.serving import serving
 from txloop import TVar, TxTimeoutError, atomically, on_commit, transactional
-from txloop.executors import watch
+from txloop.executors import supervision
 
 written = TVar("before")
 effects: list[str] = []
@@ -153,7 +153,9 @@ def test_a_constructor_that_exits_ends_the_connection_only(server):
 
 
 def test_a_handler_that_kills_three_workers_is_answered_with_500(monkeypatch):
-    monkeypatch.setattr(watch, "_AMISS_LOOKS", 10**6)  # nobody is buried unreported
+    monkeypatch.setattr(
+        supervision, "_AMISS_LOOKS", 10**6
+    )  # nobody is buried unreported
     with serving("processes", make_application) as server:
         # WHEN
         with (
@@ -173,12 +175,12 @@ def test_a_handler_that_kills_three_workers_is_answered_with_500(monkeypatch):
 @pytest.fixture
 def talkative(monkeypatch):
     """Give late workers as long as they need to say where they were."""
-    stock = watch._trouble
+    stock = supervision._trouble
 
     def trouble(worker, seen):
         return None if worker.condemned else stock(worker, seen)
 
-    monkeypatch.setattr(watch, "_trouble", trouble)
+    monkeypatch.setattr(supervision, "_trouble", trouble)
 
 
 def test_a_handler_that_takes_too_long_is_answered_with_503(talkative):

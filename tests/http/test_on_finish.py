@@ -275,21 +275,23 @@ def test_a_context_set_on_the_loop_is_seen(kind):
 
 
 def test_a_variable_without_a_name_keeps_the_handler_on_the_loop(kind):
+    """One that was set when there were workers already."""
     hidden: contextvars.ContextVar[object] = contextvars.ContextVar("hidden")
 
+    async def set_and_listen(server):
+        hidden.set(1)
+        return server.listen()
+
     def talk(server):
+        server.port = server.run(lambda: set_and_listen(server))
         return [server.get("/seeing").body for _ in range(3)]
 
-    token = hidden.set(1)
-    try:
-        with (
-            expect_log(
-                "txloop",
-                "GET Seeing runs on the loop thread: it does not pickle .*'hidden'",
-                count=1 if kind == "processes" else 0,
-            ),
-            pair_of(kind, make_application) as pair,
-        ):
-            pair.same(talk)
-    finally:
-        hidden.reset(token)
+    with (
+        expect_log(
+            "txloop",
+            "GET Seeing runs on the loop thread: it does not pickle .*'hidden'",
+            count=1 if kind == "processes" else 0,
+        ),
+        pair_of(kind, make_application, early=True) as pair,
+    ):
+        pair.same(talk)

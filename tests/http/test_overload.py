@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import struct
 from pathlib import Path
 
 import pytest
@@ -60,7 +62,11 @@ def server():
 
 
 async def send(server, path, folder, number):
+    """Send a request; a cancelled one resets its connection."""
     async with server.connection() as (reader, writer):
+        at_once = struct.pack("ii", 1, 0)
+        its_socket = writer.get_extra_info("socket")
+        its_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
         request = Request("GET", f"{path}?folder={folder}&n={number}")
         writer.write(request.encoded())
         return await server.read(reader)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient
@@ -27,7 +26,7 @@ class Flattening(RequestHandler):
         self.found = found
 
     def prepare(self):
-        frozen = FrozenRequest(self.request, contextvars.Context())
+        frozen = FrozenRequest(self.request)
         self.found.append(frozen.flatten())
 
     def get(self):

@@ -87,9 +87,9 @@ def twice(path, steps):
     return first.encoded() + second.encoded()
 
 
-def same(pair, steps):
+def same(pair, steps, path="/as-stock"):
     """Return what comes back, which is the same as from stock Tornado."""
-    sent = twice("/as-stock", steps)
+    sent = twice(path, steps)
     # Tornado logs a response when it is sent, and here that is at the commit.
     return pair.same(
         lambda server: without_date(server.exchange(sent)), log_in_order=False
@@ -164,10 +164,11 @@ ORDERS = {
 }
 
 
+@pytest.mark.parametrize("path", ["/as-stock", "/undone"])
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
 @pytest.mark.parametrize("length", LENGTHS.values(), ids=LENGTHS)
-def test_a_false_length_does_what_it_does_in_stock_tornado(length, order, pair):
-    same(pair, [["force_header", "Content-Length", length], *order])
+def test_a_false_length_does_what_it_does_in_stock_tornado(length, order, path, pair):
+    same(pair, [["force_header", "Content-Length", length], *order], path)
 
 
 MIXTURES = {
@@ -185,6 +186,11 @@ MIXTURES = {
         ["set_header", "Content-Length", "2"],
         ["force_header", "X-Bad", "a\r\nb"],
         ["write", "body"],
+    ],
+    "an encoding that Tornado replaces": [
+        ["write", "body"],
+        ["force_header", "Transfer-Encoding", "a\r\nX-Injected: 1"],
+        ["flush"],
     ],
     "no body allowed": [["set_status", 204], ["write", "body"]],
     "no body allowed, flushed": [["set_status", 204], ["flush"], ["write", "body"]],

@@ -32,7 +32,8 @@ def mutated(data: bytes, choose: random.Random) -> bytes:
     """Return a log with a few bytes changed, lost, doubled or made up."""
     made = bytearray(data)
     for _ in range(choose.randint(1, 6)):
-        at = choose.randrange(16 if choose.random() < 0.98 else 0, len(made) + 1)
+        first = 16 if choose.random() < 0.98 else 0
+        at = choose.randrange(min(first, len(made)), len(made) + 1)
         size = choose.choice((1, 1, 2, 14, 19, 60, 400))
         what = choose.randrange(4)
         if what == 0:

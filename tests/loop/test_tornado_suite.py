@@ -1,29 +1,32 @@
 """Tornado's own tests pass on the TransactionIOLoop as they do on the stock loop.
 
-And once more with every handler that can be one a transaction, whose body runs twice.
+Also with every handler that can be one a transaction: its body runs twice, or in a
+thread. Each mode runs once, and what fails is not tried again.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 SUITE = Path(__file__).with_name("tornado_suite.py")
-MODES = ("stock", "loop", "twice")
-MOST_TRIES = 3
+MODES = ("stock", "loop", "twice", "threads")
+
+UNSTABLE = {
+    # It gives a whole collection 0.2 s, whatever the suite's other limits are.
+    "tornado.test.gen_test.RunnerGCTest.test_gc",
+}
+"""Tests that depend on how busy the machine is, on the stock loop, too: see below."""
 
 # The suite mostly sleeps, yet its own limit of 5 s is short for a busy machine.
 # What it asks of hypothesis is about parsers, which know no loop: a few examples do.
@@ -47,92 +50,82 @@ class Run:
     output: str
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """The suite in one mode, running: all modes run side by side."""
-
-    process: subprocess.Popen[bytes]
-    results: Path
-    output: Path
-
-    def wait(self) -> Run:
-        """Wait for the end and read the results."""
-        exit_code = self.process.wait()
-        output = self.output.read_text()
-        assert self.results.exists(), f"the suite broke off:\n{output}"
-
-        return Run(exit_code, output=output, **json.loads(self.results.read_text()))
-
-
-def start(mode: str, folder: Path, *tests: str) -> Started:
-    """Start the suite in one mode, or only some of its tests."""
-    name = f"{mode}-again" if tests else mode
-    results, output = folder / f"{name}.json", folder / f"{name}.txt"
+def run_suite(mode: str, folder: Path, *arguments: str) -> Run:
+    """Run the suite in one mode, or only some of its tests."""
+    results, output = folder / f"{mode}.json", folder / f"{mode}.txt"
     command = [sys.executable, "-bb", str(SUITE), "--mode", mode]
     with output.open("wb") as stream:
-        process = subprocess.Popen(
-            [*command, "--results", str(results), *tests],
+        code = subprocess.run(
+            [*command, "--results", str(results), *arguments],
+            check=False,
             cwd=folder,
             env={**os.environ, **ENVIRONMENT},
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
-        )
-    return Started(process, results, output)
+        ).returncode
+    text = output.read_text()
+    assert results.exists(), f"the suite broke off:\n{text}"
+
+    return Run(code, output=text, **json.loads(results.read_text()))
+
+
+class Suites:
+    """The suite's runs, one after another: each made when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._runs: dict[str, Run] = {}
+
+    def run(self, mode: str) -> Run:
+        """Return how the suite ended in one mode."""
+        if mode not in self._runs:
+            self._runs[mode] = run_suite(mode, self._folder)
+        return self._runs[mode]
 
 
 @pytest.fixture(scope="module")
-def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Started]]:
-    folder = tmp_path_factory.mktemp("tornado")
-    started = {mode: start(mode, folder) for mode in MODES}
-    yield started
-    for suite in started.values():
-        suite.process.kill()
-        suite.process.wait()
+def suites(tmp_path_factory: pytest.TempPathFactory) -> Suites:
+    return Suites(tmp_path_factory.mktemp("tornado"))
 
 
-def test_the_stock_loop_sets_the_mark(suites: dict[str, Started]) -> None:
+def test_the_stock_loop_sets_the_mark(suites: Suites) -> None:
     """Without this the others could pass by running nothing."""
-    stock = suites["stock"].wait()
+    stock = suites.run("stock")
 
     assert stock.ran > 1000, stock.output
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "stock"])
-def test_nothing_more_fails_than_on_the_stock_loop(
-    mode: str, suites: dict[str, Started], tmp_path: Path
-) -> None:
+def test_nothing_more_fails_than_on_the_stock_loop(mode: str, suites: Suites) -> None:
     # GIVEN
-    stock = suites["stock"].wait()
+    stock = suites.run("stock")
 
     # WHEN
-    run = suites[mode].wait()
+    run = suites.run(mode)
 
     # THEN
     assert (stock.ran, stock.skipped) == (run.ran, run.skipped)
-    new = [name for name in run.failed if name not in stock.failed]
-    if new:
-        # Some have limits of their own, as short as 0.2 s around a whole collection,
-        # too short for three suites side by side on two cores. Alone they must pass,
-        # sooner or later: other tests may still run beside them.
-        for suite in suites.values():
-            suite.wait()
-        assert len(new) <= 3, run.output
-        for _ in range(MOST_TRIES):
-            run = start(mode, tmp_path, *new).wait()
-            assert len(new) == run.ran
-            if not run.exit_code:
-                break
-        assert {} == run.failed
-        assert run.exit_code == 0, run.output
-    else:
+    assert run.failed.keys() <= stock.failed.keys() | UNSTABLE, run.output
+    if not run.failed:
         # The exit code also tells of log records and of output on stderr.
         assert run.exit_code in (0, stock.exit_code), run.output
 
 
-def test_most_handlers_are_rehearsed(suites: dict[str, Started]) -> None:
+@pytest.mark.skipif(not hasattr(gc, "callbacks"), reason="nobody can slow it down")
+@pytest.mark.parametrize("name", sorted(UNSTABLE))
+def test_what_is_unstable_fails_on_a_slow_stock_loop(name: str, tmp_path: Path) -> None:
+    """Without this a test could be listed that only fails here."""
+    slow, fast = ("--collection-seconds", "0.5"), ("--collection-seconds", "0")
+
+    assert {name} == run_suite("stock", tmp_path, *slow, name).failed.keys()
+    assert {} == run_suite("stock", tmp_path, *fast, name).failed
+
+
+def test_most_handlers_are_rehearsed(suites: Suites) -> None:
     """Without this the test above could pass by treating no handler as marked."""
-    rehearsed = {mode: suite.wait().rehearsed for mode, suite in suites.items()}
+    rehearsed = {mode: suites.run(mode).rehearsed for mode in MODES}
 
     assert rehearsed["stock"] == rehearsed["loop"] == 0
     assert rehearsed["twice"] > 500
+    assert rehearsed["threads"] > 500

@@ -28,7 +28,7 @@ from tests.logs import EXPECTED
 from tests.model.remembered import ADD, OVERLAPPING, plays
 from tests.model.test_replay import Stage
 from tests.strategies import Operation, Program, programs
-from txloop.executors import crew, processes, watch
+from txloop.executors import crew, processes, supervision
 from txloop.faults import VARIABLE
 
 ANNOUNCED = {
@@ -74,6 +74,7 @@ class Faulty(RuleBasedStateMachine):
         pickling=SHARES,
         commit=SHARES,
         effects=SHARES,
+        away=SHARES,
         seed=st.integers(0, 1000),
     )
     def start(
@@ -83,15 +84,16 @@ class Faulty(RuleBasedStateMachine):
         pickling: float,
         commit: float,
         effects: float,
+        away: float,
         seed: int,
     ) -> None:
         patch = self.open.enter_context(pytest.MonkeyPatch.context())
         patch.setenv(
             VARIABLE,
             f"before-reply={before},after-reply={after},pickling={pickling},"
-            f"commit={commit},effects={effects},seed={seed}",
+            f"commit={commit},effects={effects},away={away},seed={seed}",
         )
-        patch.setattr(watch, "LOOK_SECONDS", 0.01)
+        patch.setattr(supervision, "LOOK_SECONDS", 0.01)
         patch.setattr(crew, "threads_besides", list)
         patch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.01)
         patch.setattr(processes, "MOST_DEATHS", 1000)  # here no call is given up
@@ -144,7 +146,7 @@ def perform_with_all_faults() -> None:
     """Reach each kind of fault, whatever hypothesis picks elsewhere."""
     machine = Faulty()
     try:
-        machine.start(0.2, 0.2, 0.2, 0.2, effects=0.5, seed=1)
+        machine.start(0.2, 0.2, 0.2, 0.2, effects=0.5, away=0.2, seed=1)
         for number in (signal.SIGKILL, signal.SIGSTOP):
             for program in [*OVERLAPPING, *[WITH_EFFECTS] * 8]:
                 machine._perform(program)

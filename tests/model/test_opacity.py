@@ -143,7 +143,9 @@ def test_attempts_see_one_version_whatever_is_committed_in_their_middle(tmp_path
             def call(step: int) -> None:
                 function = change if step else look
                 arguments = (step,) if step else ()
-                results.append(engine.submit(function, state, tally, *arguments))
+                results.append(
+                    engine.submit(function, state, tally, *arguments, watched=False)
+                )
 
             # WHEN
             follow(engine, schedule, [partial(call, step) for step in steps])
@@ -169,9 +171,13 @@ def test_attempts_in_workers_see_one_version(tmp_path, name):
         # WHEN
         for number in range(30):
             results += [
-                engine.submit(change, state, tally, number % 4 + 1, profile=short),
-                engine.submit(change, state, tally, number % 3 + 1, profile=short),
-                engine.submit(look, state, tally, profile=short),
+                engine.submit(
+                    change, state, tally, number % 4 + 1, profile=short, watched=False
+                ),
+                engine.submit(
+                    change, state, tally, number % 3 + 1, profile=short, watched=False
+                ),
+                engine.submit(look, state, tally, profile=short, watched=False),
             ]
             state["accounts"].update(a=state["accounts"]["a"])
             engine.turn()

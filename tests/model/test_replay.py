@@ -145,6 +145,7 @@ class Stage:
                 profile=self.profile,
                 ordered=one.ordered,
                 commits_on=(Ended,) if one.commits else (),
+                watched=False,  # the test itself is reached from there
             )
             calls.append((one, committed.version, result))
 

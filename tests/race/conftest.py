@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine import Engine, running
-from txloop.executors import crew, processes, watch
+from txloop.executors import crew, processes, supervision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon to make a worker, and look often after those that there are."""
     monkeypatch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(crew, "_LONGEST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import select
+import signal
+import sys
 
 import pytest
 
@@ -199,3 +201,40 @@ def test_a_stopped_worker_is_ended_with_the_loop_though_its_spawner_has_died(tmp
     # WHEN it is closed, THEN nobody is left
     while state(first) not in ("", "Z"):
         select.select([], [], [], 0.001)
+
+
+# What new workers inherit
+
+
+def exceptions_around():
+    """Return what is handled where this runs, and what a new exception begins with."""
+    try:
+        raise KeyError("new")
+    except KeyError as error:
+        before = error.__context__
+    return repr(sys.exc_info()[1]), repr(before)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_forked_anew_handles_no_exception(
+    engine, tmp_path, monkeypatch, at_once
+):
+    """Whether the end of the spawner is seen first, or that of a worker."""
+    # GIVEN
+    monkeypatch.setattr(crew, "threads_besides", list)
+    old = engine.ask_all_workers(os.getpid, tmp_path)
+
+    # WHEN
+    with (
+        expect_log("txloop", "^the process that forks workers has died; starting"),
+        expect_log("txloop", r"^worker \d+ died; it was (not )?replaced; ", None),
+    ):
+        if at_once:
+            kill_spawner(engine)
+        else:
+            os.kill(engine.processes._crew.spawner.pid, signal.SIGKILL)
+        kill_all(engine)
+        engine.until(lambda: is_full(engine) and not set(old) & set(pids_of(engine)))
+
+    # THEN
+    assert [("None", "None")] * 2 == engine.ask_all_workers(exceptions_around, tmp_path)

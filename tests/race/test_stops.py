@@ -15,8 +15,8 @@ from tests.leaks import state
 from tests.logs import expect_log
 from tests.race.losses import add_at_gate, pids_of, stop
 from txloop import TDict, on_commit
-from txloop.executors import connection, deaths, watch, worker
-from txloop.executors.watch import Watch
+from txloop.executors import connection, deaths, supervision, worker
+from txloop.executors.supervision import Supervision
 from txloop.executors.wire import dumps, frame, numbered
 from txloop.store import committed
 from txloop.types import Outcome
@@ -32,7 +32,7 @@ FOUND_DEAD = (
 @pytest.fixture
 def quick(monkeypatch):
     """Look often: these tests wait for looks."""
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
 
 
 def test_the_call_of_a_stopped_worker_runs_again_on_another(engine, tmp_path, quick):
@@ -76,7 +76,7 @@ def test_a_worker_that_goes_on_at_once_is_left_alone(engine, tmp_path, monkeypat
     """As when the whole program is stopped in its terminal, and continued."""
     # GIVEN
     looks: list[str] = []
-    stock_look = Watch.look
+    stock_look = Supervision.look
 
     def look(self, reactor):
         """Stop the worker for every second look."""
@@ -92,10 +92,10 @@ def test_a_worker_that_goes_on_at_once_is_left_alone(engine, tmp_path, monkeypat
 
     tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
     result = engine.submit(add_at_gate, shared, tally, started, gate)
     engine.until(lambda: started.is_open)
-    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(Supervision, "look", look)
 
     # WHEN
     engine.until(lambda: len(looks) > 7)
@@ -112,11 +112,11 @@ def test_nobody_is_looked_at_while_nothing_runs(engine, tmp_path, quick):
     engine.ask_all_workers(int, tmp_path)
 
     # WHEN
-    engine.until(lambda: not engine.processes._watch._looking)
+    engine.until(lambda: not engine.processes._supervision._looking)
 
     # THEN
     engine.turn()
-    assert not engine.processes._watch._looking
+    assert not engine.processes._supervision._looking
     assert [] == [one for one in engine.loop._scheduled if not one.cancelled()]
 
 
@@ -130,21 +130,21 @@ def test_workers_that_are_busy_with_short_calls_are_not_looked_at(
         looked_at.append(pid)
         return "R"
 
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 60.0)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 60.0)
     engine.ask_all_workers(int, tmp_path)
-    monkeypatch.setattr(watch, "state_of", state_of)
+    monkeypatch.setattr(supervision, "state_of", state_of)
     gate = Gate(tmp_path / "gate")
 
     # WHEN
     for worker_ in engine.processes._workers:
-        assert watch._trouble(worker_, watch._Seen()) is None
+        assert supervision._trouble(worker_, supervision._Seen()) is None
     result = engine.submit(gate.wait)
     engine.until(lambda: any(one.assigned for one in engine.processes._workers))
     (busy,) = [one for one in engine.processes._workers if one.assigned]
-    short = watch._trouble(busy, watch._Seen())
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.0)
+    short = supervision._trouble(busy, supervision._Seen())
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.0)
     assert (None, []) == (short, looked_at)
-    watch._trouble(busy, watch._Seen())
+    supervision._trouble(busy, supervision._Seen())
 
     # THEN
     assert [busy.pid] == looked_at
@@ -206,9 +206,9 @@ def let_lie(monkeypatch, tally, answer):
     """Let the worker that makes the first mark answer what `answer` says."""
     stock_serve: Any = worker._serve
 
-    def serve(one, reply, pack):
+    def serve(one, reply, pack, base):
         liar = Liar(one, tally, answer)
-        stock_serve(liar, liar.sendall, pack)
+        stock_serve(liar, liar.sendall, pack, base)
 
     monkeypatch.setattr(worker, "_serve", serve)
 
@@ -273,7 +273,7 @@ def test_a_worker_that_answers_twice_is_replaced(engine, tmp_path, monkeypatch):
 
 def test_half_an_answer_is_given_up(engine, tmp_path, monkeypatch, quick):
     # GIVEN
-    monkeypatch.setattr(watch, "STALLED_LOOKS", 3)
+    monkeypatch.setattr(supervision, "STALLED_LOOKS", 3)
     tally, shared, gate = Tally(tmp_path / "t"), TDict(n=0), Gate(tmp_path / "gate")
 
     def half(data):

@@ -71,7 +71,9 @@ def test_threads_see_one_version_while_others_are_made():
         results = []
         for number in range(150):
             results.append(
-                engine.submit(look, accounts, row, members, number, profile=short)
+                engine.submit(
+                    look, accounts, row, members, number, profile=short, watched=False
+                )
             )
             engine.turn()
             for _ in range(8):

@@ -137,7 +137,7 @@ def test_each_run_has_arguments_of_its_own(engine, tmp_path):
     items: list[int] = [7]
     shared = TDict(n=0)
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    result = engine.submit(spoil, items, shared, started, gate)
+    result = engine.submit(spoil, items, shared, started, gate, watched=False)
     engine.until(lambda: started.is_open)
 
     # WHEN
@@ -184,6 +184,7 @@ def test_threads_race_while_the_loop_thread_writes_too(engine):
                 number * 7 % 20,
                 number % 9,
                 profile=short,
+                watched=False,  # the test itself is reached from there
             )
         )
         if number % 10 == 0:

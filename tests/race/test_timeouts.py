@@ -13,17 +13,17 @@ from tests.logs import expect_log
 from tests.race.lateness import Clock, wait_at
 from tests.race.losses import pids_of, stop
 from txloop import TDict, TxTimeoutError, TxWorkerError, on_commit
-from txloop.executors import connection, watch
+from txloop.executors import connection, supervision
 from txloop.executors.deaths import last_frames
 
 
 @pytest.fixture
 def late(monkeypatch):
     """Let a test say when it is late, and wait for no clock."""
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
     gate: list[bool] = []
-    stock = watch._late
-    monkeypatch.setattr(watch, "_late", lambda one: stock(one) if gate else None)
+    stock = supervision._late
+    monkeypatch.setattr(supervision, "_late", lambda one: stock(one) if gate else None)
     return lambda: gate.append(True)
 
 
@@ -69,7 +69,7 @@ def test_the_log_says_where_it_was(engine, tmp_path, late, monkeypatch):
         late()
         engine.wait(result)
         # It gets all the time that it takes to say so.
-        monkeypatch.setattr(watch, "_trouble", lambda *_: None)
+        monkeypatch.setattr(supervision, "_trouble", lambda *_: None)
         engine.until(lambda: bool(records))
 
     # THEN
@@ -83,7 +83,7 @@ def test_the_log_says_where_it_was(engine, tmp_path, late, monkeypatch):
 def test_a_body_that_is_stopped_is_ended_too(engine, tmp_path, late, monkeypatch):
     """Though it cannot say where it was."""
     # GIVEN
-    monkeypatch.setattr(watch, "_AMISS_LOOKS", 10**6)
+    monkeypatch.setattr(supervision, "_AMISS_LOOKS", 10**6)
     tally = Tally(tmp_path / "tally")
     result = engine.submit(never_end, TDict(n=0), tally, timeout_seconds=0.01)
     engine.until(lambda: tally.count == 1)
@@ -134,7 +134,7 @@ def test_only_the_time_in_the_worker_counts(tmp_path, monkeypatch):
     # GIVEN a call that waits for its worker for longer than it may run
     clock = Clock()
     monkeypatch.setattr(connection, "time", clock)
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
     with running("processes", 1) as engine:
         gates = [Gate(tmp_path / f"gate{number}") for number in range(2)]
         starts = [Gate(tmp_path / f"start{number}") for number in range(2)]
@@ -149,12 +149,12 @@ def test_only_the_time_in_the_worker_counts(tmp_path, monkeypatch):
 
         # WHEN
         clock.seconds += 4
-        early = watch._late(worker)
+        early = supervision._late(worker)
         clock.seconds += 1
-        late = watch._late(worker)
+        late = supervision._late(worker)
 
         # THEN
-        assert (None, watch.Trouble.LATE) == (early, late)
+        assert (None, supervision.Trouble.LATE) == (early, late)
         clock.seconds -= 5
         gates[1].open()
         engine.wait(second)
@@ -174,9 +174,9 @@ def test_a_timer_wakes_in_time_for_the_first_one_that_is_late(tmp_path, monkeypa
         engine.until(lambda: all(one.assigned for one in engine.processes._workers))
 
         # WHEN
-        until = watch._seconds_until(engine.processes._workers)
+        until = supervision._seconds_until(engine.processes._workers)
         clock.seconds += 1
-        overdue = watch._seconds_until(engine.processes._workers)
+        overdue = supervision._seconds_until(engine.processes._workers)
 
         # THEN
         assert (0.125, 0.001) == (until, overdue)
@@ -269,7 +269,9 @@ def crash(tally):
 
 def test_a_crash_is_told_with_its_place(engine, tmp_path, own_faults, monkeypatch):
     # GIVEN
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 60.0)  # its end tells more than a look
+    monkeypatch.setattr(
+        supervision, "LOOK_SECONDS", 60.0
+    )  # its end tells more than a look
     tally = Tally(tmp_path / "tally")
 
     # WHEN

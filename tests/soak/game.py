@@ -56,11 +56,10 @@ KEPT_EVENTS = 2000
 KILLS_EVERY_SECONDS = 0.4
 PATIENCE_SECONDS = 60.0
 
-# With a JIT, searches on a small map are so short that they would not be sent away; on
-# a large one the players are too few to wall anybody in. What it compiles takes memory.
+# Searches on a small map are so short that they would not be sent away. What a JIT
+# compiles takes memory.
 JIT = sys.implementation.name == "pypy"
-WIDTH, HEIGHT, WALLS = ("80", "55", "25") if JIT else ("60", "40", "20")
-MAP = ["--width", WIDTH, "--height", HEIGHT, "--walls", WALLS]
+MAP = ["--width", "80", "--height", "55", "--walls", "25"]
 GROWTH_BYTES = (16 if JIT else 2) << 20
 
 # The benchmark's players build much and destroy little. On a small map they would soon

@@ -24,7 +24,7 @@ SCRIPT = """
     pids = transaction.stmset()
 
     def square(number):
-        sum(range(20_000))
+        sum(range(500_000))
         squares[number] = number * number
         total.value += number
         pids.add(os.getpid())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from txloop.container import Container
+from txloop.versions import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -24,14 +25,19 @@ def contents(
     store: Store, box: Box, version: int | None = None
 ) -> list[tuple[Hashable, object]]:
     """Return the items at a version, the newest if none is given."""
-    return store.items_at(box, store.version if version is None else version)
+    at = store.version if version is None else version
+    return list(store.contents_at(box, at).items())
 
 
 def versions(box: Box, key: Hashable) -> list[int]:
-    """Return the versions that are still kept of a cell, newest first."""
+    """Return the versions that are still kept of a cell, newest first.
+
+    0 stands for a value from before all open snapshots; a cell that has no other
+    value has no versions.
+    """
     found = []
-    entry = box._entries.get(key)
-    while entry is not None:
+    entry = box._cells.get(key)
+    while type(entry) is Entry:
         found.append(entry.version)
         entry = entry.older
     return found

@@ -152,6 +152,35 @@ def test_writes_are_in_the_order_of_the_keys(box, attempt_at_box):
     assert expected == [(key, value) for _, key, value in writes]
 
 
+def test_many_writes_are_one(box, attempt_at_box):
+    # GIVEN
+    many = dict.fromkeys(range(100), "new")
+
+    # WHEN
+    attempt_at_box.write(box, "a", 5)
+    attempt_at_box.write_all(box, many)
+    (write,) = attempt_at_box.writes[box._number].in_order()
+
+    # THEN
+    container, key, update = write
+    assert (box, Key.ALL) == (container, key)
+    assert [("a", 5), *many.items()] == list(update.items.items())
+
+
+def test_many_writes_to_what_was_deleted_stay_in_order(box, attempt_at_box):
+    # GIVEN
+    many: dict[object, object] = {**dict.fromkeys(range(100), "new"), "a": 7}
+
+    # WHEN
+    attempt_at_box.write(box, "a", MISSING)
+    attempt_at_box.write_all(box, {})
+    attempt_at_box.write_all(box, many)
+    committed.install(list(attempt_at_box.writes[box._number].in_order()))
+
+    # THEN
+    assert ["b", *many] == list(committed.contents_at(box, committed.version))
+
+
 def test_a_value_that_does_not_pickle_sends_the_call_home(box):
     # GIVEN
     committed.install([(box, "a", Unsendable("cannot pickle it"))])

@@ -15,6 +15,7 @@ def box(store):
     container = Container()
     store.adopt(container)
     store.install([(container, "old", 1)])
+    store.open_snapshot()  # as everything that is validated has one
     store.install([(container, "k", 1)])
     return container
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import gc
-import threading
 
 import pytest
 
 from tests.engine import bury_the_dead
+from tests.homebound import Homebound
 from txloop import TDict, TVar
+from txloop.container import Update
 from txloop.executors import deltas
 from txloop.executors.deltas import DeltaLog
 from txloop.executors.wire import loads
 from txloop.store import committed
 from txloop.types import MISSING, Key, Unsendable
-
-LOCK = threading.Lock()
 
 
 @pytest.fixture
@@ -119,12 +118,8 @@ def test_a_dump_holds_what_has_changed_and_names_what_lives(log, shared):
 
 
 def test_a_value_that_does_not_pickle_is_replaced_by_the_reason(log, shared):
-    # GIVEN
-    def locked():
-        return LOCK
-
     # WHEN
-    shared.update(b=2, bad=locked, a=1)
+    shared.update(b=2, bad=Homebound(), a=1)
     del shared["b"]
 
     # THEN
@@ -137,9 +132,23 @@ def test_a_value_that_does_not_pickle_is_replaced_by_the_reason(log, shared):
     assert [(shared, {"a": 1, "bad": reason})] == contents
 
 
+def test_a_key_that_does_not_pickle_is_replaced_wherever_it_is_set(log, shared):
+    # GIVEN
+    homebound = Homebound()
+
+    # WHEN
+    committed.install([(shared, Key.ALL, Update({homebound: 1}))])
+    committed.install([(shared, homebound, MISSING)])
+
+    # THEN
+    (((_, key, one),), ((_, gone, missing),)) = told(log, log.forked_at)
+    assert isinstance(key, Unsendable)
+    assert (key, 1, MISSING) == (gone, one, missing)
+
+
 def test_a_deletion_beside_a_value_that_does_not_pickle_stays_one(log, shared):
     # WHEN
-    committed.install([(shared, "bad", lambda: LOCK), (shared, "a", MISSING)])
+    committed.install([(shared, "bad", Homebound()), (shared, "a", MISSING)])
 
     # THEN
     ((_, deleted),) = told(log, log.forked_at)

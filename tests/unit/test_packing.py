@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 import pickle
 import socket
 from typing import Any
@@ -20,6 +21,7 @@ from tornado.httputil import (
 from tornado.web import Application, Finish, RequestHandler
 
 from txloop import TVar
+from txloop.executors.contexts import Base
 from txloop.executors.packing import (
     pack_call,
     pack_outcome,
@@ -32,10 +34,13 @@ from txloop.executors.wire import GarbledError
 from txloop.types import Call, Effect, Outcome
 from txloop.web.body import Response, run_request
 from txloop.web.frozen import FrozenRequest
+from txloop.web.leftovers import pristine, revived
 from txloop.web.recorder import Recorder
 from txloop.web.targets import target_of
 
 PICKLE = b"\x80"
+
+BASE = Base()
 
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE")
 
@@ -87,9 +92,9 @@ def request_():
     return request
 
 
-def call_of(application, request, *, context=None, commits_on=(), args=(b"a", None)):
+def call_of(application, request, *, commits_on=(), args=(b"a", None)):
     """Return the call of a request."""
-    frozen = FrozenRequest(request, context or contextvars.Context())
+    frozen = FrozenRequest(request)
     target = target_of(application, Handler, {})
     arguments = (target, frozen, args, (("name", b"b"),), commits_on, False)
     return Call(run_request, arguments, {}, "label", True, waited_seconds=1.5)
@@ -110,24 +115,24 @@ def seen(call):
     }
     attributes["headers"] = vars(request.headers)
     kinds = [type(value) for value in (*attributes.values(), *client.values())]
-    context = dict(frozen.context.items())
     rest = call.function, call.kwargs, call.ordered, call.waited_seconds, call.traced
-    return target, attributes, dict(client), kinds, context, others, rest
+    return target, attributes, dict(client), kinds, others, rest
 
 
 def test_a_request_travels_as_plain_data(application, request_):
     call = call_of(application, request_)
 
-    packed = pack_call(call, 3)
-    arrived, place = unpack_call(packed)
+    packed = pack_call(call, 3, BASE)
+    arrived, place = unpack_call(packed, BASE)
 
     assert not packed.startswith(PICKLE)
     assert 3 == place
     assert arrived.traced
     target, attributes, client, kinds, *others = seen(arrived)
-    expected = seen(pickle.loads(pickle.dumps(call)))
-    assert expected[:5] == (target, attributes, client, kinds, others[0])
-    assert [(b"a", None), (("name", b"b"),), (), False] == others[1]
+    copied = pickle.loads(pickle.dumps(call.args))
+    expected = seen(dataclasses.replace(call, args=copied))
+    assert expected[:4] == (target, attributes, client, kinds)
+    assert [(b"a", None), (("name", b"b"),), (), False] == others[0]
     assert socket.AF_INET is client["address_family"]
     assert {"10.0.0.1"} == client["trusted_downstream"]
     assert ["*/*", "text/html"] == frozen_in(arrived)._request.headers.get_list(
@@ -136,10 +141,10 @@ def test_a_request_travels_as_plain_data(application, request_):
 
 
 def test_a_request_that_arrived_can_be_changed_alone(application, request_):
-    packed = pack_call(call_of(application, request_), 0)
+    packed = pack_call(call_of(application, request_), 0, BASE)
 
-    one, _ = unpack_call(packed)
-    another, _ = unpack_call(packed)
+    one, _ = unpack_call(packed, BASE)
+    another, _ = unpack_call(packed, BASE)
     frozen_in(one)._request.arguments["x"].append(b"more")
     frozen_in(one)._request.headers["Accept"] = "changed"
 
@@ -184,11 +189,12 @@ def test_a_request_with_more_in_it_is_pickled(application, request_, change):
     change(request_)
     call = call_of(application, request_)
 
-    packed = pack_call(call, 0)
-    arrived, _ = unpack_call(packed)
+    packed = pack_call(call, 0, BASE)
+    arrived, _ = unpack_call(packed, BASE)
 
     assert packed.startswith(PICKLE)
-    expected = seen(pickle.loads(pickle.dumps(call)))
+    copied = pickle.loads(pickle.dumps(call.args))
+    expected = seen(dataclasses.replace(call, args=copied))
     # A header's object comes back as another; its class was compared with the rest.
     assert expected[:4] == seen(arrived)[:4]
 
@@ -197,31 +203,32 @@ def test_a_request_with_more_in_it_is_pickled(application, request_, change):
 def test_a_client_with_more_in_it_is_pickled(application, request_, change):
     change(request_)
 
-    packed = pack_call(call_of(application, request_), 0)
-    arrived, _ = unpack_call(packed)
+    packed = pack_call(call_of(application, request_), 0, BASE)
+    arrived, _ = unpack_call(packed, BASE)
 
     assert packed.startswith(PICKLE)
     client = frozen_in(arrived)._request.connection.context
     assert type(client) is type(request_.connection.context)
 
 
-def test_context_variables_are_pickled(application, request_):
+def test_context_variables_travel_beside_a_request(application, request_):
     context = contextvars.Context()
     context.run(VARIABLE.set, "value")
+    call = context.run(call_of, application, request_)
 
-    packed = pack_call(call_of(application, request_, context=context), 0)
-    arrived, _ = unpack_call(packed)
+    packed = pack_call(call, 0, BASE)
+    arrived, _ = unpack_call(packed, BASE)
 
-    assert packed.startswith(PICKLE)
-    assert "value" == frozen_in(arrived).context[VARIABLE]
+    assert not packed.startswith(PICKLE)
+    assert {VARIABLE: "value"} == dict(arrived.context)
 
 
 @pytest.mark.parametrize(
     "changes", [{"commits_on": (Finish,)}, {"args": (Address("a"),)}]
 )
 def test_a_call_with_more_in_it_is_pickled(application, request_, changes):
-    packed = pack_call(call_of(application, request_, **changes), 0)
-    arrived, _ = unpack_call(packed)
+    packed = pack_call(call_of(application, request_, **changes), 0, BASE)
+    arrived, _ = unpack_call(packed, BASE)
 
     assert packed.startswith(PICKLE)
     assert arrived.args[2] == changes.get("args", (b"a", None))
@@ -231,10 +238,10 @@ def test_a_call_with_more_in_it_is_pickled(application, request_, changes):
 def test_any_other_call_is_pickled():
     call = Call(max, (1, 2), {"key": abs}, commits_on=(KeyError,))
 
-    packed = pack_call(call, 0)
+    packed = pack_call(call, 0, BASE)
 
     assert packed.startswith(PICKLE)
-    assert (call, 0) == unpack_call(packed)
+    assert (call, 0) == unpack_call(packed, BASE)
 
 
 # Outcomes
@@ -336,13 +343,16 @@ def test_a_response_whose_headers_were_refused_is_pickled():
 def test_a_response_whose_handler_is_looked_at_is_pickled(application, request_):
     made = response()
     made.handler = Handler(application, request_)
-    made.context = made.before = contextvars.Context()
+    made.context = contextvars.Context()
+    made.target = target_of(application, Handler, {})
+    made.before = pristine(request_), contextvars.Context()
     made.handler.extra = "kept"
 
     packed = pack_outcome(Outcome(1, made))
 
     assert packed.startswith(PICKLE)
-    assert "kept" == unpack_answer(packed).value.state["extra"]
+    leftovers = unpack_answer(packed).value.leftovers
+    assert "kept" == revived(made.target, request_, 200, leftovers).extra  # type: ignore[attr-defined] # see above
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ READERS = {
     "executors/packing.py": "what the loop's process and its workers send",
     "executors/worker.py": "what the loop's process sends",
     "executors/portable.py": "an error just pickled, or one in a worker's answer",
+    "cells/kinds.py": "a value just pickled, to see what comes back",
     "executors/isolation.py": "a call just pickled, to copy it",
     "web/frozen.py": "a request just pickled, to copy it",
+    "web/leftovers.py": "attributes of a handler, in a worker's answer",
 }
 """The modules that may load pickles, and where these come from."""
 

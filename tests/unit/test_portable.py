@@ -285,9 +285,18 @@ def test_a_record_of_an_exception_brings_its_text():
     found = arrived_record(sent)
 
     # THEN
-    assert found.exc_info is None
+    kind, arrived_error, trace = found.exc_info
+    assert (KeyError, ("missing",), None) == (kind, arrived_error.args, trace)
+    assert isinstance(arrived_error.__cause__, RemoteTraceback)
     assert found.exc_text.startswith("Traceback (most recent call last):")
     assert "KeyError: 'missing'" in logging.Formatter().format(found)
+
+
+def test_a_record_of_no_exception_says_so():
+    """As `logging` does it where `exc_info=True` finds none."""
+    sent = record("failed", exc_info=(None, None, None))
+
+    assert (None, None, None) == arrived_record(sent).exc_info
 
 
 def test_a_text_that_was_there_already_stays():

@@ -16,10 +16,12 @@ from tornado.web import Application
 from tests.unit.scan_programs import (
     application,
     assignments,
+    before,
     calls,
     changes,
     classes,
     closures,
+    guarded,
     harmless,
     reads,
 )
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
 FAMILIES = (
     application,
     assignments,
+    before,
     calls,
     changes,
     classes,
     closures,
+    guarded,
     harmless,
     reads,
 )

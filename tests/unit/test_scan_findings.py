@@ -10,7 +10,7 @@ import pytest
 
 import txloop
 from tests.unit.scan_programs.loading import loading, scan, told
-from txloop.scan import Finding, FindingKind, scan_function
+from txloop.scan import Finding, FindingKind, scan_function, scan_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -322,3 +322,129 @@ def test_a_second_scan_reads_no_file_again(
     monkeypatch.setattr("ast.parse", None)
 
     assert first == scan(module)
+
+
+class TestWhatObjectsHold:
+    """A remedy that would break the program is not given."""
+
+    @pytest.mark.parametrize(
+        ("made", "remedy"),
+        [
+            (
+                "{'a': Row()}",
+                ", and the class app.Row, whose objects it holds, a txloop",
+            ),
+            ("[Row()]", ", and the class app.Row, whose objects it holds, a txloop"),
+            ("{'a': []}", "(txloop.share makes containers of what it holds, too), or"),
+            ("{'a': 1}", "make this dict a txloop.TDict, or mark"),
+            ("{'a': Queue()}", "no container can hold a queue.Queue"),
+            ("{'a': Tied()}", "no container can hold a app.Tied"),
+            ("Tied()", "no container can hold a app.Tied"),
+            ("Row()", "make the class app.Row a txloop.TObject"),
+            ("Counter()", "(which makes no missing keys: read it with get), or mark"),
+        ],
+    )
+    def test_what_is_there(self, made: str, remedy: str, load: Load) -> None:
+        module = load(f"""
+        from collections import Counter
+        from queue import Queue
+        class Row: pass
+        class Tied(Queue): pass
+        it = {made}
+        def get():
+            global it
+            it = None
+        """)
+
+        (finding,) = scan(module)
+
+        assert remedy in finding.remedy
+
+    @pytest.mark.parametrize(
+        ("put", "remedy"),
+        [
+            ("it['a'] = Row()", ", and the class app.Row, whose objects it holds, a"),
+            ("it.setdefault('a', Row())", ", and the class app.Row, whose objects it"),
+            ("row = Row(); keep(row)", ", and the class app.Row, whose objects it"),
+            ("it['a'] = {'b': 1}", "(txloop.share makes containers of what it holds"),
+        ],
+    )
+    def test_what_is_put_there(self, put: str, remedy: str, load: Load) -> None:
+        module = load(f"""
+        class Row: pass
+        it = {{}}
+        def keep(row):
+            it['a'] = row
+        def get():
+            {put}
+        """)
+
+        (finding,) = scan(module)
+
+        assert remedy in finding.advice
+
+    def test_nothing_is_known_of_it(self, load: Load) -> None:
+        module = load("it = {}\ndef get(row):\n    it['a'] = row")
+
+        (finding,) = scan(module)
+
+        assert finding.advice.endswith("must be immutable, or a container, too)")
+
+    def test_what_is_not_the_programs(self, load: Load) -> None:
+        module = load("import sys\ndef get():\n    sys.stdout = None")
+
+        (finding,) = scan(module)
+
+        assert "sys.stdout is not the program's own" in finding.remedy
+
+
+class TestActs:
+    """What changes the world outside is told where it is asked for."""
+
+    @pytest.mark.parametrize(
+        ("call", "act"),
+        [
+            ("open('a.txt', 'w')", "writes a.txt"),
+            ("open(name, mode='ab')", "writes something"),
+            ("os.remove('a.txt')", "removes a.txt"),
+            ("shutil.copyfile('a.txt', 'b.txt')", "copies a.txt"),
+            ("subprocess.run(['ls'])", "starts something"),
+            ("socket.create_connection(name)", "connects to something"),
+            ("sqlite3.connect('a.db')", "opens the database a.db"),
+            ("open('a.txt')", ""),
+            ("open(name, name)", ""),
+            ("open('/dev/null', 'w')", ""),
+            ("sqlite3.connect(':memory:')", ""),
+            ("os.listdir('.')", ""),
+        ],
+    )
+    def test_call(self, call: str, act: str, load: Load) -> None:
+        module = load(f"""
+        import os, shutil, socket, subprocess
+        try:
+            import sqlite3
+        except ImportError:
+            pass
+        class Handler:
+            def get(self, name):
+                self.note(name)
+            def note(self, name):
+                {call}
+        """)
+
+        found = scan_handler(module.Handler, "get", outside=True)
+
+        assert [act] * bool(act) == [one.name for one in found]
+        assert () == scan_handler(module.Handler, "get")
+
+    def test_at_commit_it_is_free(self, load: Load) -> None:
+        load("def on_commit(function, *args): ...", "txloop.fake")
+        module = load("""
+        import os
+        from txloop.fake import on_commit
+        class Handler:
+            def get(self):
+                on_commit(os.remove, "a.txt")
+        """)
+
+        assert () == scan_handler(module.Handler, "get", outside=True)

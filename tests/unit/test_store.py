@@ -26,7 +26,6 @@ def test_a_snapshot_reads_the_value_of_its_version(store, box):
     assert "one" == store.read_at(box, "k", before)
     assert "two" == store.read_at(box, "k", between)
     assert MISSING is store.read_at(box, "k", store.version)
-    assert MISSING is store.read_at(box, "k", 0)
     assert MISSING is store.read_at(box, "unknown", before)
 
 

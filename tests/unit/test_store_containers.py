@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gc
 import pickle
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.engine import bury_the_dead
+from tests.scripts import run_script
 from tests.unit.stores import Box, contents, versions
+from txloop import store as store_module
 from txloop.container import refer
 from txloop.errors import TxForgottenError
-from txloop.store import committed
+from txloop.store import NO_THREAD, committed
 
 
 class Follower:
@@ -104,7 +107,7 @@ def test_an_unknown_reference_makes_an_empty_container():
     # THEN
     assert isinstance(container, Box)
     assert container is refer(Box, 1 << 100)
-    assert [] == committed.items_at(container, committed.version)
+    assert [] == list(committed.contents_at(container, committed.version))
 
 
 def test_a_forgotten_container_does_not_pickle(store):
@@ -146,6 +149,49 @@ def test_containers_made_by_several_threads_have_numbers_of_their_own(store):
     assert 4000 == len(store.containers())
 
 
+def test_containers_may_die_last(store, monkeypatch):
+    """At the end of a program they do when modules have lost their globals already."""
+    # GIVEN
+    follower = Follower()
+    troubles: list[object] = []
+    store.followers.append(follower)
+    mortal = Box()
+    store.adopt(mortal)
+    number = mortal._number
+    monkeypatch.setattr(sys, "unraisablehook", troubles.append)
+
+    # WHEN
+    for name in vars(store_module):
+        if not name.startswith("__"):
+            monkeypatch.setattr(store_module, name, None)
+    del mortal
+    bury_the_dead()
+    monkeypatch.undo()
+
+    # THEN
+    assert [] == troubles
+    assert [number] == follower.deaths
+    assert store.find(number) is None
+
+
+def test_a_program_with_many_containers_ends_in_silence(tmp_path):
+    ended = run_script(tmp_path, MANY)
+
+    assert (0, "", "") == (ended.exit_code, ended.output, ended.errors)
+
+
+MANY = """
+    import sys
+    from txloop import TDict, TList, TVar
+    values = [TVar(n) for n in range(1000)]
+    nested = TDict({n: TList([n]) for n in range(1000)})
+    class Holder: pass
+    holder = Holder()
+    holder.itself, holder.values = holder, [TDict(a=n) for n in range(1000)]
+    sys.modules["holder"] = holder
+"""
+
+
 # A replica
 
 
@@ -168,8 +214,8 @@ def test_a_replica_keeps_what_there_is_and_what_it_is_told_of(store, box):
     assert {box._number: box, 500: told} == store.kept
     assert 1000 == own._number
     assert [] == store.followers
-    assert store.owner is None
-    assert [2] == versions(box, "k")
+    assert NO_THREAD == store.owner
+    assert [] == versions(box, "k")
 
 
 def test_what_a_replica_forgets_can_die(store):

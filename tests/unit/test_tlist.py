@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import threading
 from collections.abc import MutableSequence, Sequence
 from typing import Any
 
 import pytest
 
 from tests.comparing import RUNS, attempted
+from tests.homebound import Homebound
 from txloop import TList, TxValueError
 from txloop.cells import chunks
 from txloop.executors.deltas import DeltaLog
@@ -19,8 +19,6 @@ from txloop.executors.wire import loads
 from txloop.running import run_attempt
 from txloop.store import Store, committed
 from txloop.types import Call, Key, Refusal, Unsendable
-
-LOCK = threading.Lock()
 
 
 class Row(TList[int]):
@@ -149,7 +147,7 @@ READS = {
 
 @pytest.mark.parametrize("length", [30, 300, 2000])
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
-def test_reading_a_row_as_a_whole_is_one_or_two_entries(read, length):
+def test_reading_a_row_as_a_whole_is_one_or_two_cells(read, length):
     # GIVEN
     row = TList([0] * length)
 
@@ -209,7 +207,7 @@ def test_a_change_of_a_long_list_costs_one_chunk():
     # GIVEN
     row = TList(range(10 * chunks.CHUNK))
     log = DeltaLog(committed)
-    before = {number: row._entries[number] for number in range(10)}
+    before = {number: row._cells[number] for number in range(10)}
 
     # WHEN
     row[5 * chunks.CHUNK + 3] = -1
@@ -219,7 +217,7 @@ def test_a_change_of_a_long_list_costs_one_chunk():
 
     # THEN
     changed = {
-        number for number, one in before.items() if one is not row._entries[number]
+        number for number, one in before.items() if one is not row._cells[number]
     }
     assert {0, 5} == changed
     assert max(sizes) < 200
@@ -248,12 +246,9 @@ def test_reading_often_outside_transactions_keeps_nothing_alive():
 
 
 def test_an_item_that_does_not_pickle_is_refused_alone():
-    def unpicklable() -> object:
-        return LOCK
-
     # GIVEN
     log = DeltaLog(committed)
-    row = TList([1, unpicklable, 3])
+    row = TList([1, Homebound(), 3])
     contents, _ = loads(log.dump())
     log.close()
 

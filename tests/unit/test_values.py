@@ -8,6 +8,7 @@ import decimal
 import enum
 import fractions
 import ipaddress
+import logging
 import pathlib
 import re
 import typing
@@ -40,6 +41,90 @@ class Pair(typing.NamedTuple):
 
 class Special(tuple[object, ...]):
     __slots__ = ()
+
+
+class Name(str):
+    __slots__ = ()
+
+
+class Tagged(str):
+    tag: object
+
+
+def tagged(tag):
+    """Return a text with an attribute."""
+    text = Tagged("text")
+    text.tag = tag
+    return text
+
+
+class Different(str):
+    __slots__ = ()
+
+    def __reduce__(self):
+        return Different, (self + "!",)
+
+
+class Count(int):
+    pass
+
+
+class Moment(datetime.datetime):
+    pass
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Topic:
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Lone:
+    """Compares by identity, and is one object by name wherever it is."""
+
+    name: str
+
+    def __new__(cls, name):
+        return LONE.setdefault(name, object.__new__(cls))
+
+    def __reduce__(self):
+        return Lone, (self.name,)
+
+
+LONE: dict[str, Lone] = {}
+CACHE: dict[str, int] = {}
+LIMIT = 10
+
+log = logging.getLogger(__name__)
+
+
+class Plain:
+    def method(self):
+        pass
+
+    @classmethod
+    def made(cls):
+        return cls()
+
+
+def counting():
+    seen: list[int] = []
+    return lambda: seen.append(1)
+
+
+def bounded(limit):
+    return lambda value: value < limit
+
+
+def through(inner):
+    return lambda: inner()
+
+
+def recursive():
+    def factorial(n):
+        return n * factorial(n - 1) if n else 1
+
+    return factorial
 
 
 IMMUTABLE: list[object] = [
@@ -80,6 +165,17 @@ IMMUTABLE: list[object] = [
     len,
     shareable,
     lambda: None,
+    lambda: (LIMIT, len, Point, shareable, re.compile, log.name, Plain),
+    lambda thing: thing.CACHE,
+    bounded(10),
+    recursive(),
+    Plain.made,
+    dict.fromkeys,
+    Name("text"),
+    tagged((1, "a")),
+    Count(1),
+    Moment(2014, 1, 1),
+    Lone("first"),
     TVar(1),
     TDict(a=1),
     (TVar(1), TDict()),
@@ -102,11 +198,6 @@ class Many(list[int]):
     pass
 
 
-class Plain:
-    def method(self):
-        pass
-
-
 MUTABLE = {
     "bytearray": (bytearray(b"x"), "^bytearray .* store bytes$"),
     "object": (Plain(), "^Plain .* a frozen dataclass or a txloop container$"),
@@ -117,7 +208,37 @@ MUTABLE = {
     ),
     "subclass of list": (Many([1]), r"^Many \[1\] .* convert it to a plain list, "),
     "subclass of dict": (OrderedDict(a=1), "^OrderedDict .* convert it to a plain "),
-    "bound method": (Plain().method, "^method .* is mutable"),
+    "bound method": (
+        Plain().method,
+        r"^method <bound method .* its object, a Plain, would be copied with it; store "
+        r"the object, if it may be shared, and the method's name$",
+    ),
+    "method of a list": ([].append, r"^\w+ <.*: its object, a list, would be copied"),
+    "closure": (
+        counting(),
+        r"^function <function .* refers to 'seen', which can change and would be "
+        r"copied with it; define it with def at the top of a module, or give it what",
+    ),
+    "lambda": (lambda: CACHE, "^function .* refers to 'CACHE', which can change"),
+    "inner lambda": (lambda: lambda: CACHE, "^function .* refers to 'CACHE'"),
+    "default": (lambda x, y=[]: y, "^function .* refers to 'y'"),  # the case
+    "keyword default": (lambda *, y={}: y, "^function .* refers to 'y'"),  # likewise
+    "through another": (through(lambda: CACHE), "^function .* refers to 'CACHE'"),
+    "identity": (
+        Topic("news"),
+        r"^Topic .* is equal only to itself and may not be shared as a value: in a "
+        r"worker it is another one; leave eq=False out of its dataclass, or make it an",
+    ),
+    "identity in a tuple": ((1, Topic("news")), "^Topic .* as a value"),
+    "text with a list": (
+        tagged([]),
+        "^Tagged 'text' has attributes that can change, and may not be shared; store a "
+        "plain str$",
+    ),
+    "text that differs": (
+        Different("text"),
+        "^Different 'text' is not equal to its copies, or has none by pickle, and may ",
+    ),
     "generator": ((x for x in "ab"), "^generator "),
     "in a tuple": ((1, Plain()), "^Plain .* is mutable"),
     "in a named tuple": (Pair(Plain()), "^Plain .* is mutable"),

@@ -85,7 +85,7 @@ def test_a_frame_that_ends_early_is_the_end(cut):
 
 @pytest.mark.parametrize("number", [-1, 0, 1 << 40])
 def test_a_number_travels_in_front_of_a_body(number):
-    assert (number, b"body") == split_number(numbered(number, b"body"))
+    assert (number, 0.5, b"body") == split_number(numbered(number, b"body", 0.5))
 
 
 def test_what_can_be_imported_pickles_by_name():
@@ -147,3 +147,21 @@ def test_what_does_not_pickle_raises_what_callers_catch(thing):
 def test_what_is_nested_too_deep_does_not_pickle():
     with pytest.raises(UNPICKLABLE):
         dumps(nested())
+
+
+@pytest.fixture
+def file(tmp_path):
+    with (tmp_path / "file").open("w+") as file:
+        yield file
+
+
+def test_an_open_file_does_not_travel(file):
+    """One with its text in it, which cloudpickle would make, is another file."""
+    with pytest.raises(TypeError, match="TextIO"):
+        dumps(file)
+
+
+def test_a_standard_stream_is_the_one_that_is_there(file, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", file)
+
+    assert loads(dumps(file)) is file

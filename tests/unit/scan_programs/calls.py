@@ -273,4 +273,28 @@ PROGRAMS = {
     def get():
         STORE.every.append(1)  # MUTATES_GLOBAL app.STORE.items
     """,
+    "method that any name may mean": """
+    class Store:
+        def __init__(self):
+            self.rows = []
+        def do_add(self):
+            self.rows.append(1)  # MUTATES_GLOBAL app.store.rows
+        def undo(self):
+            self.rows.pop()  # MUTATES_GLOBAL app.store.rows
+    store = Store()
+    def get(name):
+        return getattr(store, name)()
+    """,
+    "method whose name is put together": """
+    class Store:
+        def __init__(self):
+            self.rows = []
+        def do_add(self):
+            self.rows.append(1)  # MUTATES_GLOBAL app.store.rows
+        def undo(self):
+            self.rows.pop()
+    store = Store()
+    def get(name):
+        return getattr(store, f"do_{name}")()
+    """,
 }

@@ -33,7 +33,7 @@ PROGRAMS = {
                 rows,  # READS_WRITTEN rows
                 count,  # READS_WRITTEN count
             )
-        return get
-    get = make()
+        return get, note
+    get, note = make()
     """,
 }

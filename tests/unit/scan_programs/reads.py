@@ -31,6 +31,8 @@ PROGRAMS = {
     class Feed:
         def refresh(self):
             rates.update(usd=1)
+    def main(every):
+        every(Feed().refresh)
     def get():
         return dict(rates)  # READS_WRITTEN app.rates
     """,
@@ -45,6 +47,7 @@ PROGRAMS = {
     def main(every):
         def refresh():
             rates["usd"] = 1
+        every(refresh)
     def get():
         return len(rates)  # READS_WRITTEN app.rates
     """,
@@ -109,6 +112,8 @@ PROGRAMS = {
         @classmethod
         def note(cls):
             cls.count += 1
+    def tick():
+        Counted.note()
     class Handler(Counted):
         def get(self):
             return Handler.count  # READS_WRITTEN app.Counted.count
@@ -134,6 +139,8 @@ PROGRAMS = {
     class App(Application):
         def tick(self):
             self.hits = 1
+    def main(application, every):
+        every(application.tick)
     class Handler:
         def get(self):
             return self.application.hits  # READS_WRITTEN application.hits

@@ -1,0 +1,75 @@
+"""What a program has put into a `threading.local` at import: handlers find it."""
+
+from __future__ import annotations
+
+import threading
+
+from tornado.web import Application, RequestHandler
+
+from tests.logs import expect_log
+from tests.serving import pair_of
+from txloop import transactional
+
+
+class Connected(threading.local):
+    """Gives each thread what it needs."""
+
+    def __init__(self):
+        self.number = 5
+
+
+local = threading.local()
+connected = Connected()
+connected.number = 5
+
+
+def make_application():
+    return Application([("/speaking", Speaking), ("/numbered", Numbered)])
+
+
+@transactional
+class Speaking(RequestHandler):
+    def get(self):
+        self.write(local.language)
+
+
+@transactional
+class Numbered(RequestHandler):
+    """Reads what there is in each thread, and what is in none."""
+
+    def get(self):
+        try:
+            zone = local.zone
+        except AttributeError:
+            zone = None
+        self.write({"number": connected.number, "zone": zone})
+
+
+def test_what_was_set_for_the_loop_thread_is_found(kind):
+    # GIVEN
+    local.language = "de"
+    held = kind == "threads"
+    said = (
+        r"GET Speaking runs on the loop thread: it reaches .*local\.language, which "
+        r"was set for this thread alone, in a threading.local, which Speaking\.get\(\) "
+    )
+
+    # WHEN
+    with (
+        expect_log("txloop", said, int(held)),
+        pair_of(kind, make_application) as pair,
+    ):
+        bodies = [pair.same(lambda server: server.get("/speaking").body) for _ in "abc"]
+        at_home = pair.server.at_home()
+
+    # THEN
+    assert [b"de"] * 3 == bodies
+    assert (["GET Speaking"] if held else []) == list(at_home)
+
+
+def test_what_each_thread_has_holds_nobody(kind):
+    with pair_of(kind, make_application) as pair:
+        body = pair.same(lambda server: server.get("/numbered").body)
+        assert pair.server.sent_away()
+
+    assert b'{"number": 5, "zone": null}' == body

@@ -1,0 +1,96 @@
+"""``python -m txloop``: the program finds what Python itself would give it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """\
+import json, sys
+import beside
+print(json.dumps([__file__, sys.argv, sys.path[0], __name__, __spec__ and __spec__.name,
+    sys.modules["__main__"].__dict__ is globals(), beside.__file__,
+    (lambda: 0).__code__.co_filename, "annotations" in globals()]))
+"""
+
+SERVER = """\
+import tornado.testing, tornado.web, txloop
+from tornado.httpclient import AsyncHTTPClient
+
+count = txloop.TCounter()
+
+class Raising(tornado.web.RequestHandler):
+    def post(self):
+        count.add()
+        raise tornado.web.HTTPError(int(self.get_query_argument("status")))
+
+@txloop.transactional
+class Marked(Raising):
+    pass
+
+async def main():
+    application = tornado.web.Application([("/r", Raising), ("/m", Marked)])
+    socket, port = tornado.testing.bind_unused_port()
+    tornado.httpserver.HTTPServer(application).add_socket(socket)
+    client, answers = AsyncHTTPClient(), []
+    for path in ("/r?status=200", "/r?status=500", "/m?status=500"):
+        answer = await client.fetch(
+            f"http://127.0.0.1:{port}{path}", method="POST", body="", raise_error=False
+        )
+        answers.append(answer.code)
+    print(answers, count.value, txloop.stats().marked)
+
+import asyncio
+asyncio.run(main())
+"""
+
+
+def run(folder, *arguments):
+    """Return what a program prints."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=40
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "app.py").write_text(PROGRAM)
+    (tmp_path / "beside.py").touch()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "link.py").symlink_to(tmp_path / "app.py")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "given", ["app.py", "./app.py", "sub/../app.py", "sub/link.py", "absolute"]
+)
+def test_a_file_finds_what_python_gives_it(given, folder):
+    file = str(folder / "app.py") if given == "absolute" else given
+    expected = json.loads(run(folder, file, "--option", "1"))
+
+    assert expected == json.loads(run(folder, "-m", "txloop", file, "--option", "1"))
+
+
+def test_a_module_finds_what_python_gives_it(folder):
+    expected = run(folder, "-m", "app", "--option")
+
+    assert expected == run(folder, "-m", "txloop", "-m", "app", "--option")
+
+
+@pytest.mark.parametrize(
+    ("options", "count"), [([], 2), (["--on-error", "rollback"], 0)]
+)
+def test_what_an_exception_does_where_a_pattern_has_marked(options, count, tmp_path):
+    """A mark in the source keeps its own."""
+    (tmp_path / "app.py").write_text(SERVER)
+    line = ["-m", "txloop", "--executor=serial", "--transactional=Raising", *options]
+
+    printed = run(tmp_path, *line, "app.py")
+
+    assert f"[200, 500, 500] {count} 3" == printed

@@ -1,0 +1,57 @@
+"""A folder of public Tornado programs beside the repository, if there is one.
+
+`corpus.py` in it runs each on stock Tornado and with the loop swapped, and compares all
+answers. Its programs listen on ports of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.unchanged.running import inherited_environment
+
+__all__ = ["CORPUS", "PROGRAMS", "compare", "missing", "port_of"]
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "corpus.py"
+PROGRAMS = CORPUS.parent / "programs"
+
+PICKLED = {"p34_housing": {"sklearn"}}
+"""What programs need that their own files do not import."""
+
+
+def compare(*arguments: str) -> tuple[int, str]:
+    """Run the comparison; return its exit code and what it printed."""
+    ended = subprocess.run(
+        [sys.executable, str(CORPUS), sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env=inherited_environment(),
+    )
+    return ended.returncode, ended.stdout
+
+
+def missing(program: Path) -> set[str]:
+    """Return the packages that a program needs and that are not installed."""
+    own = {path.stem for path in program.rglob("*.py")}
+    own |= {path.name for path in program.rglob("*") if path.is_dir()}
+    needed = set(PICKLED.get(program.name, ()))
+    for path in program.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                needed |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                needed.add(node.module.partition(".")[0])
+    return {name for name in needed - own if importlib.util.find_spec(name) is None}
+
+
+def port_of(program: Path) -> int:
+    """Return the port that a program listens on."""
+    port: int = json.loads((program / "requests.json").read_text())["port"]
+    return port

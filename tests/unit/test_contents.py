@@ -1,0 +1,209 @@
+"""The contents of a container at every open snapshot, whatever is committed meanwhile.
+
+What the store keeps of old versions is compared to a list of all versions there were.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.unit.stores import Box, contents, versions
+from txloop.container import Update
+from txloop.store import Clear, Store
+from txloop.types import MISSING, Key
+from txloop.versions import Entry, row_of
+
+STEPS = {"set": 3, "delete": 2, "many": 1, "clear": 1, "open": 2, "close": 3}
+KEYS = [1, True, 1.0, "a", "b", "c", "d"]
+
+
+@dataclass
+class Model:
+    """What the box held at each version, as plain dicts."""
+
+    history: list[dict[Any, Any]] = field(default_factory=lambda: [{}])
+
+    def commit(self, writes):
+        state = dict(self.history[-1])
+        for key, value in writes:
+            if value is MISSING:
+                state.pop(key, None)
+            else:
+                state[key] = value
+        self.history.append(state)
+
+    def changed(self, key, presence, snapshot):
+        """Return the newest version after a snapshot that changed a key, or 0.
+
+        A key that was deleted and inserted again has changed, though it is there.
+        """
+        return max(
+            (
+                version
+                for version in range(snapshot + 1, len(self.history))
+                if self._written(key, presence, version)
+            ),
+            default=0,
+        )
+
+    def _written(self, key, presence, version):
+        before, after = self.history[version - 1], self.history[version]
+        if presence:
+            return (key in before) != (key in after)
+        return before.get(key, MISSING) is not after.get(key, MISSING)
+
+
+class Run:
+    """A store, a box and a model that see the same commits."""
+
+    def __init__(self, seed):
+        self.chance = random.Random(seed)
+        self.store, self.box, self.model = Store(), Box(), Model()
+        self.store.adopt(self.box)
+        self.snapshots: list[int] = []
+
+    def step(self):
+        (what,) = self.chance.choices([*STEPS], [*STEPS.values()])
+        getattr(self, what)()
+        self.check()
+
+    def set(self):
+        self._write([(self._key(), object())])
+
+    def delete(self):
+        self._write([(self._key(), MISSING)])
+
+    def many(self):
+        items: dict[Any, Any] = {self._key(): object() for _ in range(4)}
+        self.store.install([(self.box, Key.ALL, Update(items))])
+        self.model.commit(items.items())
+
+    def clear(self):
+        if self.chance.random() < 0.2:
+            gone = list(self.model.history[-1])
+            self.store.install([(self.box, Key.ALL, Clear())])
+            self.model.commit([(key, MISSING) for key in gone])
+
+    def open(self):
+        self.snapshots.append(self.store.open_snapshot())
+
+    def close(self):
+        if self.snapshots:
+            place = self.chance.randrange(len(self.snapshots))
+            self.store.close_snapshot(self.snapshots.pop(place))
+
+    def _key(self):
+        return self.chance.choice(KEYS)
+
+    def _write(self, writes):
+        self.store.install([(self.box, *write) for write in writes])
+        self.model.commit(writes)
+
+    def check(self):
+        for version in {*self.snapshots, self.store.version}:
+            expected = self.model.history[version]
+            found = dict(contents(self.store, self.box, version))
+            assert repr(list(expected.items())) == repr(list(found.items()))
+            assert len(expected) == self.store.size_at(self.box, version)
+            for key in KEYS:
+                value = self.store.read_at(self.box, key, version)
+                assert expected.get(key, MISSING) is value
+        for snapshot in self.snapshots:
+            for key in KEYS:
+                self._check_changes(key, snapshot)
+
+    def _check_changes(self, key, snapshot):
+        number = self.box._number
+        changed = self.model.changed(key, False, snapshot)
+        assert changed == self.store.changed_since(number, key, False, snapshot)
+        came_or_went = self.model.changed(key, True, snapshot)
+        told = self.store.changed_since(number, key, True, snapshot)
+        assert came_or_went == told
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_open_snapshot_shows_what_there_was(seed):
+    run = Run(seed)
+    for _ in range(120):
+        run.step()
+
+    # THEN nothing is kept when nobody can look at it any more
+    while run.snapshots:
+        run.close()
+    run.check()
+    assert not run.store._superseded
+    for key, cell in run.box._cells.items():
+        assert type(cell) is not Entry or versions(run.box, key) != [], key
+        assert type(cell) is not Entry or cell.older is None
+
+
+def test_what_no_snapshot_can_see_change_is_a_plain_dict(store, box):
+    # WHEN
+    store.install([(box, key, 0) for key in "abc"])
+    store.install([(box, "b", 1), (box, "a", MISSING), (box, "a", 2)])
+    store.install([(box, Key.ALL, Update({"c": 3, "d": 4}))])
+
+    # THEN
+    assert [("b", 1), ("c", 3), ("a", 2), ("d", 4)] == list(box._cells.items())
+    assert 4 == box._size
+
+
+def test_a_key_that_comes_back_leaves_no_trace_in_an_empty_container(store, box):
+    # GIVEN
+    store.install([(box, "a", 0), (box, "b", 0)])
+    snapshot = store.open_snapshot()
+    store.install([(box, "a", MISSING)])
+    store.install([(box, "a", 1)])
+    store.close_snapshot(snapshot)
+
+    # WHEN
+    store.install([(box, Key.ALL, Clear())])
+    store.install([(box, "new", 1)])
+
+    # THEN
+    assert {"new": 1} == box._cells
+
+
+def test_many_cells_are_one_write_to_followers(store, box):
+    # GIVEN
+    told = []
+
+    class Follower:
+        def installed(self, version, writes):
+            told.append((version, writes))
+
+        def dropped(self, number):
+            pass
+
+    store.followers.append(Follower())
+    many = Update({"a": 1, "b": 2})
+
+    # WHEN
+    store.install([(box, Key.ALL, many)])
+
+    # THEN
+    assert [(1, [(box, Key.ALL, many)])] == told
+
+
+def test_a_row_acts_as_a_dict():
+    # GIVEN
+    row = row_of(["x", "y"])(row_of(["x", "y"]).empty)
+
+    # WHEN
+    row["y"] = 1
+    row["x"] = 2
+    del row["y"]
+
+    # THEN
+    assert {"x": 2} == row.copy()
+    assert (2, MISSING, None) == (
+        row.get("x", None),
+        row.get("y", None),
+        row.get("z", None),
+    )
+    row.clear()
+    assert {} == row.copy()

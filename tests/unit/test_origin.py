@@ -1,0 +1,174 @@
+"""Whose code it is."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import types
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import tornado.web
+from tornado.web import Application, RequestHandler
+
+import txloop
+from conflict_log.web import ConflictLogHandler
+from txloop import origin
+from txloop.origin import (
+    Owner,
+    claim,
+    is_own_function,
+    is_own_module,
+    own_module_of,
+    owner_of,
+)
+from txloop.web.targets import register_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Install = Callable[[str, str], types.ModuleType]
+
+SOURCE = """
+class Handler: ...
+def work(): ...
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Give a function that installs a module, and imports it."""
+    folder = tmp_path / "lib" / "site-packages"
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(origin, "_claimed", frozenset())
+    before = set(sys.modules)
+
+    def install_module(name: str, source: str = SOURCE) -> types.ModuleType:
+        file = folder.joinpath(*name.split(".")).with_suffix(".py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source)
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+
+    origin._owners.clear()
+    yield install_module
+    origin._owners.clear()
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def owned(module: types.ModuleType) -> set[bool]:
+    """Return what the four questions answer about a module of `SOURCE`."""
+    file = origin.file_of(module)
+    return {
+        is_own_module(module),
+        is_own_function(module.work),
+        own_module_of(module.Handler) is module,
+        owner_of(file) is Owner.PROGRAM,
+    }
+
+
+def test_an_installed_package_is_a_library(install: Install) -> None:
+    module = install("pkg.views", SOURCE)
+
+    assert {False} == owned(module)
+
+
+def test_a_claim_takes_effect_after_an_answer(install: Install) -> None:
+    module, sibling = install("pkg.views", SOURCE), install("pkg.models", SOURCE)
+    other = install("pkg_two.views", SOURCE)
+    before = owned(module)
+
+    claim("pkg.views")
+
+    assert [{False}, {True}, {True}, {False}] == [
+        before,
+        owned(module),
+        owned(sibling),
+        owned(other),
+    ]
+
+
+def test_a_module_that_is_one_file(install: Install) -> None:
+    module, other = install("alone", SOURCE), install("lonely", SOURCE)
+
+    claim("alone")
+
+    assert [{True}, {False}] == [owned(module), owned(other)]
+
+
+def test_a_package_that_is_not_imported_yet(install: Install) -> None:
+    claim("later.app")
+
+    assert {True} == owned(install("later.app", SOURCE))
+
+
+def test_a_marked_function_claims_its_package(install: Install) -> None:
+    module = install("pkg.views", SOURCE)
+
+    txloop.transactional(module.work)
+
+    assert {True} == owned(module)
+
+
+def test_a_mounted_handler_claims_its_package_and_its_bases(install: Install) -> None:
+    module = install(
+        "pkg.views",
+        "from tornado.web import RequestHandler\n"
+        "class Handler(RequestHandler): ...\ndef work(): ...",
+    )
+    mine = type("Mine", (module.Handler,), {"__module__": __name__})
+    application = Application([("/", mine)])
+
+    register_all()
+
+    assert application
+    assert {True} == owned(module)
+
+
+def test_the_main_script_claims_its_package(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = install("pkg.views", SOURCE)
+    main = types.ModuleType("__main__")
+    main.__file__ = os.path.join(os.path.dirname(origin.file_of(module)), "__main__.py")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+
+    claim("__main__")
+
+    assert {True} == owned(module)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        json.JSONDecoder,
+        RequestHandler,
+        txloop.TDict,
+        ConflictLogHandler,
+    ],
+)
+def test_libraries_cannot_be_claimed(thing: type) -> None:
+    claim(thing.__module__)
+
+    assert own_module_of(thing) is None
+    assert owner_of(origin.file_of(sys.modules[thing.__module__])) is not Owner.PROGRAM
+
+
+def test_what_lies_elsewhere_is_the_programs() -> None:
+    assert owner_of(__file__) is Owner.PROGRAM
+    assert owner_of("app.py") is Owner.PROGRAM
+
+
+def test_files_that_do_not_exist_are_nobodys() -> None:
+    assert owner_of("<string>") is Owner.LIBRARY
+    assert owner_of("<frozen importlib._bootstrap>") is Owner.LIBRARY
+
+
+def test_txloop_and_tornado() -> None:
+    assert owner_of(origin.__file__) is Owner.TXLOOP
+    assert owner_of(tornado.web.__file__) is Owner.LIBRARY
+    assert own_module_of(Path) is None

@@ -1,0 +1,524 @@
+"""What the watch sees of plain objects: pictures, names, the walk, and its budget."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import io
+import os
+import queue
+import sqlite3
+import sys
+import threading
+import types
+
+import pytest
+
+from txloop import TDict, on_commit
+from txloop.watch import Subject, reach, roots_of
+from txloop.watch.kinds import kind_of
+from txloop.watch.names import names_of
+from txloop.watch.pictures import Names, Namespace, thing_of
+from txloop.watch.reach import Reach, Roots, census, reach_of
+from txloop.watch.subject import FIRST_RUNS
+
+
+def pictured(thing):
+    """Return a picture of one object."""
+    found = thing_of(thing, kind_of(thing), "thing", None)
+    assert found is not None
+    return found
+
+
+def subject_of(function):
+    """Return a function under watch, as it is when first seen."""
+    roots = roots_of(function, ())
+    return Subject(roots, reach_of(roots, {}))
+
+
+def reach_from(*things):
+    """Return what objects lead to, whatever names code uses."""
+    return reach_of(Roots("key", tuple(("thing", thing) for thing in things)), {})
+
+
+def reached(found):
+    """Return the objects in a reach."""
+    return [id(thing.object) for thing in found.things if thing.object is not None]
+
+
+# Pictures
+
+CHANGES = {
+    "a list grows": ([1], lambda one: one.append(2)),
+    "an item of a list": ([[], []], lambda one: one.__setitem__(1, [])),
+    "an equal atom of another type": ([1], lambda one: one.__setitem__(0, True)),
+    "the order of a list": ([1, 2], lambda one: one.reverse()),
+    "a value of a dict": ({"a": 1}, lambda one: one.update(a=2)),
+    "the order of a dict": ({"a": 1, "b": 2}, lambda one: one.update(a=one.pop("a"))),
+    "the order of an OrderedDict": (
+        collections.OrderedDict(a=1, b=2),
+        lambda one: one.move_to_end("a"),
+    ),
+    "a default that is made": (collections.defaultdict(list), lambda one: one["a"]),
+    "a count": (collections.Counter("aa"), lambda one: one.update("a")),
+    "a member of a set": ({1, 2}, lambda one: one.symmetric_difference_update({2, 3})),
+    "a deque that turns": (collections.deque([1, 2]), lambda one: one.rotate()),
+    "a byte": (bytearray(3), lambda one: one.__setitem__(1, 7)),
+    "a byte of many": (bytearray(1 << 20), lambda one: one.__setitem__(0, 7)),
+    "what is written": (io.StringIO("text"), lambda one: one.write("T")),
+    "the position": (io.StringIO("text"), lambda one: one.read(1)),
+    "what is closed": (io.BytesIO(b"text"), lambda one: one.close()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_picture_shows_a_change(change):
+    # GIVEN
+    thing, write = CHANGES[change]
+    picture = pictured(thing)
+    before = picture.difference(None)
+
+    # WHEN
+    write(thing)
+
+    # THEN
+    assert before is None
+    assert picture.difference(None) is not None
+
+    # WHEN
+    picture.retake()
+
+    # THEN
+    assert picture.difference(None) is None
+
+
+def test_an_equal_value_is_no_change():
+    # GIVEN
+    thing = {"a": 10**20, "b": "text"}
+    picture = pictured(thing)
+
+    # WHEN
+    thing["a"], thing["b"] = int("1" + 20 * "0"), "".join(["te", "xt"])
+
+    # THEN
+    assert picture.difference(None) is None
+
+
+def test_the_key_of_what_has_changed_is_told():
+    # GIVEN
+    thing = {"a": 1, "b": 2}
+    picture = pictured(thing)
+
+    # WHEN
+    thing["b"] = 3
+
+    # THEN
+    assert "['b']" == picture.difference(None)
+
+
+@pytest.mark.skipif(
+    sys.implementation.name != "cpython", reason="caches are plain functions there"
+)
+@pytest.mark.parametrize("most", [None, 128])
+def test_a_cache_may_grow_but_not_by_what_can_be_changed(most):
+    # GIVEN
+    cached = functools.lru_cache(most)(lambda make: make())
+    cached(list)
+    picture = pictured(cached)
+
+    # WHEN
+    cached(int)
+    cached(tuple)
+
+    # THEN
+    assert picture.difference(None) is None
+
+    # WHEN
+    cached(dict)
+
+    # THEN
+    assert "" == picture.difference(None)
+
+
+@pytest.mark.skipif(
+    sys.implementation.name != "cpython", reason="caches are plain functions there"
+)
+@pytest.mark.parametrize("most", [None, 128])
+def test_results_in_a_cache_are_reached(most):
+    cached = functools.lru_cache(most)(lambda make: make())
+
+    assert id(cached(list)) in reached(reach_from(cached))
+    assert id(cached(dict)) in reached(reach_from(cached))
+
+
+def test_of_attributes_only_those_that_are_wanted_count():
+    # GIVEN
+    thing = types.SimpleNamespace(used=1, unused=1)
+    picture = Namespace(thing, "thing", None, lambda: vars(thing))
+    names = Names(("used",), {"used", "later"})
+
+    # WHEN
+    thing.unused, thing.other = 2, 1
+
+    # THEN
+    assert picture.difference(names) is None
+    assert ".unused" == picture.difference(None)
+
+    # WHEN
+    thing.later = 1
+
+    # THEN
+    assert ".later" == picture.difference(names)
+
+    # WHEN
+    thing.used = 2
+
+    # THEN
+    assert ".used" == picture.difference(names)
+
+
+class Slotted:
+    __slots__ = ("first", "second")
+
+    first: int
+    second: int
+
+
+slotted = Slotted()
+
+
+def use_slots():
+    return slotted.first, slotted.second
+
+
+def test_attributes_in_slots_are_seen():
+    # GIVEN
+    slotted.first = 1
+    subject = subject_of(use_slots)
+    before = subject.look_at_all()
+
+    # WHEN
+    slotted.second = 1
+    change = subject.look_at_all()
+    del slotted.first, slotted.second
+
+    # THEN
+    assert before is None
+    assert change is not None
+    assert change.name.endswith(".slotted.second")
+
+
+# Names
+
+tail: list[object] = []
+rows: list[object] = []
+
+
+def write_down(*things):
+    tail.extend(things)
+
+
+def asks_for_effects():
+    on_commit(write_down, rows)
+
+
+def asks_for_its_own_effect():
+    def effect():
+        tail.append(1)
+
+    on_commit(effect)
+    return rows
+
+
+def asks_for_a_partial():
+    on_commit(functools.partial(write_down, rows))
+
+
+def asks_and_does():
+    on_commit(write_down, rows)
+    write_down(1)
+
+
+@pytest.mark.parametrize(
+    "function", [asks_for_effects, asks_for_its_own_effect, asks_for_a_partial]
+)
+def test_what_only_effects_use_is_not_followed(function):
+    names = names_of(function)
+
+    assert "rows" in names
+    assert not {"write_down", "tail"} & names
+    assert id(rows) in reached(subject_of(function).reach)
+    assert id(tail) not in reached(subject_of(function).reach)
+
+
+def test_what_is_used_besides_its_effect_is_followed():
+    assert isinstance(asks_and_does, types.FunctionType)
+    assert {"rows", "write_down"} <= names_of(asks_and_does)
+    assert id(tail) in reached(subject_of(asks_and_does).reach)
+
+
+# The walk
+
+
+class Box:
+    used: list[int]
+    unused: list[int]
+
+
+box = Box()
+box.used, box.unused = [], []
+
+
+def use_one():
+    return box.used
+
+
+def use_any(name):
+    return getattr(box, name)
+
+
+def use_within():
+    return [box.unused for _ in range(1)]
+
+
+def test_attributes_that_no_code_names_are_not_followed():
+    found = reached(subject_of(use_one).reach)
+
+    assert id(box.used) in found
+    assert id(box.unused) not in found
+
+
+@pytest.mark.parametrize("function", [use_any, use_within])
+def test_attributes_that_code_may_use_are_followed(function):
+    assert id(box.unused) in reached(subject_of(function).reach)
+
+
+def test_attributes_are_followed_where_code_names_them_that_is_reached_later():
+    def both():
+        return box, use_within()
+
+    assert id(box.unused) in reached(subject_of(both).reach)
+
+
+asked: list[str] = []
+
+
+class Proud:
+    """Notes down what is asked of it."""
+
+    def __init__(self):
+        self.part = [1]
+
+    def __eq__(self, other):
+        asked.append("eq")
+        return self is other
+
+    def __hash__(self):
+        asked.append("hash")
+        return 1
+
+    def __bool__(self):
+        asked.append("bool")
+        return True
+
+    def __len__(self):
+        asked.append("len")
+        return 1
+
+    def __iter__(self):
+        asked.append("iter")
+        return iter([1])
+
+    def __getattribute__(self, name):
+        asked.append(name)
+        return object.__getattribute__(self, name)
+
+    def __instancecheck__(self, other):
+        asked.append("instancecheck")
+        return False
+
+
+proud: dict[object, object] = {"one": Proud(), Proud(): 2}
+prouder: tuple[object, ...] = ([Proud()], {Proud()}, collections.deque([Proud()]))
+
+
+def use_proud():
+    return proud, prouder
+
+
+def test_objects_are_never_asked():
+    # GIVEN
+    asked.clear()
+
+    # WHEN
+    subject = subject_of(use_proud)
+    subject.look_at_all()
+    census([("proud", proud), ("prouder", prouder)], {})
+    subject.retake()
+    change = subject.look_at_all()
+    seen = list(asked)
+
+    # THEN
+    assert [] == seen
+    assert change is None
+
+
+def test_containers_are_not_gone_into():
+    assert [] == reached(reach_from(TDict(inside=(1, 2))))
+
+
+# What is held
+
+
+def numbers():
+    yield 1
+
+
+@pytest.fixture(params=["lock", "queue", "generator", "file", "database"])
+def held(request):
+    """Give something of which a copy is of no use, and whether it is so anywhere."""
+    match request.param:
+        case "lock":
+            yield threading.Lock(), False
+        case "queue":
+            yield queue.Queue(), False
+        case "generator":
+            yield numbers(), False
+        case "file":
+            with open(os.devnull, encoding="utf-8") as file:
+                yield file, False
+        case "database":
+            connection = sqlite3.connect(":memory:")
+            yield connection, True
+            connection.close()
+
+
+def test_what_the_program_has_is_held(held):
+    thing, _ = held
+
+    found = reach_from({"a": [thing]}).held
+
+    assert found is not None
+    assert found.thing is thing
+    assert "thing['a'][0]" == found.name
+
+
+def test_of_what_a_library_has_only_some_is_held(held):
+    thing, anywhere = held
+
+    found = reach_from(types.SimpleNamespace(inner=thing)).held
+
+    assert anywhere == (found is not None)
+
+
+def test_a_file_that_is_closed_is_not_held():
+    with open(os.devnull, encoding="utf-8") as file:
+        pass
+
+    assert reach_from([file]).held is None
+    assert reach_from([sys.stdout]).held is None
+
+
+# Limits
+
+
+def of_lists(count):
+    """Return a subject that reaches so many lists of one item each, and these."""
+    lists = [[number] for number in range(count)]
+    found = Reach([pictured(one) for one in lists], [None] * count, [None] * count)
+    return Subject(Roots("key", ()), found), lists
+
+
+def after_first_runs(count):
+    subject, lists = of_lists(count)
+    for _ in range(FIRST_RUNS):
+        assert subject.look(0.0) is None
+    subject._seconds_a_part = 1.0  # a list of one item has two
+    return subject, lists
+
+
+def test_the_walk_ends_after_so_many_things_the_nearest_first(monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(reach, "MOST_THINGS", 3)
+    deep: list[object] = [[[["deep"]]]]
+    near: list[object] = []
+
+    # WHEN
+    found = reach_from(deep, near)
+
+    # THEN
+    assert not found.complete
+    assert [id(deep), id(near), id(deep[0])] == reached(found)
+    assert reach_from(near).complete
+
+
+def test_all_is_looked_at_in_the_first_runs_whatever_it_takes():
+    # GIVEN
+    subject, lists = of_lists(3)
+    subject._seconds_a_part = 1.0
+
+    # WHEN
+    before = [subject.look(0.0) for _ in range(FIRST_RUNS - 1)]
+    lists[2].append(1)
+
+    # THEN
+    assert [None] * (FIRST_RUNS - 1) == before
+    assert subject.look(0.0) is not None
+
+
+def test_later_looks_go_on_where_the_last_one_stopped():
+    # GIVEN
+    subject, lists = after_first_runs(3)
+    lists[2].append(1)
+
+    # THEN each look pays for one of the lists
+    assert [None, None] == [subject.look(2.0), subject.look(2.0)]
+    assert subject.look(2.0) is not None
+
+
+def test_a_look_without_credit_looks_at_nothing_and_credit_adds_up():
+    # GIVEN
+    subject, lists = after_first_runs(3)
+    lists[0].append(1)
+
+    # THEN
+    assert [None, None] == [subject.look(0.0), subject.look(1.0)]
+    assert subject.look(1.0) is not None
+
+
+def test_a_look_with_credit_for_all_looks_at_all():
+    # GIVEN
+    subject, lists = after_first_runs(3)
+    lists[2].append(1)
+
+    # THEN
+    assert subject.look(6.0) is not None
+
+
+def test_credit_is_not_saved_up_without_end():
+    # GIVEN
+    subject, _ = after_first_runs(2)
+    subject.look(1e6)
+
+    # WHEN
+    looks = 0
+    while subject._credit >= 4.0:
+        subject.look(0.0)
+        looks += 1
+
+    # THEN
+    assert 10 == looks
+
+
+def test_counting_begins_anew():
+    # GIVEN
+    subject, lists = after_first_runs(3)
+    lists[2].append(1)
+
+    # WHEN
+    subject.retake()
+    assert subject.look(0.0) is None
+    lists[0].append(1)
+
+    # THEN
+    assert subject.look(0.0) is not None
