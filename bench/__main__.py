@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from bench.case import Values
+    from bench.report import Run
+
 
 def make_parser() -> OneLineParser:
     """Return the parser: a sub-command for each case, each trial, and cells."""
@@ -75,10 +78,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     """Collect, make rows, render."""
     # Not above: they need the extra, whose absence has to be reported in one line.
-    from bench.progress import show_progress
-    from bench.report import Run, make_json, make_text
+    from bench.report import make_json, make_text
 
-    settings = _settings(case, options)
+    runs = [
+        _measured(case, options, words, values) for values in _all_values(case, options)
+    ]
+    if len(runs) > 1:
+        _render_sweep(runs, options)
+        return
+    print(make_text(runs[0]), end="")
+    if options.json:
+        options.json.write_text(make_json(runs[0]))
+    if options.plot:
+        from bench.plot import write_plot
+
+        write_plot(runs[0], options.plot)
+
+
+def _render_sweep(runs: Sequence[Run], options: argparse.Namespace) -> None:
+    from bench.sweep import make_sweep_json, make_sweep_text
+
+    print(make_sweep_text(runs), end="")
+    if options.json:
+        options.json.write_text(make_sweep_json(runs))
+    if options.plot:
+        from bench.plot import write_sweep_plot
+
+        write_sweep_plot(runs, options.plot)
+
+
+def _measured(
+    case: Case, options: argparse.Namespace, words: str, values: Values
+) -> Run:
+    from bench.progress import show_progress
+    from bench.report import Run
+
+    settings = _settings(case, options, values)
     case.load(settings.values)  # refuses bad values before any server starts
     serving = find_interpreter(options.python)
     competitors = tuple(
@@ -92,7 +127,7 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     with show_progress(len(competitors) * settings.repeat) as progress:
         measurements = collect(case, competitors, settings, generator, progress)
     names = [competitor.name for competitor in competitors]
-    run = Run(
+    return Run(
         case=case,
         settings=settings,
         machine=machine,
@@ -101,13 +136,6 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
         measurements=measurements,
         rows=make_rows(measurements, names, case),
     )
-    print(make_text(run), end="")
-    if options.json:
-        options.json.write_text(make_json(run))
-    if options.plot:
-        from bench.plot import write_plot
-
-        write_plot(run, options.plot)
 
 
 def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
@@ -133,7 +161,7 @@ def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
         add(
             f"--{parameter.name}",
             type=int,
-            default=parameter.default,
+            default=None if case.sweep else parameter.default,
             help=f"{parameter.help} (default: {parameter.default})",
         )
 
@@ -156,9 +184,17 @@ def _add_load_options(parser: argparse.ArgumentParser) -> None:
     add("--no-latency", action="store_true", help="leave p50 and p99 out")
 
 
-def _settings(case: Case, options: argparse.Namespace) -> Settings:
+def _all_values(case: Case, options: argparse.Namespace) -> list[Values]:
+    """Return what the case is to be measured with: more than one where it sweeps."""
+    asked = {one.name: getattr(options, one.name) for one in case.parameters}
+    if None not in asked.values():
+        return [asked]
+    return [dict.fromkeys(asked, value) for value in case.sweep]
+
+
+def _settings(case: Case, options: argparse.Namespace, values: Values) -> Settings:
     # What a case with a load of its own has no open loop for.
-    latency = case.generator is None and not options.no_latency
+    latency = not (case.generator or case.sweep or options.no_latency)
     return Settings(
         seconds=options.seconds,
         clients=options.clients,
@@ -166,7 +202,7 @@ def _settings(case: Case, options: argparse.Namespace) -> Settings:
         workers=options.workers,
         latency_seconds=options.latency_seconds if latency else 0,
         latency_share=options.latency_percent / 100 if latency else 0.0,
-        values={one.name: getattr(options, one.name) for one in case.parameters},
+        values=values,
     )
 
 

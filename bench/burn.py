@@ -7,7 +7,7 @@ import time
 _STEPS = 500  # some 20 us between two looks at the clock, which are system calls
 
 
-def burn(milliseconds: int) -> None:
+def burn(milliseconds: float) -> None:
     """Compute until this thread has used so much processor time."""
     end = time.thread_time() + milliseconds / 1000
     total = 0

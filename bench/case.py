@@ -117,6 +117,8 @@ class Case:
     own is loaded by that alone, and asks for the paths of `load` to warm up only.
     What such a load finds besides is in `columns`, the far end of its latencies in the
     table where `tail` says so, and `notes` are lines below it.
+    A case with a `sweep` is measured with each of these values of its one parameter,
+    where none is asked for.
     `clients` is the default of how many users there are, `workers` of how many
     processes: None for the cores. `comparison` is by the rate where there is none.
     """
@@ -135,6 +137,7 @@ class Case:
     columns: tuple[Column, ...] = ()
     tail: bool = False
     notes: tuple[str, ...] = ()
+    sweep: tuple[int, ...] = ()
 
     @property
     def compare(self) -> Comparison:

@@ -8,7 +8,11 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    from matplotlib.axes import Axes
 
     from bench.report import Run
 
@@ -21,8 +25,7 @@ def write_plot(run: Run, path: Path) -> None:
         [row.rate_median - row.rate_min for row in rows],
         [row.rate_max - row.rate_median for row in rows],
     ]
-    # A file that changes only when its figures do, with text that stays text.
-    with mpl.rc_context({"svg.hashsalt": "txloop", "svg.fonttype": "none"}):
+    with _reproducible():
         figure = Figure(figsize=(7, 1.2 + 0.45 * len(rows)), layout="constrained")
         axes = figure.subplots()
         bars = axes.barh([row.name for row in rows], medians, xerr=spread, capsize=3)
@@ -30,17 +33,46 @@ def write_plot(run: Run, path: Path) -> None:
         axes.set_xlabel("requests per second, median and range")
         axes.set_title(f"{run.case.name}: {run.case.summary}", fontsize="medium")
         axes.margins(x=0.15)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.text(
-            1.0,
-            -0.02,
-            f"{run.machine.cpu}, {run.machine.cores} cores,"
-            f" {run.machine.interpreter}, {run.machine.date[:10]}",
-            ha="right",
-            va="top",
-            fontsize="x-small",
-        )
-        figure.savefig(path, format="svg", metadata={"Date": None}, bbox_inches="tight")
+        _save(figure, axes, run, path)
+
+
+def write_sweep_plot(runs: Sequence[Run], path: Path) -> None:
+    """Write the ratio of each competitor, by the value of the parameter, to `path`."""
+    first = runs[0]
+    values = [next(iter(run.settings.values.values())) for run in runs]
+    with _reproducible():
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        axes = figure.subplots()
+        for place, row in enumerate(first.rows):
+            ratios = [run.rows[place].ratio or 0.0 for run in runs]
+            # Evenly spaced: on a scale, what is short would be one point.
+            axes.plot(range(len(runs)), ratios, marker="o", label=row.name)
+        axes.set_xticks(range(len(runs)), [f"{value:,}" for value in values])
+        axes.set_xlabel(next(iter(first.settings.values)))
+        axes.set_ylabel(f"requests per second, {first.case.compare.title}")
+        axes.set_title(f"{first.case.name}: {first.case.summary}", fontsize="medium")
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+        _save(figure, axes, first, path)
+
+
+def _reproducible() -> AbstractContextManager[None]:
+    """Make files that change only when their figures do, with text that stays text."""
+    return mpl.rc_context({"svg.hashsalt": "txloop", "svg.fonttype": "none"})
+
+
+def _save(figure: Figure, axes: Axes, run: Run, path: Path) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.text(
+        1.0,
+        -0.02,
+        f"{run.machine.cpu}, {run.machine.cores} cores,"
+        f" {run.machine.interpreter}, {run.machine.date[:10]}",
+        ha="right",
+        va="top",
+        fontsize="x-small",
+    )
+    figure.savefig(path, format="svg", metadata={"Date": None}, bbox_inches="tight")
 
 
 def _label(ratio: float | None) -> str:

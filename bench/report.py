@@ -53,7 +53,7 @@ def make_text(run: Run) -> str:
         f"{run.case.name}: {run.case.summary}",
         rows[0],
         [cells.values() for cells in rows],
-        _caption(run),
+        caption(run),
     )
 
 
@@ -114,7 +114,8 @@ def _cells(row: Row, run: Run) -> dict[str, str]:
     }
 
 
-def _caption(run: Run) -> list[str]:
+def caption(run: Run) -> list[str]:
+    """Return the lines that tell where and how it was measured."""
     machine, settings = run.machine, run.settings
     paths = ", GET " + " ".join(run.case.load(settings.values))
     asked = "" if run.case.generator else paths

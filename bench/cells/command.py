@@ -12,7 +12,7 @@ from bench.machine import describe_machine
 if TYPE_CHECKING:
     import argparse
 
-SUMMARY = "operations of the containers beside those of plain objects"
+SUMMARY = "operations and sizes of the containers beside those of plain objects"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,7 @@ def run_cells(options: argparse.Namespace, words: str) -> None:
     # Not above: a server that must not import txloop comes by here, and rich may lack.
     from bench.cells.operations import operations
     from bench.cells.report import CellsRun, make_json, make_text
+    from bench.cells.sizes import sizes, weigh
     from bench.cells.timing import SAMPLE_SECONDS, collect
     from bench.progress import show_progress
 
@@ -44,6 +45,7 @@ def run_cells(options: argparse.Namespace, words: str) -> None:
         repeat=options.repeat,
         other_cpu_cores=other / elapsed,
         rows=rows,
+        sizes=weigh(sizes()),
     )
     print(make_text(run), end="")
     if options.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,6 +47,16 @@ class PlainPoint:
         self.y = y
 
 
+class SlotsPoint:
+    """The least that an object of two attributes can be."""
+
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: int, y: int) -> None:
+        self.x = x
+        self.y = y
+
+
 class SharedPoint(txloop.TObject):
     """The same, shared."""
 
@@ -69,6 +80,7 @@ def operations() -> tuple[Operation, ...]:
         *_of_sets(),
         *_of_objects(),
         *_of_counters(),
+        *_of_constructors(),
         *_of_searches(),
     )
 
@@ -104,6 +116,7 @@ def _of_dicts() -> tuple[Operation, ...]:
         one("in", "500 in d"),
         one("len", "len(d)"),
         one("insert and delete", "d[-1] = 1; del d[-1]"),
+        one("update 1000", "d.update(dict.fromkeys(range(1000), 1))", 10),
         one("iterate 1000 keys", "for _ in d: pass", 10),
         one("iterate 1000 items", "for _ in d.items(): pass", 10),
         one("copy 1000", "d.copy()", 10),
@@ -195,6 +208,34 @@ def _of_counters() -> tuple[Operation, ...]:
     return (
         one("add", "c.add(1)", "c.value += 1"),
         one("get the value", "c.value"),
+    )
+
+
+def _of_constructors() -> tuple[Operation, ...]:
+    numbers = list(range(_SIZE))
+    mapping = dict.fromkeys(numbers, 0)
+    nested = {number: {"tags": ["a", "b"], "n": number} for number in range(_SIZE)}
+
+    def one(
+        name: str, plain: object, shared: object, given: tuple[object, ...]
+    ) -> Operation:
+        return Operation(
+            "construction",
+            name,
+            "make(*given)",
+            lambda: {"make": plain, "given": given},
+            lambda: {"make": shared, "given": given},
+            number=10,
+        )
+
+    size = f"of {_SIZE}"
+    return (
+        one(f"TDict {size}", dict, txloop.TDict, (mapping,)),
+        one(f"TList {size}", list, txloop.TList, (numbers,)),
+        one(f"TSet {size}", set, txloop.TSet, (set(numbers),)),
+        one("TDict, empty", dict, txloop.TDict, ()),
+        one("TObject of 2", SlotsPoint, SharedPoint, (1, 2)),
+        one(f"share {size} nested", copy.deepcopy, txloop.share, (nested,)),
     )
 
 

@@ -17,6 +17,7 @@ from bench.tables import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bench.cells.sizes import SizeRow
     from bench.cells.timing import CellRow, Ratio
     from bench.machine import Machine
 
@@ -33,6 +34,8 @@ _COLUMNS = (
     "ratio",
     "min..max",
 )
+_SIZE_COLUMNS = ("of", "plain", "shared")
+_SIZE_CAPTION = ["of TObject: beside an object with slots; measured by tracemalloc"]
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -45,12 +48,21 @@ class CellsRun:
     repeat: int
     other_cpu_cores: float
     rows: Sequence[CellRow]
+    sizes: Sequence[SizeRow] = ()
 
 
 def make_text(run: CellsRun) -> str:
     """Return the table, and below it where its figures come from."""
     title = "cells: what each operation of a container costs"
-    return make_report(title, _COLUMNS, map(_cells, run.rows), _caption(run))
+    text = make_report(title, _COLUMNS, map(_cells, run.rows), _caption(run))
+    if not run.sizes:
+        return text
+    shown = [
+        [one.name, f"{one.plain_bytes:.0f}", f"{one.shared_bytes:.0f}"]
+        for one in run.sizes
+    ]
+    title = "cells: the bytes that each takes, beside those of what is in it"
+    return text + "\n" + make_report(title, _SIZE_COLUMNS, shown, _SIZE_CAPTION)
 
 
 def make_json(run: CellsRun) -> str:
