@@ -12,7 +12,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, MutableSequence
 from contextlib import suppress
-from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.container import Container
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["add_roots", "cell_name", "container_names", "name_in", "named_roots"]
 
-_MOST_OBJECTS = 10_000  # that are looked at in one search
+_MOST_OBJECTS = 10_000  # that are gone into in one search
 _LARGEST = 2_000  # lists and dicts with more than so many parts are not gone through
 
-_PARTLESS = (ModuleType, FunctionType, str, bytes, int, float, type(None))
+_HAVE_PARTS = (Container, dict, list, tuple, type)
 
 
 def cell_name(cell: Cell) -> str:
@@ -107,10 +106,14 @@ def _search(begin: Iterable[tuple[str, object]]) -> Iterator[tuple[str, Containe
         name, thing = ahead.popleft()
         if isinstance(thing, Container):
             yield name, thing
-        if id(thing) not in seen and not isinstance(thing, _PARTLESS):
+        if id(thing) not in seen and _has_parts(thing):
             seen.add(id(thing))
             with suppress(Exception):  # whatever the repr of the program's keys raises
                 ahead.extend(_parts(name, thing))
+
+
+def _has_parts(thing: object) -> bool:
+    return isinstance(thing, _HAVE_PARTS) or own_module_of(type(thing)) is not None
 
 
 def _parts(name: str, thing: object) -> Iterator[tuple[str, object]]:
@@ -127,6 +130,6 @@ def _parts(name: str, thing: object) -> Iterator[tuple[str, object]]:
     elif isinstance(thing, list | tuple) and len(thing) <= _LARGEST:
         for index, part in enumerate(thing):
             yield f"{name}[{index}]", part
-    elif own_module_of(type(thing)) is not None or isinstance(thing, type):
+    elif not isinstance(thing, dict | list | tuple):
         for attribute, part in list(getattr(thing, "__dict__", {}).items()):
             yield f"{name}.{attribute}", part

@@ -27,14 +27,22 @@ def only_here(thing: threading.local) -> list[str]:
     for each in type(thing).__mro__:
         given.update(vars(each))
         begin = vars(each).get("__init__")
-        if isinstance(begin, FunctionType):
-            given.update(_names_of(begin.__code__))
+        code = begin.__code__ if isinstance(begin, FunctionType) else None
+        if isinstance(code, CodeType):  # PyPy's own functions have another one
+            given.update(_names_of(code))
     return [name for name in vars(thing) if name not in given]
 
 
 def _names_of(code: CodeType) -> Iterator[str]:
     yield from code.co_names
-    for constant in code.co_consts:
-        yield from _names_of(constant) if isinstance(constant, CodeType) else ()
-        if isinstance(constant, str):  # as of `setattr`, or of a key of `__dict__`
+    yield from _names_in(code.co_consts)
+
+
+def _names_in(constants: tuple[object, ...]) -> Iterator[str]:
+    for constant in constants:
+        if isinstance(constant, CodeType):
+            yield from _names_of(constant)
+        elif isinstance(constant, tuple):  # as of the keys of a display
+            yield from _names_in(constant)
+        elif isinstance(constant, str):  # as of `setattr`, or of a key of `__dict__`
             yield constant

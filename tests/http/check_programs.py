@@ -147,6 +147,39 @@ PROGRAMS = {
         await asyncio.Event().wait()
     asyncio.run(main())
     """,
+    "what cannot be copied": """
+    import asyncio
+    import sqlite3
+    import threading
+    from tornado.web import Application, RequestHandler
+    lock = threading.Lock()
+    def next_number(numbers):
+        return next(numbers)
+    class Locked(RequestHandler):
+        def get(self):
+            with lock:
+                self.write("locked")
+    class Rows(RequestHandler):
+        def get(self):
+            self.write(str(self.application.base.execute("select 1").fetchall()))
+        def head(self):
+            pass
+    class Numbers(RequestHandler):
+        def initialize(self, numbers):
+            self.numbers = numbers
+        def get(self):
+            self.write(str(next_number(self.numbers)))
+    async def main():
+        app = Application([
+            ("/locked", Locked),
+            ("/rows", Rows),
+            ("/numbers", Numbers, {"numbers": iter(range(9))}),
+        ])
+        app.base = sqlite3.connect(":memory:")
+        app.listen(8888)
+        await asyncio.Event().wait()
+    asyncio.run(main())
+    """,
 }
 
 REQUESTS = {
@@ -154,5 +187,8 @@ REQUESTS = {
     "objects on the application": ["GET /", "GET /one", "POST /new"],
     "routes of one class": ["GET /empty", "GET /look", "PUT /other", "GET /other"],
     "what is over before the first request": ["GET /", "GET /things"],
+    "what cannot be copied": [
+        *("GET /locked", "GET /rows", "HEAD /rows", "GET /numbers"),
+    ],
     "kinds of verbs": ["GET /", "HEAD /", "GET /trusted", "HEAD /trusted"],
 }

@@ -401,6 +401,43 @@ def test_kinds_of_verbs(check: Callable[..., Checked]) -> None:
     } == {one["name"]: one["runs"] for one in report["verbs"]}
 
 
+def test_what_cannot_be_copied(check: Callable[..., Checked]) -> None:
+    source = textwrap.dedent(PROGRAMS["what cannot be copied"])
+    trusted = source.replace(
+        "class Locked", "import txloop\n@txloop.transactional(trust=True)\nclass Locked"
+    )
+
+    report = told(check(source, options=("--json", "--transactional", "*")))
+    unmarked = check(source)
+    after = told(check(trusted, options=("--json", "--transactional", "*")))
+
+    runs = {one["name"]: one["runs"] for one in report["verbs"]}
+    assert {
+        "GET Locked": "on the loop thread",
+        "GET Rows": "on the loop thread",
+        "HEAD Rows": "in parallel",
+        "GET Numbers": "on the loop thread",
+    } == runs
+    assert {
+        "app.lock": ("lock", ["GET Locked"]),
+        "application.base": ("Connection", ["GET Rows"]),
+        "initialize(numbers)": ("range_iterator", ["GET Numbers"]),
+    } == {one["name"]: (one["type"], one["verbs"]) for one in report["objects"]}
+    reasons = {one["name"]: one["reasons"] for one in report["verbs"]}
+    assert [
+        "app.py:11: Locked.get() reaches app.lock; it is a _thread.lock, of which a "
+        "copy in another process is of no use; mark with @transactional(trust=True) "
+        "if that does no harm"
+    ] == reasons["GET Locked"]
+    assert "GET Locked   not marked; would run on the loop thread: app.lock" in (
+        unmarked.stdout
+    )
+    assert (
+        "in parallel"
+        == {one["name"]: one["runs"] for one in after["verbs"]}["GET Locked"]
+    )
+
+
 def test_the_world_outside(check: Callable[..., Checked]) -> None:
     """Only the author of a handler can tell whether it may happen more than once."""
     source = """

@@ -50,8 +50,8 @@ def test_what_was_set_for_the_loop_thread_is_found(kind):
     local.language = "de"
     held = kind == "threads"
     said = (
-        r"GET Speaking runs on the loop thread: it reaches .*local\.language, which "
-        r"was set for this thread alone, in a threading.local, which Speaking\.get\(\) "
+        r"GET Speaking runs on the loop thread: .*test_thread_locals\.py:\d+: "
+        r"Speaking\.get\(\) reaches .*local\.language; it was set for this thread alone"
     )
 
     # WHEN

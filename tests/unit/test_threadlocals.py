@@ -15,7 +15,7 @@ class Ready(threading.local):
     def __init__(self, size=1):
         self.size = size
         setattr(self, "name", None)  # noqa: B010 # as a loop over names would
-        vars(self).update({"stack": []})
+        vars(self).update({"stack": [], "seen": 0})
 
 
 class Readier(Ready):
@@ -43,7 +43,7 @@ def test_what_was_set_here_is_only_here():
 
 def test_what_each_thread_gets_is_not():
     for local in (Ready(2), Readier()):
-        assert {"size", "name", "stack"} == seen_in_a_thread(local)
+        assert {"size", "name", "stack", "seen"} == seen_in_a_thread(local)
         local.depth = 5
         local.size = 3
         assert [] == only_here(local)

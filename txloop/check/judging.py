@@ -2,7 +2,7 @@
 
 Whether a verb runs in parallel is asked of the functions that decide it at run time:
 `txloop.web.eligible` and `txloop.web.verdicts` for requests, `txloop.functions` for
-marked functions.
+marked functions, and for both the watch, which tells what can never be copied.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from txloop.functions import is_coroutine, name_of
 from txloop.marks import mark_of
 from txloop.origin import is_own_module, own_module_of
 from txloop.scan import FindingKind
+from txloop.watch import held_in_reach, roots_of
 from txloop.web.eligible import mark_for, why_not
-from txloop.web.targets import applications, mounted, register_all
+from txloop.web.reached import roots_of_verb
+from txloop.web.targets import applications, mounted, register_all, targets_of
 from txloop.web.verdicts import acts_outside, held_because
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
     reason = why_not(handler_class, verb)
     if reason is not None:
         return Verdict(name, handler, verb, STOCK, (reason,))
-    findings = held_because(handler_class, verb)
+    findings = held_because(handler_class, verb) or _reached(handler_class, verb)
     reasons = tuple(finding.describe() for finding in findings)
     marked = mark_for(handler_class, verb) is not None
     would = ON_LOOP if findings else IN_PARALLEL
@@ -120,6 +122,16 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
     reasons += _notes(acts_outside(handler_class, verb), findings)
     runs = would if marked else STOCK
     return Verdict(name, handler, verb, runs, reasons, findings, marked, judged=True)
+
+
+def _reached(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, ...]:
+    """Return what the watch finds when it first sees the verb."""
+    mark = mark_for(handler_class, verb)
+    if mark is not None and mark.trust:
+        return ()
+    targets = targets_of(handler_class)
+    found = [held_in_reach(roots_of_verb(target, verb.lower())) for target in targets]
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _notes(acts: Iterable[Finding], findings: tuple[Finding, ...]) -> tuple[str, ...]:
@@ -136,6 +148,10 @@ def _judge_function(function: Callable[..., object]) -> Verdict:
     if is_coroutine(function):
         return Verdict(name, "", "", STOCK, ("it is a coroutine",))
     findings = tuple(functions.held_because(function))
+    mark = mark_of(function)
+    if not findings and not (mark is not None and mark.trust):
+        finding = held_in_reach(roots_of(function, ()))
+        findings = () if finding is None else (finding,)
     reasons = tuple(finding.describe() for finding in findings)
     runs = ON_LOOP if findings else IN_PARALLEL
     return Verdict(name, "", "", runs, reasons, findings, marked=True, judged=True)

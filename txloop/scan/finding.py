@@ -23,6 +23,7 @@ class FindingKind(enum.Enum):
     WRITES_ARGUMENT = "changes its argument"
     ACTS_OUTSIDE = ""  # its name says what it does
     READS_WRITTEN = "reads what other code writes,"
+    REACHES = "reaches"  # of which a copy is of no use
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Finding:
     Attributes:
         kind: What the line does.
         name: What is shared, such as ``app.hits``.
-        file: The file of the line, as the interpreter names it.
+        file: The file of the line, as the interpreter names it; "" if it is not known.
         line: Its number, from 1.
         function: The qualified name of the function in which the line stands.
         remedy: What to do about it.
@@ -65,6 +66,7 @@ class Finding:
 
     def statement(self) -> str:
         """Return where it is and what happens there, without what to do about it."""
-        place = f"{short_path(self.file)}:{self.line}"
         act = f"{self.kind.value} {self.name}".strip()
-        return f"{place}: {self.function}() {act}"
+        if not self.file:
+            return f"it {act}"
+        return f"{short_path(self.file)}:{self.line}: {self.function}() {act}"

@@ -28,7 +28,7 @@ from txloop.watch.reach import Roots
 from txloop.watch.roots import ROOTS_OF, roots_of
 from txloop.watch.subject import Change, Subject
 from txloop.watch.templates import names_in_templates
-from txloop.watch.watch import Watch, why_held
+from txloop.watch.watch import Watch, held_in_reach
 
 __all__ = [
     "ROOTS_OF",
@@ -39,7 +39,7 @@ __all__ = [
     "Subject",
     "Watch",
     "WorkerWatch",
+    "held_in_reach",
     "names_in_templates",
     "roots_of",
-    "why_held",
 ]

@@ -25,8 +25,17 @@ from collections import deque
 from io import BytesIO, StringIO
 
 from txloop.cells.kinds import SCALARS
+from txloop.origin import own_module_of
 
-__all__ = ["ATOMS", "Kind", "is_live_stream", "kind_of", "why_held"]
+__all__ = [
+    "ATOMS",
+    "Kind",
+    "is_harmless",
+    "is_live_stream",
+    "is_tornados_application",
+    "kind_of",
+    "why_held",
+]
 
 ATOMS = SCALARS - {re.Pattern, zoneinfo.ZoneInfo}
 """Classes of immutable things without parts, which are the same if they are equal."""
@@ -151,6 +160,7 @@ _HARMLESS = {
     ("uvloop", "*"),
     ("tornado.httpclient", "*"),
     ("tornado.httpserver", "*"),
+    ("tornado.httputil", "HTTPServerConnectionDelegate"),
     ("tornado.ioloop", "*"),
     ("tornado.locale", "*"),
     ("tornado.log", "*"),
@@ -191,7 +201,7 @@ def _judged(cls: type) -> Kind:
         return Kind.HELD
     if _lists(_HELD_NEAR, names):
         return Kind.HELD_NEAR
-    if _lists(_HARMLESS, names):
+    if any(map(is_harmless, cls.__mro__)) and not _is_programs(cls):
         return Kind.NOTHING
     if cls is _CACHE:
         return Kind.CACHE
@@ -205,6 +215,24 @@ def _judged(cls: type) -> Kind:
     if any(module == "numpy" for module, _ in names):
         return Kind.NOTHING  # its scalars and dtypes
     return Kind.OBJECT
+
+
+def is_harmless(cls: type) -> bool:
+    """Tell whether what a class itself does to its objects is of no importance."""
+    return _lists(_HARMLESS, [(str(cls.__module__), cls.__name__)])
+
+
+def is_tornados_application(cls: type) -> bool:
+    """Tell whether it is Tornado's class of applications, or derived from it."""
+    return any(
+        each.__name__ == "Application" and each.__module__ == "tornado.web"
+        for each in cls.__mro__
+    )
+
+
+def _is_programs(cls: type) -> bool:
+    """Tell whether the program keeps what it likes on objects of the class."""
+    return own_module_of(cls) is not None or is_tornados_application(cls)
 
 
 def _lists(table: set[tuple[str, str]], names: list[tuple[str, str]]) -> bool:
@@ -237,7 +265,7 @@ def is_live_stream(thing: object) -> bool:
 def why_held(thing: object) -> str:
     """Return what is wrong with a copy of something that is held."""
     if issubclass(type(thing), threading.local):
-        return "which was set for this thread alone, in a threading.local"
+        return "it was set for this thread alone, in a threading.local"
     cls = type(thing)
     name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
-    return f"a {name}, of which a copy in another process is of no use"
+    return f"it is a {name}, of which a copy in another process is of no use"

@@ -27,7 +27,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from txloop.origin import is_own_function, is_own_module, own_module_of
 from txloop.scan.things import class_label, module_label
 from txloop.watch.ambient import MAKING_FILES, Ambient, Umask
-from txloop.watch.kinds import ATOMS, Kind, is_live_stream, kind_of
+from txloop.watch.kinds import (
+    ATOMS,
+    Kind,
+    is_harmless,
+    is_live_stream,
+    is_tornados_application,
+    kind_of,
+)
 from txloop.watch.names import imports_of, names_of, uses_any_attribute, uses_any_global
 from txloop.watch.parts import BUILTIN, attributes_of, contents_of, parts_of, wrapped
 from txloop.watch.pictures import (
@@ -409,11 +416,12 @@ class _Walk:
 
     def _names_tell(self, cls: type) -> bool:
         """Tell whether only code of the program uses attributes of these objects."""
-        if cls is threading.local or _is_tornados_application(cls):
+        if cls is threading.local or is_tornados_application(cls):
             return True
         foreign = [one for one in cls.__mro__ if not self._is_own(one)]
         return self._is_own(cls) and all(
-            one is threading.local or one.__module__ in _BARE for one in foreign
+            one is threading.local or one.__module__ in _BARE or is_harmless(one)
+            for one in foreign
         )
 
     def _is_own(self, cls: type) -> bool:
@@ -554,13 +562,6 @@ def _is_used(name: str, names: Set[str]) -> bool:
 
 def _class_attributes(cls: type) -> Mapping[str, object]:
     return cls.__dict__
-
-
-def _is_tornados_application(cls: type) -> bool:
-    return any(
-        each.__name__ == "Application" and each.__module__ == "tornado.web"
-        for each in cls.__mro__
-    )
 
 
 def is_by_reference(function: Any) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan import Finding, FindingKind
 from txloop.scan.remedy import short_path
 from txloop.watch.kinds import why_held
 from txloop.watch.names import line_of
@@ -17,15 +18,17 @@ from txloop.watch.pictures import Namespace
 
 if TYPE_CHECKING:
     from txloop.watch.pictures import Thing
-    from txloop.watch.reach import Place, Reach, Roots
+    from txloop.watch.reach import Held, Place, Reach, Roots
 
-__all__ = ["FIRST_RUNS", "SHARE", "Change", "Subject", "change_of"]
+__all__ = ["FIRST_RUNS", "SHARE", "Change", "Subject", "change_of", "finding_of"]
 
 FIRST_RUNS = 5
 """After so many runs in one process, all is looked at, whatever it takes."""
 
 SHARE = 0.02
 """Of a body's time, what the look after it may take."""
+
+_TRUSTING = "mark with @transactional(trust=True) if that does no harm"
 
 _MOST_CREDIT = 10.0  # looks that are saved up
 
@@ -74,6 +77,25 @@ def _where(place: Place | None) -> str:
         return ""
     file, line = short_path(place.code.co_filename), line_of(*place)
     return f", which {place.code.co_qualname}() uses at {file}:{line}"
+
+
+def finding_of(held: Held) -> Finding:
+    """Return what there is to say of something of which a copy is of no use."""
+    file, line, function = "", 0, ""
+    if held.place is not None:
+        code = held.place.code
+        file, line, function = code.co_filename, line_of(*held.place), code.co_qualname
+    return Finding(
+        FindingKind.REACHES,
+        held.name,
+        file,
+        line,
+        function,
+        f"{why_held(held.thing)}; {_TRUSTING}",
+        _TRUSTING,
+        thing=type(held.thing).__name__,
+        identity=id(held.thing),
+    )
 
 
 class Subject:
@@ -126,12 +148,7 @@ class Subject:
     def held(self) -> str | None:
         """Why a copy of what it reaches is of no use, or None."""
         held = self.reach.held
-        if held is None:
-            return None
-        return (
-            f"it reaches {held.name}, {why_held(held.thing)}{_where(held.place)}; mark "
-            "with @transactional(trust=True) if that does no harm"
-        )
+        return None if held is None else finding_of(held).describe()
 
     def look(self, credit_seconds: float) -> Change | None:
         """Return what has changed, if something is found in the time there is for it.

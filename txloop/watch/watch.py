@@ -24,15 +24,16 @@ from typing import TYPE_CHECKING
 from txloop.threadlocals import only_here
 from txloop.watch.reach import Held, Roots, census, reach_of
 from txloop.watch.roots import roots_of
-from txloop.watch.subject import Change, Subject
+from txloop.watch.subject import Change, Subject, finding_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from txloop.scan import Finding
     from txloop.types import Call
     from txloop.watch.reach import Reach, Table
 
-__all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "why_held"]
+__all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "held_in_reach"]
 
 STALE_SECONDS = 0.01
 """How old a look on the loop thread may be, at most."""
@@ -52,9 +53,10 @@ MOST_ROUNDS = 3
 _log = logging.getLogger("txloop")
 
 
-def why_held(roots: Roots) -> str | None:
+def held_in_reach(roots: Roots) -> Finding | None:
     """Return why a function can never run in a copy of the process, or None."""
-    return Subject(roots, reach_of(roots, {})).held
+    held = reach_of(roots, {}).held
+    return None if held is None else finding_of(held)
 
 
 class Watch:
