@@ -7,7 +7,7 @@ the replay must come to the same.
 
 from __future__ import annotations
 
-import random
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,7 +27,7 @@ KEYS = "abcdef"
 
 def step(values: MutableMapping[str, int], seed: int) -> int:
     """Change the values as the seed says; return what was seen."""
-    chance = random.Random(seed)
+    chance = Random(seed)
     seen = 0
     for _ in range(chance.randrange(1, 4)):
         source, target = chance.choice(KEYS), chance.choice(KEYS)
@@ -42,7 +42,7 @@ def play(
     journal: txloop.TList[tuple[int, int]],
     seed: int,
 ) -> None:
-    chance = random.Random(seed + 1)
+    chance = Random(seed + 1)
     if chance.random() < 0.1 and len(journal) < PIECES // 3:
         txloop.retry()
     if chance.random() < 0.3:

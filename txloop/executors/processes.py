@@ -35,7 +35,7 @@ from txloop.faults import faults_on_purpose
 from txloop.naming import named_roots
 from txloop.store import committed
 from txloop.types import Answer, Call, Outcome, Refusal
-from txloop.watch import Watch
+from txloop.watch import Watch, known_functions
 from txloop.weak import weakly
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class ProcessesExecutor:
 
     def _before_fork(self) -> None:
         assert self.watch is not None
-        self.watch.take_pictures(named_roots())
+        self.watch.take_pictures(named_roots(), known_functions())
 
     def renew(self) -> bool:
         return self._crew.renew()

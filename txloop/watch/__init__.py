@@ -25,7 +25,7 @@ from __future__ import annotations
 from txloop.watch.given import Given, GivenWatch
 from txloop.watch.in_worker import WorkerWatch
 from txloop.watch.reach import Roots
-from txloop.watch.roots import ROOTS_OF, roots_of
+from txloop.watch.roots import ROOTS_OF, add_functions, known_functions, roots_of
 from txloop.watch.subject import Change, Subject
 from txloop.watch.templates import names_in_templates
 from txloop.watch.watch import Watch, held_in_reach
@@ -39,7 +39,9 @@ __all__ = [
     "Subject",
     "Watch",
     "WorkerWatch",
+    "add_functions",
     "held_in_reach",
+    "known_functions",
     "names_in_templates",
     "roots_of",
 ]

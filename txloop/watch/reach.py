@@ -77,7 +77,8 @@ Table = dict[object, Thing]
 _ROUTING = frozenset(["default_router", "transforms", "wildcard_router"])
 
 _RENDERING = frozenset(["render", "render_string"])
-_RENDERED = ("ui_methods", "ui_modules")  # what templates use of an application
+# What templates use of a handler and its application.
+_RENDERED = ("application", "ui_methods", "ui_modules")
 
 # Bases that use no attribute of their own.
 _BARE = ("abc", "builtins", "typing")
@@ -102,12 +103,15 @@ class Roots:
         things: Objects, with the names that messages call them.
         names: Names that are used whatever the code says: methods that are called.
         template_names: Returns those that templates use; asked if any is rendered.
+        receiver: Stands for the object whose method runs: of its attributes, those
+            count that code names.
     """
 
     key: Hashable
     things: tuple[tuple[str, object], ...]
     names: frozenset[str] = frozenset()
     template_names: Callable[[], Iterable[str]] = tuple
+    receiver: types.SimpleNamespace | None = None
 
 
 class Held(NamedTuple):
@@ -143,6 +147,8 @@ def reach_of(roots: Roots, table: Table) -> Reach:
     """Return what a function can reach; new things are added to `table`."""
     walk = _Walk(table, roots.names)
     walk.template_names = roots.template_names
+    if roots.receiver is not None:
+        walk.begin_at_attributes(roots.receiver)
     walk.begin(roots.things)
     return walk.end()
 
@@ -227,6 +233,10 @@ class _Walk:
             if id(job.thing) not in self._seen:
                 self._seen.add(id(job.thing))
                 self._visit(job)
+
+    def begin_at_attributes(self, thing: types.SimpleNamespace) -> None:
+        """Walk from those attributes of an object, too, that code will name."""
+        self._add_space(_Job(thing, "", None, True), lambda: vars(thing))
 
     @property
     def found(self) -> list[Thing]:

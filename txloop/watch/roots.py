@@ -9,12 +9,26 @@ from typing import TYPE_CHECKING, Any
 from txloop.watch.reach import Roots, is_by_reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["ROOTS_OF", "roots_of"]
+__all__ = ["ROOTS_OF", "add_functions", "known_functions", "roots_of"]
 
 ROOTS_OF = "__txloop_roots__"
 """The attribute of a function that tells, given its arguments, what it really runs."""
+
+
+_functions: list[Callable[[], Iterable[Roots]]] = []  # filled at import
+
+
+def add_functions(roots: Callable[[], Iterable[Roots]]) -> None:
+    """Have pictures taken of all that these functions reach, called yet or not."""
+    _functions.append(roots)
+
+
+def known_functions() -> Iterator[Roots]:
+    """Yield the roots of the functions that `add_functions` tells, as it is now."""
+    for roots in _functions:
+        yield from roots()
 
 
 def roots_of(function: Callable[..., object], args: Sequence[object]) -> Roots:

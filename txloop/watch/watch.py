@@ -22,7 +22,7 @@ import time
 from typing import TYPE_CHECKING
 
 from txloop.threadlocals import only_here
-from txloop.watch.reach import Held, Roots, census, reach_of
+from txloop.watch.reach import Held, Reach, Roots, census, reach_of
 from txloop.watch.roots import roots_of
 from txloop.watch.subject import Change, Subject, finding_of
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from txloop.scan import Finding
     from txloop.types import Call
-    from txloop.watch.reach import Reach, Table
+    from txloop.watch.reach import Table
 
 __all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "held_in_reach"]
 
@@ -75,18 +75,28 @@ class Watch:
         self._subjects: dict[Hashable, Subject] = {}
         self._pictured = False
 
-    def take_pictures(self, things: Iterable[tuple[str, object]] = ()) -> None:
+    def take_pictures(
+        self,
+        things: Iterable[tuple[str, object]] = (),
+        functions: Iterable[Roots] = (),
+    ) -> None:
         """Picture all that the program has; called just before workers are forked.
 
         Args:
             things: What its modules may not lead to, with the program's names.
+            functions: Those of which calls may come: all that they reach is pictured,
+                however much there is besides.
         """
         self._table.clear()
         census(things, self._table)
-        self._pictured = True
+        for roots in functions:
+            if roots.key not in self._subjects:
+                self._subjects[roots.key] = Subject(roots, Reach())
         for subject in self._subjects.values():
             subject.reach = reach_of(subject.roots, self._table)
+            subject.epoch = self.epoch
             subject.begin_anew()
+        self._pictured = True
 
     def subject_of(self, call: Call) -> Subject:
         """Return what is known of a call's function."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from tornado.web import RequestHandler
 
-from txloop.watch import Roots, names_in_templates
+from txloop.watch import Roots, add_functions, names_in_templates
+from txloop.web.eligible import plan_for
+from txloop.web.targets import all_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from txloop.web.frozen import FrozenRequest
     from txloop.web.targets import Target
@@ -53,8 +56,20 @@ def _roots(target: Target, verb: str) -> Roots:
         (
             (handler_class.__qualname__, handler_class),
             *target.handler_kwargs.items(),
-            ("application", application),
         ),
         _METHODS | {verb},
         template_names,
+        SimpleNamespace(application=application, settings=application.settings),
     )
+
+
+def _verbs() -> Iterator[Roots]:
+    """Yield where the walks of all verbs begin that run as transactions."""
+    for target in all_targets():
+        for verb in target.handler_class.SUPPORTED_METHODS:
+            plan = plan_for(target.handler_class, verb)
+            if plan is not None and not plan.mark.trust:
+                yield roots_of_verb(target, verb.lower())
+
+
+add_functions(_verbs)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Target",
+    "all_targets",
     "applications",
     "mounted",
     "register_all",
@@ -112,9 +113,14 @@ def target_of(
     return target
 
 
+def all_targets() -> list[Target]:
+    """Return all targets that there are."""
+    return list(_targets.values())
+
+
 def targets_of(handler_class: type[RequestHandler]) -> list[Target]:
     """Return the known targets of a handler class."""
-    found = [one for one in _targets.values() if one.handler_class is handler_class]
+    found = [one for one in all_targets() if one.handler_class is handler_class]
     return sorted(found, key=operator.attrgetter("number"))
 
 
@@ -139,7 +145,7 @@ def _named_arguments() -> Iterator[tuple[str, object]]:
     """Yield what handlers and settings are given, with the names that it has there."""
     for application in list(_applications.values()):
         yield "application", application
-    for target in list(_targets.values()):
+    for target in all_targets():
         yield from target.handler_kwargs.items()
         for name, value in target.application.settings.items():
             yield f"settings[{name!r}]", value
