@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -213,6 +213,20 @@ class Engine:
         self.turn()
         (number,) = self.scripted.waiting.keys() - before
         return result, number
+
+    def run_in_turn(
+        self,
+        profile: Profile,
+        function: Callable[..., object],
+        *args: object,
+        times: int = 2,
+    ) -> list[Any]:
+        """Run calls of one function, one after the other; return their values."""
+        results = []
+        for _ in range(times):
+            results.append(self.submit(function, *args, profile=profile))
+            self.wait(results[-1])
+        return [result.value for result in results]
 
     def ask_all_workers(
         self, function: Callable[..., object], folder: Path

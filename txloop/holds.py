@@ -30,6 +30,12 @@ RENEW_SECONDS = 0.1
 RENEW_SHARE = 0.1
 """The share of the loop thread's time that this may take."""
 
+_LATE = (
+    "workers were forked before it was known what it reaches, and cannot be forked "
+    "anew while the program has threads; mark with @transactional(trust=True) if "
+    "nothing of it changes but containers"
+)
+
 _log = logging.getLogger("txloop")
 
 
@@ -77,6 +83,15 @@ class Holds:
                 _log.warning(
                     "%s runs on the loop thread: %s", profile.label, subject.held
                 )
+                return True
+            if subject.is_late:
+                _log.info(
+                    "%s runs on the loop thread until workers are forked anew: it "
+                    "reaches objects that were not looked at when they were",
+                    profile.label,
+                )
+                profile.home = _LATE
+                self._may_leave(profile)
                 return True
         return self._watch.copies and self._outdated(transaction)
 
@@ -152,9 +167,13 @@ class Holds:
         subject = self._subject_of(transaction)
         if subject is not None and self._watch.has_settled(subject):
             subject.settling = None
-            self._settled.append(profile)
-            if len(self._settled) == 1:
-                self._timers.call_later(self._renew_seconds, self._renew)
+            self._may_leave(profile)
+
+    def _may_leave(self, profile: Profile) -> None:
+        """Let a function leave as soon as workers have been forked anew."""
+        self._settled.append(profile)
+        if len(self._settled) == 1:
+            self._timers.call_later(self._renew_seconds, self._renew)
 
     def _renew(self) -> None:
         """Let those leave that have settled, to copies that know what is here now."""
@@ -167,6 +186,9 @@ class Holds:
         self._renew_seconds = max(RENEW_SECONDS, spent / RENEW_SHARE)
         if not renewed:
             _log.info("workers cannot be forked anew while the program has threads")
+            for profile in settled:
+                if profile.home is _LATE:  # not warned of yet
+                    _log.warning("%s runs on the loop thread: %s", profile.label, _LATE)
             return
         for profile in settled:
             _log.info(

@@ -13,8 +13,6 @@ import pytest
 from tests.engine import Tally, on
 from tests.logs import expect_log
 from txloop import TVar
-from txloop.executors import crew
-from txloop.watch.watch import CALM_RUNS, MOST_ROUNDS
 
 AWAY = ("processes", "threads")
 
@@ -24,25 +22,14 @@ CALLS = 30
 
 ledger: list[int] = []
 counts = {"calls": 0}
-cache: dict[str, int] = {}
 prices = {"tea": 1}
 
 
 @pytest.fixture(autouse=True)
 def _clean():
     ledger.clear()
-    cache.clear()
     counts["calls"] = 0
     prices["tea"] = 1
-
-
-def run_in_turn(engine, profile, function, *args, times=2):
-    """Run calls of one function, one after the other; return their values."""
-    results = []
-    for _ in range(times):
-        results.append(engine.submit(function, *args, profile=profile))
-        engine.wait(results[-1])
-    return [result.value for result in results]
 
 
 def known(engine, label="test"):
@@ -201,7 +188,7 @@ def test_what_a_function_changes_is_changed(engine, given):
 
     # WHEN
     with expect_log("txloop", HELD, 0 if serial else 1):
-        run_in_turn(engine, profile, function, *args)
+        engine.run_in_turn(profile, function, *args)
 
     # THEN
     assert [0, 1] == look()
@@ -218,7 +205,7 @@ def test_what_changes_nothing_stays_in_parallel(engine):
     profile = known(engine)
 
     # WHEN
-    values = run_in_turn(engine, profile, read, [1, 2], times=CALLS)
+    values = engine.run_in_turn(profile, read, [1, 2], times=CALLS)
 
     # THEN
     assert {(3, 0)} == {value[:2] for value in values}
@@ -306,7 +293,7 @@ def test_a_spoilt_worker_is_replaced_and_its_calls_run_elsewhere(engine):
     # GIVEN
     total.set(0)
     innocent, guilty = known(engine, "innocent"), known(engine)
-    run_in_turn(engine, innocent, count)
+    engine.run_in_turn(innocent, count)
     spawned = engine.processes._crew.spawned
 
     # WHEN they are sent together, so that some wait behind the one that spoils
@@ -322,96 +309,6 @@ def test_a_spoilt_worker_is_replaced_and_its_calls_run_elsewhere(engine):
     assert 2 == len(engine.processes._workers)
     assert {} == engine.processes._deaths
     assert innocent.home is None
-
-
-# What settles
-
-
-def remember(key):
-    known = key in cache
-    if not known:
-        cache[key] = len(key)
-    return os.getpid(), known
-
-
-@pytest.fixture
-def soon(engine, monkeypatch):
-    """Let what has settled leave at once, whatever threads libraries have."""
-    monkeypatch.setattr("txloop.holds.RENEW_SECONDS", 0.0)
-    monkeypatch.setattr("txloop.holds.RENEW_SHARE", float("inf"))
-    engine.dispatcher._holds._renew_seconds = 0.0
-    monkeypatch.setattr(crew, "threads_besides", list)
-
-
-def settle(engine, profile):
-    """Run calls until enough in a row have changed nothing."""
-    return run_in_turn(engine, profile, remember, "tea", times=1 + CALM_RUNS)
-
-
-@on("processes")
-def test_what_fills_a_cache_leaves_again_when_it_is_filled(engine, soon):
-    # GIVEN
-    profile = known(engine)
-    with expect_log("txloop", HELD):
-        held = settle(engine, profile)
-    spawned = engine.processes._crew.spawned
-
-    # WHEN
-    engine.until(lambda: profile.home is None)
-    ((pid, filled),) = run_in_turn(engine, profile, remember, "tea", times=1)
-
-    # THEN
-    assert [(os.getpid(), False), *[(os.getpid(), True)] * CALM_RUNS] == held
-    assert pid != os.getpid()
-    assert filled
-    assert spawned + 2 == engine.processes._crew.spawned
-
-
-@on("processes")
-def test_what_is_held_again_and_again_stays(engine, soon):
-    # GIVEN
-    profile = known(engine)
-    for _ in range(MOST_ROUNDS - 1):
-        cache.clear()
-        engine.dispatcher.note_program()
-        with expect_log("txloop", HELD):
-            settle(engine, profile)
-        engine.until(lambda: profile.home is None)
-
-    # WHEN
-    cache.clear()
-    engine.dispatcher.note_program()
-    with expect_log("txloop", HELD):
-        settle(engine, profile)
-    settle(engine, profile)
-
-    # THEN
-    assert profile.home is not None
-    assert [] == engine.dispatcher._holds._settled
-
-
-@on("processes")
-def test_with_another_thread_workers_are_not_forked_anew(engine, soon, monkeypatch):
-    # GIVEN
-    monkeypatch.undo()
-    monkeypatch.setattr("txloop.holds.RENEW_SHARE", float("inf"))
-    profile, end = known(engine), threading.Event()
-    thread = threading.Thread(target=end.wait)
-    with expect_log("txloop", HELD):
-        settle(engine, profile)
-    spawned = engine.processes._crew.spawned
-    thread.start()
-
-    # WHEN
-    try:
-        engine.until(lambda: not engine.dispatcher._holds._settled)
-    finally:
-        end.set()
-        thread.join()
-
-    # THEN
-    assert profile.home is not None
-    assert spawned == engine.processes._crew.spawned
 
 
 # What workers do not know of
@@ -430,7 +327,7 @@ def test_what_was_changed_before_a_first_call_is_known_to_it(engine):
 
     # WHEN
     with expect_log("txloop", f"{HELD}workers do not know of .*prices"):
-        values = run_in_turn(engine, profile, price)
+        values = engine.run_in_turn(profile, price)
 
     # THEN
     assert [(2, os.getpid())] * 2 == values
@@ -441,13 +338,13 @@ def test_what_was_changed_before_a_first_call_is_known_to_it(engine):
 def test_what_was_changed_between_two_calls_is_known_to_the_second(engine):
     # GIVEN
     profile = known(engine)
-    ((before, away),) = run_in_turn(engine, profile, price, times=1)
+    ((before, away),) = engine.run_in_turn(profile, price, times=1)
 
     # WHEN
     prices["tea"] = 2
     engine.dispatcher.note_program()
     with expect_log("txloop", f"{HELD}workers do not know of .*prices"):
-        values = run_in_turn(engine, profile, price)
+        values = engine.run_in_turn(profile, price)
 
     # THEN
     assert before == 1

@@ -217,7 +217,7 @@ class _Walk:
 
     def use_all(self) -> None:
         """Go into everything, whether code names it or not."""
-        self._any_attribute = self._any_global = True
+        self._any_attribute = self._any_global = self._makes_files = True
 
     def begin(
         self, things: Iterable[tuple[str, object]], most: int = 10 * MOST_THINGS

@@ -109,6 +109,8 @@ class Subject:
         rounds: How often it was held because of a change.
         calm: Runs in a row on the loop thread, since it is held, that changed nothing.
         settling: What it reached after the last such run; None if it is not to leave.
+        is_late: Whether some of what it reaches was not pictured when the workers were
+            forked, and may have changed since.
     """
 
     __slots__ = (
@@ -119,6 +121,7 @@ class Subject:
         "_seconds_a_part",
         "calm",
         "epoch",
+        "is_late",
         "looked_at",
         "reach",
         "roots",
@@ -134,6 +137,7 @@ class Subject:
         self.rounds = 0
         self.calm = 0
         self.settling: Subject | None = None
+        self.is_late = False
         self.begin_anew()
 
     def begin_anew(self) -> None:

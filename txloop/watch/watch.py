@@ -74,6 +74,7 @@ class Watch:
         self._table: Table = {}
         self._subjects: dict[Hashable, Subject] = {}
         self._pictured = False
+        self._pictured_in = 0  # which epoch
 
     def take_pictures(
         self,
@@ -95,8 +96,10 @@ class Watch:
         for subject in self._subjects.values():
             subject.reach = reach_of(subject.roots, self._table)
             subject.epoch = self.epoch
+            subject.is_late = False
             subject.begin_anew()
         self._pictured = True
+        self._pictured_in = self.epoch
 
     def subject_of(self, call: Call) -> Subject:
         """Return what is known of a call's function."""
@@ -106,11 +109,14 @@ class Watch:
         """Return what is known of a function; it is walked when first seen."""
         subject = self._subjects.get(roots.key)
         if subject is None:
+            known = len(self._table)
             reach = reach_of(roots, self._table)
             if not self.copies and reach.held is None:
                 reach.held = _only_here(reach)
             subject = self._subjects[roots.key] = Subject(roots, reach)
             subject.epoch = self.epoch - self._pictured  # it may have changed since
+            changing = self._pictured and self.epoch != self._pictured_in
+            subject.is_late = changing and len(self._table) > known
         return subject
 
     # On the loop thread
