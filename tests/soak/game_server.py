@@ -1,7 +1,8 @@
-"""``examples/astar.py`` with a shorter event log and its figures; run by `game`."""
+"""``examples/astar.py`` with slow requests and its figures; run by `game`."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import tornado.web
@@ -12,9 +13,14 @@ from examples.program import run
 from handlers.astar import make_application, make_game
 from handlers.astar_events import KEPT_EVENTS
 from handlers.astar_game import make_walls
+from handlers.astar_requests import GameHandler
 
 if TYPE_CHECKING:
     from tornado.web import Application
+
+
+LAG_SECONDS = 0.005
+"""How long each request waits: so that it runs in a worker, which may be killed."""
 
 
 class FiguresHandler(tornado.web.RequestHandler):
@@ -37,11 +43,16 @@ class FiguresHandler(tornado.web.RequestHandler):
         )
 
 
+def _lag(_handler: GameHandler) -> None:
+    time.sleep(LAG_SECONDS)
+
+
 def main() -> None:
     """Parse the example's options, and how many events are kept, and serve."""
     parser = make_game_parser()
     parser.add_argument("--kept", type=int, default=KEPT_EVENTS, help="events")
     options = parser.parse_args()
+    GameHandler.prepare = _lag  # type: ignore[assignment, method-assign] # of all its requests
 
     def make() -> Application:
         walls = make_walls(options.width, options.height, options.walls, options.seed)

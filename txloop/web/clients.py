@@ -10,7 +10,7 @@ is written. A client that is really gone shows by a reset, or by not taking the 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tornado.http1connection import HTTP1Connection
 from tornado.ioloop import IOLoop
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["hear_of_leaving", "keep_open", "let_close", "let_close_soon"]
 
+Leave: TypeAlias = "Callable[[Callable[[], object]], object]"
+
 _ATTRIBUTE = "_txloop_reader"
 
 
@@ -30,7 +32,8 @@ class _Reader:
     Attributes:
         connection: That of the request that is being answered, or None.
         ended: Whether its client has sent all that it will.
-        leave: Called when that is so.
+        leave: Called when that is so, with what closes the connection. It must not
+            know the connection, which would be kept alive by its own stream.
     """
 
     __slots__ = ("_stream", "connection", "ended", "leave")
@@ -39,7 +42,7 @@ class _Reader:
         self._stream = weakref.ref(stream)
         self.connection: weakref.ref[HTTP1Connection] | None = None
         self.ended = False
-        self.leave: Callable[[], object] | None = None
+        self.leave: Leave | None = None
 
     def read(self, buffer: bytearray | memoryview) -> int | None:
         """Read what there is, None if nothing: the end is nothing before the answer."""
@@ -52,8 +55,14 @@ class _Reader:
         stream.io_loop.add_callback(self._listen_no_more, stream)
         leave, self.leave = self.leave, None
         if leave is not None:
-            leave()
+            leave(self.close)
         return None
+
+    def close(self) -> None:
+        """Close the connection, whose client is not waited for any more."""
+        connection = None if self.connection is None else self.connection()
+        if connection is not None:
+            connection.close()
 
     def _awaited(self, stream: IOStream) -> bool:
         """Tell whether a request has come, and is not answered yet."""
@@ -91,13 +100,13 @@ def keep_open(connection: Any) -> None:
     reader.connection = weakref.ref(connection)
 
 
-def hear_of_leaving(connection: Any, leave: Callable[[], object]) -> None:
+def hear_of_leaving(connection: Any, leave: Leave) -> None:
     """Have `leave` called when the client has sent all that it will: it may be gone."""
     reader = _reader_of(connection)
     if reader is None:
         return
     if reader.ended:
-        leave()
+        leave(reader.close)
     else:
         reader.leave = leave
 

@@ -76,8 +76,7 @@ class TransactionDelegate(_HandlerDelegate):
             return None
         leave = functools.partial(dispatcher.leave, number)
         self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
-        close = self.connection.close  # type: ignore[attr-defined] # as above
-        hear_of_leaving(self.connection, functools.partial(leave, if_it_waits=close))
+        hear_of_leaving(self.connection, leave)
         return None
 
     def _answer(
