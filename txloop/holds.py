@@ -105,9 +105,10 @@ class Holds:
         for name in subject.reach.caches:
             _log.info("%s uses the cache of %s: each worker has its own", label, name)
         if not subject.reach.complete:
-            _log.info(
+            _log.warning(
                 "%s reaches more than %d plain objects: changes of the others are not "
-                "seen",
+                "seen; keep them in txloop containers if there are any, or mark with "
+                "@transactional(trust=True)",
                 label,
                 len(subject.reach.things),
             )

@@ -13,6 +13,7 @@ import enum
 import functools
 import ipaddress
 import logging
+import operator
 import pathlib
 import re
 import sys
@@ -55,6 +56,8 @@ class Kind(enum.Enum):
     FUNCTION = enum.auto()
     WRAPPER = enum.auto()  # methods, partials, properties
     CACHE = enum.auto()  # of `lru_cache`
+    GETTER = enum.auto()  # of `attrgetter` and the like
+    TEMPLATE = enum.auto()  # of Tornado's, or a loader of some
     CLASS = enum.auto()
     MODULE = enum.auto()
     VARIABLE = enum.auto()  # of a context
@@ -82,7 +85,7 @@ _CACHE = None if _made is types.FunctionType else _made  # as on PyPy
 _BASES = (
     # The first that fits counts.
     (Kind.NOTHING, (logging.Logger, logging.LoggerAdapter, logging.Handler)),
-    (Kind.NOTHING, (contextvars.Context, decimal.Context, re.Pattern)),
+    (Kind.NOTHING, (decimal.Context, re.Pattern)),
     (Kind.VARIABLE, (contextvars.ContextVar,)),
     (Kind.NOTHING, (types.CodeType, types.FrameType, types.TracebackType)),
     (Kind.NOTHING, (zoneinfo.ZoneInfo, datetime.tzinfo)),
@@ -93,6 +96,7 @@ _BASES = (
     (Kind.MODULE, (types.ModuleType,)),
     (Kind.FUNCTION, (types.FunctionType,)),
     (Kind.WRAPPER, _WRAPPERS),
+    (Kind.GETTER, (operator.attrgetter, operator.methodcaller)),
     (Kind.PARTS, (tuple, frozenset, types.MappingProxyType)),
     (Kind.LIST, (list, deque)),
     (Kind.DICT, (dict,)),
@@ -152,16 +156,46 @@ _HELD_NEAR = {
     ("numpy.random.mtrand", "RandomState"),
     ("numpy.random._generator", "Generator"),
     ("numpy.random.bit_generator", "BitGenerator"),
+    ("tornado.ioloop", "PeriodicCallback"),
+    # What goes on from call to call, and shows nothing of where it is.
+    ("_hashlib", "HASH"),
+    ("_hashlib", "HMAC"),
+    ("_blake2", "*"),
+    ("_md5", "*"),
+    ("_sha1", "*"),
+    ("_sha2", "*"),
+    ("_sha3", "*"),
+    ("hmac", "HMAC"),
+    ("zlib", "Compress"),
+    ("zlib", "Decompress"),
+    ("_bz2", "*"),
+    ("_lzma", "*"),
+    ("codecs", "IncrementalDecoder"),
+    ("codecs", "IncrementalEncoder"),
+    ("_multibytecodec", "*"),
+    ("pyexpat", "xmlparser"),
+    ("_lsprof", "Profiler"),
+    ("_contextvars", "Context"),
+    ("contextvars", "Context"),
+}
+
+_BUFFERS = {
+    ("_ctypes", "Array"),
+    ("_ctypes", "Structure"),
+    ("_ctypes", "Union"),
+    ("_ctypes", "_SimpleCData"),
 }
 
 _HARMLESS = {
     ("mmap", "mmap"),  # workers share it, as a rule
     ("random", "SystemRandom"),
     ("uvloop", "*"),
-    ("tornado.httpclient", "*"),
+    ("tornado.httpclient", "AsyncHTTPClient"),
+    ("tornado.httpclient", "HTTPClient"),
     ("tornado.httpserver", "*"),
     ("tornado.httputil", "HTTPServerConnectionDelegate"),
-    ("tornado.ioloop", "*"),
+    ("tornado.ioloop", "IOLoop"),
+    ("tornado.ioloop", "_Timeout"),
     ("tornado.locale", "*"),
     ("tornado.log", "*"),
     ("tornado.platform.asyncio", "*"),
@@ -172,7 +206,9 @@ _HARMLESS = {
     ("asyncio.events", "*"),
     ("_asyncio", "*"),
 }
-"""What no transaction changes, or what may well differ: loops, compiled templates."""
+"""What no transaction changes, or what may well differ: loops, parts of templates."""
+
+_TEMPLATES = {("tornado.template", "BaseLoader"), ("tornado.template", "Template")}
 
 _kinds: dict[type, Kind] = dict.fromkeys(ATOMS, Kind.NOTHING)
 """The kind of each class, as far as asked: a memory of `_judged`, for all threads."""
@@ -201,6 +237,8 @@ def _judged(cls: type) -> Kind:
         return Kind.HELD
     if _lists(_HELD_NEAR, names):
         return Kind.HELD_NEAR
+    if _lists(_TEMPLATES, names):
+        return Kind.TEMPLATE
     if any(map(is_harmless, cls.__mro__)) and not _is_programs(cls):
         return Kind.NOTHING
     if cls is _CACHE:
@@ -210,7 +248,7 @@ def _judged(cls: type) -> Kind:
             return kind
     if "__next__" in dir(cls) or issubclass(cls, types.CoroutineType):
         return Kind.HELD_NEAR
-    if _is_numpy_array(cls):
+    if _is_numpy_array(cls) or _lists(_BUFFERS, names):
         return Kind.BUFFER
     if any(module == "numpy" for module, _ in names):
         return Kind.NOTHING  # its scalars and dtypes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import re
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,15 @@ if TYPE_CHECKING:
 
     from txloop.scan.source import FunctionNode
 
-__all__ = ["imports_of", "line_of", "names_of", "uses_any_attribute", "uses_any_global"]
+__all__ = [
+    "imports_of",
+    "line_of",
+    "names_in_code",
+    "names_in_format",
+    "names_of",
+    "uses_any_attribute",
+    "uses_any_global",
+]
 
 _ANY_ATTRIBUTE = frozenset(
     [
@@ -31,11 +40,13 @@ _ANY_ATTRIBUTE = frozenset(
 
 _ANY_GLOBAL = frozenset(
     [
-        *("__dict__", "__globals__", "__import__", "eval", "exec", "getmembers"),
-        *("globals", "import_module", "modules", "vars"),
+        *("__globals__", "__import__", "eval", "exec", "globals", "import_module"),
+        "modules",
     ]
 )
 """Likewise, to globals."""
+
+_IN_FORMAT = re.compile(r"[.\[]([A-Za-z_]\w*)")
 
 _EFFECT = "on_commit"
 
@@ -56,7 +67,7 @@ def names_of(function: FunctionType) -> frozenset[str]:
     code = function.__code__
     found = _names.get(code)
     if found is None:
-        found = frozenset(_in_code(code))
+        found = frozenset(names_in_code(code))
         if _EFFECT in found:
             definition = Sources().definition(function)
             if definition is not None:
@@ -65,13 +76,26 @@ def names_of(function: FunctionType) -> frozenset[str]:
     return found
 
 
-def _in_code(code: CodeType) -> Iterator[str]:
+def names_in_code(code: CodeType) -> Iterator[str]:
+    """Yield the names and strings in a code object, and in those inside it."""
     yield from code.co_names
-    for constant in code.co_consts:
+    yield from _in_constants(code.co_consts)
+
+
+def _in_constants(constants: Iterable[object]) -> Iterator[str]:
+    for constant in constants:
         if isinstance(constant, CodeType):
-            yield from _in_code(constant)
+            yield from names_in_code(constant)
+        elif isinstance(constant, tuple):  # as of a class pattern
+            yield from _in_constants(constant)
         elif isinstance(constant, str):
             yield constant
+            yield from names_in_format(constant)
+
+
+def names_in_format(text: str) -> list[str]:
+    """Return the attributes and keys that `str.format` would look up."""
+    return _IN_FORMAT.findall(text) if "{" in text else []
 
 
 def imports_of(code: CodeType) -> frozenset[str]:
@@ -149,12 +173,16 @@ class _Finder(ast.NodeVisitor):
         self.names.add(node.attr)
         self.generic_visit(node)
 
+    def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        self.names.update(node.kwd_attrs)
+        self.generic_visit(node)
+
     def visit_alias(self, node: ast.alias) -> None:
         self.names.update(node.name.split("."))
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
-            self.names.add(node.value)
+            self.names.update((node.value, *names_in_format(node.value)))
 
 
 def uses_any_attribute(names: Iterable[str]) -> bool:
@@ -176,6 +204,6 @@ def line_of(code: CodeType, name: str) -> int:
     except Exception:  # PyPy's fails at variables of closures
         return code.co_firstlineno
     for constant in code.co_consts:
-        if isinstance(constant, CodeType) and name in set(_in_code(constant)):
+        if isinstance(constant, CodeType) and name in set(names_in_code(constant)):
             return line_of(constant, name)
     return code.co_firstlineno

@@ -36,7 +36,7 @@ def wrapped(thing: Any) -> Iterator[object]:
     if issubclass(cls, functools.partial | functools.partialmethod):
         yield thing.func
         yield from thing.args
-        yield from thing.keywords.values()
+        yield thing.keywords
     elif issubclass(cls, property):
         yield from (thing.fget, thing.fset, thing.fdel)
     elif issubclass(cls, functools.cached_property):

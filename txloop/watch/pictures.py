@@ -13,6 +13,7 @@ import abc
 import functools
 import gc
 import operator
+import weakref
 import zlib
 from collections import OrderedDict
 from contextlib import suppress
@@ -41,7 +42,7 @@ LARGE = 100_000
 
 _FIRST = 1_000
 
-_WHOLE_BYTES = 1 << 16  # of a larger buffer, samples are looked at
+_WHOLE_BYTES = 1 << 22  # of a larger buffer, samples are looked at
 _SAMPLES = 16
 _SAMPLE_BYTES = 1 << 12
 
@@ -204,23 +205,37 @@ class Members(Thing):
 
 
 class Living(Thing):
-    """A container that does not keep its members alive; it may only grow by a write."""
+    """A container that does not keep its members alive: they may vanish by themselves.
+
+    What it holds are references. Those that are pictured stay, and tell whether what
+    they led to lives: then it was taken out.
+    """
 
     __slots__ = ("_picture",)
 
     def retake(self) -> None:
-        self._picture = self._ids()
+        self._picture = self._look()
         self.parts = 1 + len(self._picture)
 
-    def _ids(self) -> frozenset[int]:
+    def _look(self) -> dict[int, tuple[Any, object]]:
+        """Return the references by their identities, each with what it stands for."""
         data = vars(self.object).get("data", ())
-        # A WeakValueDictionary has references as values, the others as keys or members.
-        references = list(data.values() if isinstance(data, dict) else data)
-        references += list(data) if isinstance(data, dict) else []
-        return frozenset(map(id, references))
+        if not isinstance(data, dict):  # a WeakSet's
+            return {id(one): (one, None) for one in list(data)}
+        pairs = list(data.items())
+        if issubclass(type(self.object), weakref.WeakValueDictionary):
+            pairs = [(value, key) for key, value in pairs]
+        return {id(one): (one, other) for one, other in pairs}
 
     def difference(self, names: Names | None) -> str | None:
-        return "" if self._ids() - self._picture else None
+        now = self._look()
+        for identity, (reference, other) in self._picture.items():
+            if identity not in now:
+                if weakref.ref.__call__(reference) is not None:
+                    return ""
+            elif not _same(other, now[identity][1]):
+                return ""
+        return "" if now.keys() - self._picture.keys() else None
 
 
 class Bytes(Thing):
@@ -273,7 +288,7 @@ class Results(Thing):
 class Namespace(Thing):
     """What has attributes: a module, a class, an object; of those some may matter."""
 
-    __slots__ = ("_look", "_picture")
+    __slots__ = ("_class", "_look", "_picture")
 
     def __init__(
         self,
@@ -292,10 +307,13 @@ class Namespace(Thing):
         return self._look()
 
     def retake(self) -> None:
+        self._class = type(self.object)
         self._picture = dict(self._look())
         self.parts = 1 + len(self._picture)
 
     def difference(self, names: Names | None) -> str | None:
+        if type(self.object) is not self._class:
+            return ".__class__"
         now, old = self._look(), self._picture
         present = old if names is None else names.present
         for name in present:

@@ -35,7 +35,14 @@ from txloop.watch.kinds import (
     is_tornados_application,
     kind_of,
 )
-from txloop.watch.names import imports_of, names_of, uses_any_attribute, uses_any_global
+from txloop.watch.names import (
+    imports_of,
+    names_in_code,
+    names_in_format,
+    names_of,
+    uses_any_attribute,
+    uses_any_global,
+)
 from txloop.watch.parts import BUILTIN, attributes_of, contents_of, parts_of, wrapped
 from txloop.watch.pictures import (
     INTERNAL,
@@ -46,6 +53,7 @@ from txloop.watch.pictures import (
     thing_of,
 )
 from txloop.watch.randomness import is_seeded, is_shared_generator, shared_generators
+from txloop.watch.templates import names_in_templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Set
@@ -68,7 +76,7 @@ MOST_THINGS = 20_000
 MOST_PICTURED = 2_000
 """After so many objects, the walk through the whole program ends."""
 
-_MOST_CHILDREN = 1_000
+_MOST_CHILDREN = 4_000
 """Of the parts of a container, so many are gone into."""
 
 Table = dict[object, Thing]
@@ -76,14 +84,37 @@ Table = dict[object, Thing]
 
 _ROUTING = frozenset(["default_router", "transforms", "wildcard_router"])
 
+# Settings that Tornado reads itself while a handler runs.
+_SETTINGS = frozenset(
+    [
+        *("autoescape", "compiled_template_cache", "cookie_secret", "debug"),
+        *("cross_origin_protection", "default_handler_args", "default_handler_class"),
+        *("key_version", "login_url", "serve_traceback", "static_handler_class"),
+        *("static_hash_cache", "static_path", "static_url_prefix", "template_loader"),
+        *("template_path", "template_whitespace", "trusted_origins"),
+        *("xsrf_cookie_kwargs", "xsrf_cookie_name", "xsrf_cookie_version"),
+        "xsrf_cookies",
+    ]
+)
+
+_CONSTRUCTORS = frozenset(["__init__", "__new__", "__post_init__"])
+_CONSTRUCTING = frozenset(["__class__", "type"])  # names that lead to an object's class
+
 _RENDERING = frozenset(["render", "render_string"])
 # What templates use of a handler and its application.
 _RENDERED = ("application", "ui_methods", "ui_modules")
 
-# Bases that use no attribute of their own.
-_BARE = ("abc", "builtins", "typing")
+# Bases that use no attribute of their own, and call no method but those of operators.
+_BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
 
-# Of functions of the standard library, what their closures keep to be fast.
+# Of handlers it is known what Tornado calls; what it calls of an application is called
+# on the loop thread.
+_CALLED_BY_NAME = (("tornado.web", "RequestHandler"), ("tornado.web", "Application"))
+
+_OF_CACHES = frozenset(functools.WRAPPER_ASSIGNMENTS) | {"__wrapped__"}
+_OF_CACHES |= {"cache_parameters", "cache_info", "cache_clear"}
+
+# Of functions of `functools`, what their closures keep to be fast.
 _MEMORIES = frozenset(["cache", "cache_token", "dispatch_cache", "hits", "misses"])
 
 
@@ -194,6 +225,7 @@ class _Space:
     near: bool
     whole: bool = False  # whether all of it is used, as of an object of a library
     used: set[str] | None = None  # of globals; of others, what the walk's code names
+    besides: frozenset[str] = frozenset()  # ... and a library's
     place: Place | None = None
 
 
@@ -211,13 +243,17 @@ class _Walk:
         self._own: dict[type, bool] = {}
         self._any_attribute = False
         self._any_global = False
+        self._constructs = False  # objects of classes that it has objects of
         self._makes_files = False
+        self._unconstructed: list[_Job] = []  # classes of objects
+        self._bare_functions: list[_Job] = []  # without attributes
         self.by_value = False
         self.template_names: Callable[[], Iterable[str]] = tuple
 
     def use_all(self) -> None:
         """Go into everything, whether code names it or not."""
         self._any_attribute = self._any_global = self._makes_files = True
+        self._constructs = True
 
     def begin(
         self, things: Iterable[tuple[str, object]], most: int = 10 * MOST_THINGS
@@ -255,7 +291,7 @@ class _Walk:
 
     def _names_of(self, space: _Space) -> Names | None:
         if space.used is None:
-            wanted, every = self._names, self._any_attribute
+            wanted, every = self._names | space.besides, self._any_attribute
         else:
             wanted, every = space.used, self._any_global
         if every or space.whole:
@@ -322,17 +358,28 @@ class _Walk:
             visit(self, job)
 
     def _visit_items(self, job: _Job) -> None:
-        parts = enumerate(islice(parts_of(job.thing), _MOST_CHILDREN))
-        self._add_all(((f"[{index}]", one) for index, one in parts), job)
+        parts = list(islice(parts_of(job.thing), _MOST_CHILDREN))
+        self._add_all(((f"[{index}]", one) for index, one in enumerate(parts)), job)
+        self._note_rest(job, parts)
         self._visit_subclass(job)
 
     def _visit_members(self, job: _Job) -> None:
-        parts = islice(parts_of(job.thing), _MOST_CHILDREN)
+        parts = list(islice(parts_of(job.thing), _MOST_CHILDREN))
         self._add_all((("", one) for one in parts), job)
+        self._note_rest(job, parts)
         self._visit_subclass(job)
 
+    def _note_rest(self, job: _Job, parts: list[object]) -> None:
+        """Take note of the parts that are too many to be gone into, if that matters."""
+        if len(parts) < _MOST_CHILDREN or self.by_value:
+            return
+        if any(map(_can_change, parts)):
+            self._reach.complete = False
+
     def _visit_dict(self, job: _Job) -> None:
-        for key, value in list(islice(dict.items(job.thing), _MOST_CHILDREN)):
+        items = list(islice(dict.items(job.thing), _MOST_CHILDREN))
+        self._note_rest(job, [value for _, value in items])
+        for key, value in items:
             known = type(key) in ATOMS
             label = f"{job.name}[{key!r}]" if known else f"{job.name}[...]"
             self._add(key, job.name, job.place, job.near)
@@ -346,19 +393,49 @@ class _Walk:
 
     def _visit_cache(self, job: _Job) -> None:
         self._reach.caches.append(job.name)
+        if vars(job.thing).keys() - _OF_CACHES:
+            self._add_space(job, lambda: vars(job.thing))
         self._add(job.thing.__wrapped__, job.name, job.place)
         self._add_all((("(...)", one) for one in cache_results(job.thing)), job)
 
     def _visit_wrapper(self, job: _Job) -> None:
         for part in wrapped(job.thing):
+            if type(part) is str:  # whose method `format` may be
+                self._use(frozenset(names_in_format(part)))
             self._add(part, job.name, job.place, job.near)
+        if issubclass(type(job.thing), classmethod):
+            self._construct()
+
+    def _visit_getter(self, job: _Job) -> None:
+        """Take the attributes that it gets for such as code names."""
+        _, arguments = job.thing.__reduce__()[:2]
+        names = [one for one in arguments if type(one) is str]
+        self._use(frozenset(part for name in names for part in name.split(".")))
+
+    def _visit_template(self, job: _Job) -> None:
+        """Go into what a template, or those of a loader, are given and use."""
+        attributes = vars(job.thing)
+        compiled = attributes.get("compiled")
+        if isinstance(compiled, types.CodeType):
+            self._use(frozenset(names_in_code(compiled)))
+        else:
+            self._use(frozenset(names_in_templates({"template_loader": job.thing}, "")))
+        for name in ("dict", "namespace"):
+            self._add(attributes.get(name), f"{job.name}.{name}", job.place, job.near)
+
+    def _visit_buffer(self, job: _Job) -> None:
+        """Go into an array of objects."""
+        dtype = getattr(job.thing, "dtype", None)
+        if getattr(dtype, "hasobject", False):
+            parts = job.thing.ravel()[:_MOST_CHILDREN].tolist()
+            self._add_all((("[...]", one) for one in parts), job)
 
     def _visit_function(self, job: _Job) -> None:
         function = job.thing
         code = function.__code__
         if type(code) is not types.CodeType:  # one of PyPy's own
             return
-        own = is_own_function(function)
+        own = is_own_function(function) or _is_made_by_program(function)
         if self.by_value and is_by_reference(function):
             return
         if own:
@@ -373,43 +450,95 @@ class _Walk:
             look = functools.partial(contents_of, function)
             space = self._space(job._replace(name=""), look, "cells")
             space.whole = True
+        of_functools = function.__module__ == "functools"
         for name, thing in cells.items():
-            if own or name not in _MEMORIES:
+            if not (of_functools and name in _MEMORIES):
                 self._add(thing, name, Place(code, name))
         defaults = [*(function.__defaults__ or ())]
         defaults += (function.__kwdefaults__ or {}).values()
         for default in defaults:
             name = f"a default of {job.name or code.co_name}"
             self._add(default, name, Place(code, code.co_name))
-        if own and vars(function):
+        if own and (vars(function) or self._any_attribute):
             self._add_space(job, lambda: vars(function))
+        elif own:  # code may give it some
+            self._bare_functions.append(job)
         elif "__wrapped__" in vars(function):
             self._add(function.__wrapped__, job.name, job.place)
 
-    def _visit_class(self, job: _Job) -> None:
+    def _visit_class(self, job: _Job, of_object: bool = False) -> None:
+        """Go into a class of the program's, and its bases.
+
+        Args:
+            job: The class.
+            of_object: Whether only an object of it is there: no other one is made of
+                it, as long as no code leads from that to its class.
+        """
         if self.by_value:
             return
+        called = self._is_called_by_library(job.thing)
         for cls in job.thing.__mro__:
             if not self._is_own(cls):
                 continue
             each = job._replace(thing=cls, name=class_label(cls))
-            self._seen.add(id(cls))
-            self._add_space(each, functools.partial(_class_attributes, cls))
+            if not of_object:
+                self._seen.add(id(cls))
+            space = self._add_space(
+                each, functools.partial(_class_attributes, cls), not of_object
+            )
+            if called:
+                attributes = list(space.thing.attributes.items())
+                self._enter(space, [name for name, one in attributes if _is_code(one)])
         if self._is_own(type(job.thing)):
             self._add(type(job.thing), class_label(type(job.thing)), job.place)
+
+    def _is_called_by_library(self, cls: type) -> bool:
+        """Tell whether a class is derived from one that calls methods by their names.
+
+        What its names are, no code of the program tells: ``default`` of a JSONEncoder,
+        ``visit_...`` of a NodeVisitor.
+        """
+        return any(
+            not self._is_own(base)
+            and base.__module__ not in _BARE
+            and (base.__module__, base.__name__) not in _CALLED_BY_NAME
+            and not is_harmless(base)
+            and base.__module__.partition(".")[0] != "txloop"
+            for base in cls.__mro__
+        )
 
     def _visit_module(self, job: _Job) -> None:
         for generator in shared_generators(job.thing, self._names):
             self._add(generator, job.name, job.place)
-        if is_own_module(job.thing) and not self.by_value:
+        own = is_own_module(job.thing) or _is_made_by_hand(job.thing)
+        if own and not self.by_value:
             self._add_space(job, lambda: job.thing.__dict__)
 
     def _visit_object(self, job: _Job) -> None:
         cls = type(job.thing)
         own = any(map(self._is_own, cls.__mro__))
         if own:
-            self._add(cls, class_label(cls), job.place)
+            self._add_class_of(job)
         self._visit_attributes(job, own)
+
+    def _add_class_of(self, job: _Job) -> None:
+        """Go into the class of an object, of which there need be no other."""
+        cls = type(job.thing)
+        key = "class of an object", cls
+        if self._constructs or not self._names.isdisjoint(_CONSTRUCTING):
+            self._add(cls, class_label(cls), job.place)
+        elif id(cls) not in self._seen and key not in self._seen:
+            self._seen.add(key)
+            each = _Job(cls, class_label(cls), job.place, job.near)
+            self._visit_class(each, of_object=True)
+            self._unconstructed.append(each)
+
+    def _construct(self) -> None:
+        """Go into the constructors of all classes, from now on and before."""
+        self._constructs = True
+        for job in self._unconstructed:
+            self._add(job.thing, job.name, job.place)
+        self._unconstructed.clear()
 
     def _visit_attributes(self, job: _Job, own: bool) -> None:
         look = attributes_of(job.thing)
@@ -454,13 +583,22 @@ class _Walk:
         self._spaces.append(space)
         return space
 
-    def _add_space(self, job: _Job, look: Callable[[], Mapping[str, object]]) -> None:
+    def _add_space(
+        self,
+        job: _Job,
+        look: Callable[[], Mapping[str, object]],
+        constructed: bool = True,
+    ) -> _Space:
         """Take in what has attributes, of which those count that code names."""
         space = self._space(job, look)
         names: Iterable[str] = list(look())
         if not self._any_attribute:
             names = [one for one in names if _is_used(one, self._names)]
+        if not constructed:
+            unnamed = _CONSTRUCTORS - self._names
+            names = [one for one in names if one not in unnamed]
         self._enter(space, names)
+        return space
 
     def _enter(
         self, space: _Space, names: Iterable[str], place: Place | None = None
@@ -484,7 +622,7 @@ class _Walk:
         if id(settings) not in self._seen:
             self._seen.add(id(settings))
             job = _Job(settings, name, space.place, space.near)
-            self._add_space(job, lambda: settings)
+            self._add_space(job, lambda: settings).besides = _SETTINGS
 
     def _use_globals(self, function: types.FunctionType) -> None:
         namespace = function.__globals__
@@ -534,11 +672,15 @@ class _Walk:
         if not new:
             return
         self._names |= new
+        if not new.isdisjoint(_CONSTRUCTING):
+            self._construct()
         self._makes_files = self._makes_files or not MAKING_FILES.isdisjoint(new)
         if self._any_attribute:
             return
         if uses_any_attribute(new):
             self._any_attribute = True
+            for job in self._bare_functions:
+                self._add_space(job, functools.partial(vars, job.thing))
             for space in self._spaces:
                 self._enter(space, list(space.thing.attributes))
             return
@@ -556,6 +698,9 @@ _VISITS: dict[Kind, Callable[[_Walk, _Job], None]] = {
     Kind.SET: _Walk._visit_members,
     Kind.CACHE: _Walk._visit_cache,
     Kind.WRAPPER: _Walk._visit_wrapper,
+    Kind.GETTER: _Walk._visit_getter,
+    Kind.TEMPLATE: _Walk._visit_template,
+    Kind.BUFFER: _Walk._visit_buffer,
     Kind.FUNCTION: _Walk._visit_function,
     Kind.CLASS: _Walk._visit_class,
     Kind.MODULE: _Walk._visit_module,
@@ -568,6 +713,36 @@ _VISITS: dict[Kind, Callable[[_Walk, _Job], None]] = {
 def _is_used(name: str, names: Set[str]) -> bool:
     # Those of the interpreter are called by operators.
     return name in names or (name.startswith("__") and name.endswith("__"))
+
+
+def _can_change(thing: object) -> bool:
+    return type(thing) not in ATOMS and kind_of(thing) not in (
+        *(Kind.NOTHING, Kind.CLASS, Kind.MODULE, Kind.FUNCTION, Kind.WRAPPER),
+        *(Kind.PARTS, Kind.GETTER),
+    )
+
+
+def _is_code(thing: object) -> bool:
+    kind = kind_of(thing)
+    return kind is Kind.FUNCTION or kind is Kind.WRAPPER
+
+
+def _is_made_by_program(function: types.FunctionType) -> bool:
+    """Tell whether a function has no file, and no module of a library either.
+
+    Dataclasses make such functions in the module of the class, `exec` in any namespace.
+    """
+    if not function.__code__.co_filename.startswith("<"):
+        return False
+    module = sys.modules.get(str(function.__globals__.get("__name__")))
+    return module is None or is_own_module(module)
+
+
+def _is_made_by_hand(module: types.ModuleType) -> bool:
+    """Tell whether a module has not been imported: the program keeps things in it."""
+    attributes = vars(module)
+    known = sys.modules.get(str(attributes.get("__name__"))) is module
+    return not known and not attributes.get("__file__")
 
 
 def _class_attributes(cls: type) -> Mapping[str, object]:

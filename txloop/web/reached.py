@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from tornado.web import RequestHandler
+from tornado.web import Application, RequestHandler
 
 from txloop.watch import Roots, add_functions, names_in_templates
 from txloop.web.eligible import plan_for
@@ -25,9 +25,9 @@ _VERBS = frozenset(verb.lower() for verb in RequestHandler.SUPPORTED_METHODS)
 
 # What Tornado calls of a handler, or a handler of itself, besides its verb. `on_finish`
 # runs on the loop thread, after the commit.
-_METHODS = (
-    frozenset(dir(RequestHandler)) - _VERBS - {"on_finish", "on_connection_close"}
-)
+_METHODS = frozenset(
+    name for name in dir(RequestHandler) if not name.startswith("__")
+) - {*_VERBS, "on_finish", "on_connection_close"}
 
 
 def roots_of_request(target: Target, frozen: FrozenRequest, *_: object) -> Roots:
@@ -57,9 +57,24 @@ def _roots(target: Target, verb: str) -> Roots:
             (handler_class.__qualname__, handler_class),
             *target.handler_kwargs.items(),
         ),
-        _METHODS | {verb},
+        _METHODS | {verb, "transforms"},
         template_names,
-        SimpleNamespace(application=application, settings=application.settings),
+        SimpleNamespace(
+            application=application,
+            settings=application.settings,
+            # What Tornado uses of it, without any code that names it.
+            reverse_url=_routes(application),
+            transforms=application.transforms,
+            ui=(application.ui_methods, application.ui_modules),
+        ),
+    )
+
+
+def _routes(application: Application) -> tuple[object, ...]:
+    """Return the lists and tables of routes, which may get more."""
+    routers = (application.default_router, application.wildcard_router)
+    return tuple(
+        one for router in routers for one in (router.rules, router.named_rules)
     )
 
 
