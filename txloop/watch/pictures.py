@@ -37,12 +37,12 @@ __all__ = [
     "thing_of",
 ]
 
-LARGE = 100_000
+LARGE = 1_000_000
 """Of a container with more parts, the length and the first ones are looked at."""
 
 _FIRST = 1_000
 
-_WHOLE_BYTES = 1 << 22  # of a larger buffer, samples are looked at
+_WHOLE_BYTES = 1 << 24  # of a larger buffer, samples are looked at
 _SAMPLES = 16
 _SAMPLE_BYTES = 1 << 12
 
@@ -103,15 +103,17 @@ class Thing(abc.ABC):
         name: What the program calls it.
         place: Where the program uses it, if known.
         parts: How much there is to look at.
+        whole: Whether all of it is looked at; not so if it is too large.
     """
 
-    __slots__ = ("name", "object", "parts", "place")
+    __slots__ = ("name", "object", "parts", "place", "whole")
 
     def __init__(self, thing: Any, name: str, place: Place | None) -> None:
         self.object = thing
         self.name = name
         self.place = place
         self.parts = 1
+        self.whole = True
         self.retake()
 
     @abc.abstractmethod
@@ -139,6 +141,7 @@ class Items(Thing):
         most = self._size if self._size <= LARGE else _FIRST
         self._picture = tuple(islice(self._base.__iter__(thing), most))
         self.parts = 1 + len(self._picture)
+        self.whole = most == self._size
 
     def difference(self, names: Names | None) -> str | None:
         thing, base = self.object, self._base
@@ -170,6 +173,7 @@ class Keys(Thing):
                 continue
             break
         self.parts = 1 + 2 * len(self._keys)
+        self.whole = most == self._size
 
     def difference(self, names: Names | None) -> str | None:
         thing, base = self.object, self._base
@@ -245,8 +249,9 @@ class Bytes(Thing):
 
     def retake(self) -> None:
         self._picture = _sum_of(self.object)
-        size = getattr(self.object, "nbytes", None) or len(self.object)
+        size = _view_of(self.object).nbytes
         self.parts = 1 + min(size, _WHOLE_BYTES) // _BYTES_A_PART
+        self.whole = size <= _WHOLE_BYTES
 
     def difference(self, names: Names | None) -> str | None:
         return None if _sum_of(self.object) == self._picture else ""
@@ -354,8 +359,7 @@ def _builtin_base(thing: object) -> Any:
 _BUILTIN = ("builtins", "collections", "_collections")
 
 
-def _sum_of(thing: Any) -> int:
-    """Return a checksum of a buffer; of a large one, of samples."""
+def _view_of(thing: Any) -> memoryview:
     view = memoryview(b"")
     with suppress(TypeError, ValueError, BufferError):
         view = memoryview(thing)
@@ -364,6 +368,12 @@ def _sum_of(thing: Any) -> int:
             view = memoryview(thing.tobytes())
     with suppress(TypeError):
         view = view.cast("B")
+    return view
+
+
+def _sum_of(thing: Any) -> int:
+    """Return a checksum of a buffer; of a large one, of samples."""
+    view = _view_of(thing)
     size = view.nbytes
     if size <= _WHOLE_BYTES:
         return zlib.crc32(view, size)

@@ -82,7 +82,7 @@ _MOST_CHILDREN = 4_000
 Table = dict[object, Thing]
 """What is under watch, by identity: one picture of each object is enough."""
 
-_ROUTING = frozenset(["default_router", "transforms", "wildcard_router"])
+_ROUTING = frozenset(["default_router", "wildcard_router"])
 
 # Settings that Tornado reads itself while a handler runs.
 _SETTINGS = frozenset(
@@ -102,7 +102,10 @@ _CONSTRUCTING = frozenset(["__class__", "type"])  # names that lead to an object
 
 _RENDERING = frozenset(["render", "render_string"])
 # What templates use of a handler and its application.
-_RENDERED = ("application", "ui_methods", "ui_modules")
+_RENDERED = (
+    *("application", "create_template_loader", "get_template_namespace"),
+    *("render_string", "template_loader", "ui_methods", "ui_modules"),
+)
 
 # Bases that use no attribute of their own, and call no method but those of operators.
 _BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
@@ -110,9 +113,6 @@ _BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
 # Of handlers it is known what Tornado calls; what it calls of an application is called
 # on the loop thread.
 _CALLED_BY_NAME = (("tornado.web", "RequestHandler"), ("tornado.web", "Application"))
-
-_OF_CACHES = frozenset(functools.WRAPPER_ASSIGNMENTS) | {"__wrapped__"}
-_OF_CACHES |= {"cache_parameters", "cache_info", "cache_clear"}
 
 # Of functions of `functools`, what their closures keep to be fast.
 _MEMORIES = frozenset(["cache", "cache_token", "dispatch_cache", "hits", "misses"])
@@ -353,6 +353,8 @@ class _Walk:
                 self._table[id(job.thing)] = known
         if known is not None and not isinstance(known, Namespace):
             self._note(job, known)
+            if not known.whole:
+                self._reach.complete = False
         visit = _VISITS.get(kind)
         if visit is not None:
             visit(self, job)
@@ -393,8 +395,7 @@ class _Walk:
 
     def _visit_cache(self, job: _Job) -> None:
         self._reach.caches.append(job.name)
-        if vars(job.thing).keys() - _OF_CACHES:
-            self._add_space(job, lambda: vars(job.thing))
+        self._add_space(job, lambda: vars(job.thing))
         self._add(job.thing.__wrapped__, job.name, job.place)
         self._add_all((("(...)", one) for one in cache_results(job.thing)), job)
 

@@ -24,10 +24,10 @@ __all__ = ["roots_of_request", "roots_of_verb"]
 _VERBS = frozenset(verb.lower() for verb in RequestHandler.SUPPORTED_METHODS)
 
 # What Tornado calls of a handler, or a handler of itself, besides its verb. `on_finish`
-# runs on the loop thread, after the commit.
+# runs on the loop thread, after the commit; what renders, only the program's code calls.
 _METHODS = frozenset(
     name for name in dir(RequestHandler) if not name.startswith("__")
-) - {*_VERBS, "on_finish", "on_connection_close"}
+) - {*_VERBS, "on_finish", "on_connection_close", "render", "render_string"}
 
 
 def roots_of_request(target: Target, frozen: FrozenRequest, *_: object) -> Roots:
@@ -56,6 +56,7 @@ def _roots(target: Target, verb: str) -> Roots:
         (
             (handler_class.__qualname__, handler_class),
             *target.handler_kwargs.items(),
+            ("initialize", target.handler_kwargs),
         ),
         _METHODS | {verb, "transforms"},
         template_names,
