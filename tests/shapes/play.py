@@ -38,7 +38,8 @@ REQUESTS = 12
 FEWER, FEWEST = 8, 4  # where each costs a new worker, and where nothing is lost
 READS = 6
 MOST_LOOKS = 200  # until what was stale must be known
-MOST_ROUNDS = 30  # of as many requests, until what settles must have settled
+MOST_ROUNDS = 30  # of as many requests, until what settles must have settled ...
+SETTLE_SECONDS = 0.05  # ... with such breaks: workers are forked anew now and then only
 
 GROUPS = {
     "writing": (
@@ -52,6 +53,8 @@ GROUPS = {
         "objects",
         "operators",
         "functions",
+        "hooks",
+        "moving",
         "decorators",
         "iterators",
         "application",
@@ -61,6 +64,7 @@ GROUPS = {
         "stale",
         "stale_objects",
         "stale_around",
+        "stale_parts",
         "steady",
         "steady_objects",
     ),
@@ -219,6 +223,7 @@ class Asker:
             if told.settled:
                 return
             told.phases.append(await self._phase(shape, clients, self.requests))
+            await asyncio.sleep(SETTLE_SECONDS)
 
 
 class Client:

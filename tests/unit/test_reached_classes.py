@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from tornado.routing import Router
 from tornado.tcpserver import TCPServer
-from tornado.web import Application, RequestHandler
+from tornado.web import Application, OutputTransform, RequestHandler
 
 from txloop.watch.reach import Roots, reach_of
+from txloop.web.reached import roots_of_verb
+from txloop.web.targets import target_of
 
 
 class Handler(RequestHandler):
@@ -78,3 +80,21 @@ def test_what_only_tornado_keeps_there_is_not():
 
     # THEN
     assert not any(one.object is thing.seen for one in found.things)
+
+
+seen_by_transform: list[int] = []
+
+
+class Transform(OutputTransform):
+    def transform_first_chunk(self, status_code, headers, chunk, finishing):
+        seen_by_transform.append(status_code)
+        return status_code, headers, chunk
+
+
+def test_what_transforms_of_responses_use_is_under_watch():
+    application = Application([("/", Handler)], transforms=[Transform])
+    target = target_of(application, Handler, {})
+
+    found = reach_of(roots_of_verb(target, "get"), {})
+
+    assert any(one.object is seen_by_transform for one in found.things)

@@ -24,7 +24,7 @@ __all__ = ["roots_of_request", "roots_of_verb"]
 _VERBS = frozenset(verb.lower() for verb in RequestHandler.SUPPORTED_METHODS)
 
 # What Tornado calls of a handler, or a handler of itself, besides its verb. `on_finish`
-# runs on the loop thread, after the commit; what renders, only the program's code calls.
+# runs on the loop thread, after the commit. What renders, only the program calls.
 _METHODS = frozenset(
     name for name in dir(RequestHandler) if not name.startswith("__")
 ) - {*_VERBS, "on_finish", "on_connection_close", "render", "render_string"}
