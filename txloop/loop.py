@@ -20,12 +20,12 @@ from tornado.process import task_id
 from tornado.web import Finish
 
 from txloop import stmlog
-from txloop.attempt import current
 from txloop.dispatch import Dispatcher
 from txloop.functions import FunctionCalls, check_awaitable, is_coroutine
 from txloop.logs import capture_records
 from txloop.marks import mark_of
 from txloop.options import Options, take_executor
+from txloop.refusing import refusing
 from txloop.reloading import end_at_reload
 from txloop.shutdown import drain_on_signals
 
@@ -87,6 +87,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         finally:
             self._started_here = False
 
+    @refusing
     def close(self, all_fds: bool = False) -> None:
         self.dispatcher.close()
         super().close(all_fds)
@@ -183,6 +184,10 @@ class TransactionLoop(BaseAsyncIOLoop):
     def _watches(self, fd: int) -> bool:
         return fd in self.readers or fd in self.writers
 
+    # Asyncio's loop refuses attempts, but these change something before it is asked.
+    add_handler = refusing(BaseAsyncIOLoop.add_handler)
+    remove_timeout = refusing(BaseAsyncIOLoop.remove_timeout)  # type: ignore[arg-type] # of a subclass
+
 
 async def _close_at_the_end(dispatcher: Dispatcher) -> AsyncGenerator[None, None]:
     # It must not know the loop, which would be kept alive by a generator of its own.
@@ -260,13 +265,10 @@ def _calls_beside(loop: BaseAsyncIOLoop) -> FunctionCalls:
 _stock_new = AsyncIOMainLoop.__new__
 
 
+@refusing  # attempts: whoever wants the current loop does not find it, and comes here
 def _new_main_loop(
     cls: type[AsyncIOMainLoop], *args: object, **kwargs: object
 ) -> AsyncIOMainLoop:
-    attempt = current()
-    if attempt is not None and attempt.speculative:
-        # Somebody wants the current loop, which is hidden.
-        attempt.abandon("it uses the running event loop")
     if cls is AsyncIOMainLoop:
         configured, options = IOLoop._save_configuration()
         if isinstance(configured, type) and issubclass(configured, TransactionLoop):
@@ -276,6 +278,11 @@ def _new_main_loop(
 
 
 AsyncIOMainLoop.__new__ = _new_main_loop  # type: ignore[method-assign,assignment] # in place
+
+
+# These change the object itself, or ask what may be a copy of it.
+for _name in ("is_running", "start", "stop"):
+    setattr(PeriodicCallback, _name, refusing(getattr(PeriodicCallback, _name)))
 
 
 def _run_yielded_call(yielded: tuple[object, ...]) -> asyncio.Future[object]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import random
+import signal
 import socket
 import sys
 import types
@@ -44,6 +46,61 @@ def test_workers_are_other_processes(engine, tmp_path):
 
     assert 3 == len({os.getpid(), *pids})
     assert sorted(pids) == sorted(one.pid for one in engine.processes._workers)
+
+
+@pytest.fixture
+def _impatient_sockets():
+    """Let new sockets time out at once, as a program may have it."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(0.001)
+    yield
+    socket.setdefaulttimeout(before)
+
+
+def forked_again(engine, tmp_path):
+    """Return the workers that there are when some have died."""
+    (first, *_) = engine.ask_all_workers(os.getpid, tmp_path)
+    with expect_log("txloop", rf"worker {first} died"):
+        os.kill(first, signal.SIGKILL)
+        engine.until(lambda: first not in {one.pid for one in ready(engine)})
+        engine.until(lambda: len(ready(engine)) == engine.workers)
+    return {one.pid for one in ready(engine)}
+
+
+def ready(engine):
+    return [one for one in engine.processes._workers if one.ready]
+
+
+@pytest.mark.usefixtures("_impatient_sockets")
+def test_the_default_timeout_of_sockets_is_not_that_of_workers(tmp_path):
+    with running("processes") as engine:
+        # GIVEN workers that were forked with it
+        before = forked_again(engine, tmp_path)
+
+        # WHEN they have nothing to do, and then more to send than a socket takes
+        engine.loop.run_until_complete(asyncio.sleep(0.02))
+        large = engine.run(bytes, 10_000_000)
+        after = set(engine.ask_all_workers(os.getpid, tmp_path))
+
+        # THEN
+        assert bytes(10_000_000) == large
+        assert before == after
+
+
+def test_a_default_timeout_that_comes_later_is_not_that_of_workers(engine, tmp_path):
+    # GIVEN
+    engine.ask_all_workers(os.getpid, tmp_path)
+    socket.setdefaulttimeout(0.001)
+
+    # WHEN
+    try:
+        before = forked_again(engine, tmp_path)
+        engine.loop.run_until_complete(asyncio.sleep(0.02))
+    finally:
+        socket.setdefaulttimeout(None)
+
+    # THEN
+    assert before == set(engine.ask_all_workers(os.getpid, tmp_path))
 
 
 def draw():

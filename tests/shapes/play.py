@@ -69,6 +69,7 @@ GROUPS = {
         "steady_objects",
     ),
     "process": ("outside",),
+    "calls": ("process_calls",),
     # Workers are not forked anew in a process that has threads, as some above.
     "settling": ("settling",),
 }

@@ -437,6 +437,40 @@ class TestActs:
         assert [act] * bool(act) == [one.name for one in found]
         assert () == scan_handler(module.Handler, "get")
 
+    @pytest.mark.parametrize(
+        ("call", "name"),
+        [
+            ("atexit.register(print)", "atexit.register"),
+            ("gc.disable()", "gc.disable"),
+            ("mimetypes.add_type('a/b', '.b')", "mimetypes.add_type"),
+            ("os.nice(1)", "os.nice"),
+            ("set_signal(1, set_signal)", "signal.signal"),
+            ("signal.setitimer(signal.ITIMER_REAL, 1)", "signal.setitimer"),
+            ("gc.collect()", ""),
+            ("mimetypes.guess_type('a.b')", ""),
+            ("signal.getsignal(1)", ""),
+        ],
+    )
+    def test_call_that_changes_the_process(
+        self, call: str, name: str, load: Load
+    ) -> None:
+        """It is found whoever has marked the handler."""
+        module = load(f"""
+        import atexit, gc, mimetypes, os, signal
+        from signal import signal as set_signal
+        class Handler:
+            def get(self):
+                self.change()
+            def change(self):
+                {call}
+        """)
+
+        found = scan_handler(module.Handler, "get")
+
+        assert [name] * bool(name) == [one.name for one in found]
+        for one in found:
+            assert f"change() changes the whole process by {name}; leave" in str(one)
+
     def test_at_commit_it_is_free(self, load: Load) -> None:
         load("def on_commit(function, *args): ...", "txloop.fake")
         module = load("""

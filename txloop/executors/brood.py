@@ -117,6 +117,9 @@ class _Brood:
             self._tell(Report(number, 0, errno.EMFILE))
             return
         connection = socket.socket(fileno=fds[0])
+        # A worker waits for calls as long as need be, and for room to answer, whatever
+        # the program has made the default timeout of sockets, here or at the other end.
+        connection.settimeout(None)
         try:
             pid = os.fork()
         except OSError as error:

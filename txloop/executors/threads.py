@@ -27,6 +27,7 @@ from txloop.executors.isolation import isolated
 from txloop.executors.thread_worker import WorkerThread
 from txloop.executors.transport import adjusted
 from txloop.executors.wire import UNPICKLABLE
+from txloop.refusing import guard_loop
 from txloop.store import committed
 from txloop.types import Answer, Call, Outcome, Refusal
 from txloop.watch import Watch
@@ -78,6 +79,7 @@ class ThreadsExecutor:
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         self._reactor = reactor
         self._deliver = deliver
+        guard_loop(reactor)
         self._handover.ring = weakly(self._ring)
         self._fill()
 

@@ -33,6 +33,7 @@ from txloop.executors.wire import (
 )
 from txloop.faults import faults_on_purpose
 from txloop.outside import guard
+from txloop.refusing import disown_loops
 from txloop.running import run_attempt
 from txloop.store import committed
 from txloop.timing import Delay
@@ -83,6 +84,7 @@ def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
     random.seed()
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
+    disown_loops()
     committed.become_replica(number << _NUMBER_BITS)
     _promise_last_words(connection.fileno())
     reply: Callable[[bytes], None] = connection.sendall

@@ -16,6 +16,7 @@ from txloop.scan.element import element
 from txloop.scan.frame import Nested
 from txloop.scan.member import class_of, member
 from txloop.scan.outside import act_of
+from txloop.scan.process import process_changer
 from txloop.scan.references import prefix_of
 from txloop.scan.things import (
     GETTERS,
@@ -151,6 +152,9 @@ class Calls(Expressions):
         act = act_of(thing, node)
         if act is not None:
             self.act_outside(act, node)
+        changer = process_changer(thing)
+        if changer is not None:
+            self.change_process(changer, node)
         given = arguments.positional
         first = given[0] if given else None
         name = constant(node.args[1]) if len(node.args) > 1 else None

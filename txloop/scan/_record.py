@@ -115,6 +115,11 @@ class Record(ast.NodeVisitor, abc.ABC):
         elif is_plain(value.thing) or is_iterator(value.thing):
             self._change(value, node, certain=True)
 
+    def change_process(self, changer: str, node: ast.AST) -> None:
+        """Write down that a function is called that changes the whole process."""
+        live = Live(UNKNOWN, changer, Family.GLOBAL)
+        self._write_down(Act.ASSIGN, FindingKind.CHANGES_PROCESS, live, node)
+
     def act_outside(self, words: str, node: ast.AST) -> None:
         """Write down that the world outside the program is changed."""
         live = Live(UNKNOWN, words, Family.GLOBAL)

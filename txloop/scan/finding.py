@@ -21,6 +21,7 @@ class FindingKind(enum.Enum):
     WRITES_CLOSURE = "changes the closure variable"
     WRITES_APPLICATION = "changes the application's"
     WRITES_ARGUMENT = "changes its argument"
+    CHANGES_PROCESS = "changes the whole process by"
     ACTS_OUTSIDE = ""  # its name says what it does
     READS_WRITTEN = "reads what other code writes,"
     REACHES = "reaches"  # of which a copy is of no use
