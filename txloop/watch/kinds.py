@@ -145,7 +145,6 @@ _HELD_NEAR = {
     ("multiprocessing.sharedctypes", "*"),
     ("asyncio.queues", "Queue"),
     ("asyncio.locks", "*"),
-    ("asyncio.events", "Handle"),
     ("_asyncio", "Future"),
     ("_asyncio", "Task"),
     ("asyncio.futures", "Future"),
