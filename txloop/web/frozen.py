@@ -104,7 +104,8 @@ class FrozenRequest:
         real = request.connection
         client = getattr(real, "context", None)
         tied = None if self._arrived else real
-        recorder = Recorder(request.method, client, tied, request.version)
+        later = getattr(real, "real", None) if self._arrived else None
+        recorder = Recorder(request.method, client, tied, request.version, later)
         request.connection = recorder
         return request, recorder
 
@@ -126,8 +127,9 @@ def _copied(request: HTTPServerRequest) -> dict[str, object]:
 class _Client:
     """Stands for the connection of a request that runs away from the loop thread."""
 
-    def __init__(self, context: object) -> None:
+    def __init__(self, context: object, real: object) -> None:
         self.context = context
+        self.real = real
 
 
 def _request_of(
@@ -137,7 +139,8 @@ def _request_of(
     if "server_connection" in state:
         tied = TiedObject("server_connection", ties.server_connection)
         state["server_connection"] = tied if state["server_connection"] else None
-    state["connection"] = _Client(tied_context(about, ties.context))
+    context = tied_context(about, ties.context)
+    state["connection"] = _Client(context, ties.connection)
     vars(request).update(state)
     return request
 
