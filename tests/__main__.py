@@ -1,8 +1,8 @@
 """Run all tests: ``python -m tests``, on two cores at once.
 
 Three runs of pytest go side by side, each with its part of the folders; the third one,
-Tornado's own suite, mostly sleeps. Threads of one process would be in the way of tests
-that fork. What arguments ask for is run by pytest as it is:
+Tornado's own suite, waits for more than half of its time. Threads of one process would
+be in the way of tests that fork. What arguments ask for is run by pytest as it is:
 ``python -m tests tests/unit -x``.
 """
 
@@ -24,7 +24,7 @@ ONE_PART = ("browser", "http", "loop", "soak")
 """Folders that take as long as all others together."""
 
 ASLEEP = "tests/loop/test_tornado_suite.py"
-"""What waits for most of its time, and so costs the other parts little."""
+"""What waits for much of its time, and so costs the other parts little."""
 
 
 def parts() -> list[list[str]]:

@@ -205,10 +205,9 @@ class ThreadsExecutor:
         if self._deliver is None or assignment.condemned:
             plea.refuse()
             return
-        number = assignment.work.number
-        self._deliver(number, plea)
+        self._deliver(assignment.work.number, plea)
         if plea.granted:
-            self._forget(number)
+            self._forget(assignment.work.number)
 
     def _tell(self, number: int, answer: Answer) -> None:
         if self._deliver is None:  # an answer before this one has closed us
