@@ -45,6 +45,7 @@ class Act:
         files: The indices of the arguments that are paths.
         lists: Whether the folder of each has other files in it afterwards.
         harmless: Tells of arguments whether nothing is changed by them.
+        bound: Whether what it makes is of use in one thread only.
     """
 
     words: str
@@ -52,6 +53,7 @@ class Act:
     files: tuple[int, ...] = ()
     lists: bool = False
     harmless: Callable[[Arguments], bool] = _never
+    bound: bool = False
 
     def what(self, arguments: Arguments) -> str | None:
         """Say what is about to be done; None if that changes nothing."""
@@ -185,6 +187,6 @@ ACTS: dict[str, Act] = {
     "syslog.openlog": _LOGS,
     "syslog.syslog": _LOGS,
     # Databases: one in memory ends with the attempt
-    "sqlite3.connect": Act("opens the database", harmless=_is_in_memory),
+    "sqlite3.connect": Act("opens the database", harmless=_is_in_memory, bound=True),
 }
 """By event: what is about to be done."""

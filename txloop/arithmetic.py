@@ -41,6 +41,9 @@ def _settings(decimals: decimal.Context) -> tuple[object, ...]:
     return (*settings, frozenset(traps))
 
 
+_SETTINGS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps")
+
+
 def same_decimals(one: decimal.Context, other: decimal.Context) -> bool:
     """Tell whether they compute alike."""
     return one is other or _settings(one) == _settings(other)
@@ -49,7 +52,7 @@ def same_decimals(one: decimal.Context, other: decimal.Context) -> bool:
 class OwnDecimals:
     """An attempt's own copy of decimal's context, so that it can be thrown away."""
 
-    __slots__ = ("_before", "_copy")
+    __slots__ = ("_before", "_copy", "_shared")
 
     def __init__(self, context: contextvars.Context) -> None:
         """Put a copy into `context`, if there is one in it that others share."""
@@ -58,6 +61,7 @@ class OwnDecimals:
         if DECIMAL is not None and shared is not None:
             self._copy = shared.copy()
             self._before = _settings(shared)
+            self._shared = shared
             context.run(DECIMAL.set, self._copy)
 
     @property
@@ -68,6 +72,14 @@ class OwnDecimals:
         own anyway.
         """
         return self._copy is not None and _settings(self._copy) != self._before
+
+    def share(self) -> None:
+        """Change what others share likewise: the attempt is not thrown away.
+
+        Called while the loop thread waits.
+        """
+        for name in _SETTINGS:
+            setattr(self._shared, name, getattr(self._copy, name))
 
 
 NumpyState: TypeAlias = tuple[dict[str, str], int, object]

@@ -33,7 +33,7 @@ from txloop.writes import KeyedWrites
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Collection, Hashable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Mapping
 
 __all__ = ["Attempt", "current", "make_current"]
 
@@ -55,6 +55,8 @@ class Attempt:
         warns: Whether the program should be told of that.
         files: Those outside that it has read, where it is stopped before it changes
             any; None where it may.
+        plead: Asks whether it may change some all the same, and why it would have to
+            stay on the loop thread otherwise; None where nobody hears that.
         error_answered: Whether it raised and made the answer to that itself.
         effects: What to run at commit.
         variables: The context variables that effects find: as they are at the end.
@@ -78,6 +80,7 @@ class Attempt:
         "fixed",
         "item_reads",
         "patience_seconds",
+        "plead",
         "presences",
         "records",
         "retrying",
@@ -104,6 +107,7 @@ class Attempt:
         self.abandoned: str | None = None
         self.warns = False
         self.files: set[str] | None = None
+        self.plead: Callable[[Attempt, str], bool] | None = None
         self.error_answered = False
         self.effects: list[Effect] = []
         self.variables = Variables(contextvars.copy_context())
@@ -267,6 +271,16 @@ class Attempt:
         """Give this attempt up: its call has to start anew on the loop thread."""
         self.abandoned = reason
         raise BecomeInevitable(reason)
+
+    def stay(self, version: int) -> None:
+        """Make it one that is not thrown away: it goes on as if on the loop thread.
+
+        Args:
+            version: What it reads from now on; all that it has read is the same there.
+        """
+        self.snapshot = version
+        self.speculative = False
+        self.files = None
 
     def retry(self, timeout_seconds: float | None) -> Never:
         """Give this attempt up until something that it has read changes.

@@ -36,6 +36,7 @@ from txloop.outside import note_changes, outdated
 from txloop.owner import claim, release
 from txloop.pending import Done, Transaction
 from txloop.placement import Placement
+from txloop.plea import Plea
 from txloop.profile import Profile, Profiles, Stats
 from txloop.rounds import Rounds
 from txloop.running import run_body
@@ -392,8 +393,11 @@ class Dispatcher:
 
     # Out
 
-    def _deliver(self, number: int, answer: Answer) -> None:
+    def _deliver(self, number: int, answer: Answer | Plea) -> None:
         """Take the answer to an attempt; one that nobody waits for is ignored."""
+        if isinstance(answer, Plea):
+            self._hear(number, answer)
+            return
         transaction = self._flights.landed(number)
         if transaction is None:
             _close_snapshot(answer)
@@ -408,6 +412,38 @@ class Dispatcher:
         transaction.outcome = answer
         self._settle(transaction)
         self.executor.feed()  # effects may take their time
+        self._drain()
+
+    def _hear(self, number: int, plea: Plea) -> None:
+        """Let an attempt act outside where it is, and wait for it, if it will commit.
+
+        Nobody else commits until then. An inevitable one may lose to it, and runs here.
+        """
+        transaction = self._flights.in_flight(number)
+        if (
+            transaction is None
+            or not self._turns.has_come(transaction)
+            or not still_holds(plea.reads(), committed)
+            or outdated(plea.files) is not None
+        ):
+            plea.refuse()
+            return
+        answer = plea.grant(committed.version)
+        if answer is None or self._closed:  # by the body
+            return
+        self._flights.landed(number)
+        transaction.profile.unproven = False
+        self._journal.answered(transaction, answer)
+        self._journal.bound(transaction, plea.refusal())
+        self._holds.note()
+        if isinstance(answer, Outcome):
+            transaction.profile.note_body(answer.body_seconds, inline=False)
+            self._commit(transaction, answer)
+        elif isinstance(answer, Retry):
+            self._wait(transaction, answer)
+        else:
+            self._run_here(transaction)
+        self.executor.feed()
         self._drain()
 
     def _settle(self, transaction: Transaction) -> None:

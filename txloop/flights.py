@@ -98,6 +98,10 @@ class Flights:
         """Have one attempt made; an `urgent` one is not kept waiting by others."""
         self.executor.run([self.work(transaction, urgent)])
 
+    def in_flight(self, number: int) -> Transaction | None:
+        """Return whose attempt has that number, None if nobody waits for it."""
+        return self._running.get(number)
+
     def landed(self, number: int) -> Transaction | None:
         """Return whose attempt has been answered, None if nobody waits for it."""
         transaction = self._running.pop(number, None)

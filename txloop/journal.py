@@ -93,8 +93,13 @@ class Journal:
 
     def refused(self, transaction: Transaction, refusal: Refusal) -> None:
         """Note that a call has to run on the loop thread, perhaps from now on."""
+        label = transaction.profile.label
+        self._tell(Aborted(transaction.number, label, refusal.reason))
+        self.bound(transaction, refusal)
+
+    def bound(self, transaction: Transaction, refusal: Refusal) -> None:
+        """Note why a function runs on the loop thread from now on; nothing is lost."""
         profile = transaction.profile
-        self._tell(Aborted(transaction.number, profile.label, refusal.reason))
         if refusal.warn and profile.home is None:
             _log.warning(
                 "%s runs on the loop thread: %s", profile.label, refusal.reason

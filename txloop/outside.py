@@ -5,7 +5,8 @@ is undone with it. What it does to files, to other processes and to whatever is 
 other end of a connection cannot be undone. A handler that a pattern has marked was not
 written for that. So its attempts away from the loop thread run under an audit hook (PEP
 578), which ends them *before* such a thing; the call then runs on the loop thread,
-where it happens once, as in stock Tornado.
+where it happens once, as in stock Tornado. In a thread, which shares the program's
+plain objects, it goes on in place if it can: see `txloop.plea`.
 
 Reading is free, with one limit. On the loop thread nothing is meant to see a file half
 written, and an attempt beside it might. So the hook also notes which files an attempt
@@ -23,7 +24,7 @@ import functools
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 from txloop.acts import ACTS
 from txloop.attempt import current
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import FrameType
 
+    from txloop.acts import Act
     from txloop.attempt import Attempt
 
 __all__ = ["guard", "note_changes", "outdated"]
@@ -93,12 +95,13 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
     what = act.what(arguments)
     if (what is None and read is None) or _is_importing():
         return
-    if what is None and read is not None:
-        read.update(act.paths(arguments))
-    elif attempt is None or read is None:
+    if attempt is None or read is None:
         _note(act.paths(arguments))
+    elif what is None:
+        read.update(act.paths(arguments))
     else:
-        _stop(attempt, str(what))
+        _stop_or_stay(attempt, act, f"{_place()}{what}; {VOUCH}")
+        _note(act.paths(arguments))
 
 
 def _note(files: Iterable[str]) -> None:
@@ -108,11 +111,14 @@ def _note(files: Iterable[str]) -> None:
             del _changed[next(iter(_changed))]
 
 
-def _stop(attempt: Attempt, what: str) -> Never:
+def _stop_or_stay(attempt: Attempt, act: Act, reason: str) -> None:
+    """Return if an attempt may act where it is: see `txloop.plea`; else end it."""
     if attempt.abandoned is not None:  # it went on, whatever was raised
         raise BecomeInevitable(attempt.abandoned)
-    attempt.warns = True
-    attempt.abandon(f"{_place()}{what}; {VOUCH}")
+    plead = None if act.bound else attempt.plead
+    if plead is None or not plead(attempt, reason):
+        attempt.warns = True
+        attempt.abandon(reason)
 
 
 def _place() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any
 
 from txloop.arithmetic import OwnDecimals
 from txloop.attempt import Attempt, current, make_current
@@ -47,8 +47,11 @@ def run_attempt(
     """
     context = call.context.copy()
     own = OwnDecimals(context) if speculative else None
-    answer = context.run(_run, call, speculative, keep_reads, worker, on_begin)
+    answer, stays = context.run(_run, call, speculative, keep_reads, worker, on_begin)
     if own is not None and own.changed:
+        if stays:
+            own.share()
+            return answer
         return Refusal(
             "it changes decimal's context, which others use, too; use "
             "decimal.localcontext()",
@@ -63,7 +66,8 @@ def _run(
     keep_reads: bool,
     worker: int,
     on_begin: Callable[[Attempt], object] | None,
-) -> Answer:
+) -> tuple[Answer, bool]:
+    """Return the answer, and whether the attempt cannot be thrown away any more."""
     attempt = _kinds[call.traced](committed.version, speculative)
     attempt.waited_seconds = call.waited_seconds
     if call.guarded and speculative:
@@ -76,7 +80,19 @@ def _run(
             value, error = run_body(attempt, call)
     else:
         value, error = run_body(attempt, call)
-    body_seconds = timer.seconds()
+    answer = _answer(attempt, value, error, timer.seconds(), call, keep_reads, worker)
+    return answer, not attempt.speculative
+
+
+def _answer(
+    attempt: Attempt,
+    value: object,
+    error: BaseException | None,
+    body_seconds: float,
+    call: Call,
+    keep_reads: bool,
+    worker: int,
+) -> Answer:
     # Even if user code caught BecomeInevitable or Retrying:
     if attempt.abandoned is not None:
         where = attempt.trace(worker)
@@ -121,11 +137,14 @@ def run_body(attempt: Attempt, call: Call) -> tuple[object, BaseException | None
 class _ForbiddenLoop:
     """Stands in for the running loop: touching it cannot be undone."""
 
-    def __getattr__(self, name: str) -> Never:
+    def __getattr__(self, name: str) -> Any:
         attempt = current()
         if attempt is None:
             raise TxInternalError(f"no attempt runs, yet the loop's {name} is hidden")
-        attempt.abandon("it uses the running event loop")
+        loop = asyncio._get_running_loop()
+        if not attempt.speculative and loop is not None:  # since it asked for the loop
+            return getattr(loop, name)
+        return attempt.abandon("it uses the running event loop")
 
 
 _forbidden_loop = _ForbiddenLoop()

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 from tornado import gen
+from tornado.httpserver import _HTTPRequestContext
 from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler, stream_request_body
 from tornado.websocket import WebSocketHandler
@@ -126,7 +127,38 @@ class Connection(RequestHandler):
 
     def put(self):
         assert self.request.server_connection is not None
-        self.write(type(self.request.server_connection).__name__)
+        self.write(str("stream" in vars(self.request.server_connection)))
+
+    def delete(self):
+        server = self.request.server_connection
+        self.write(str(len({server, server})))
+
+    def patch(self):
+        context = self.request.connection.context  # type: ignore[union-attr] # there is one
+        self.write(type(context.trusted_downstream).__name__)
+
+
+@transactional
+class OnConnection(RequestHandler):
+    """Counts the requests of each connection, on its context and its server's object.
+
+    What Tornado has put there is read as anywhere.
+    """
+
+    def get(self):
+        context = self.request.connection.context  # type: ignore[union-attr] # there is one
+        context.hits = getattr(context, "hits", 0) + 1
+        self.write(str(context.hits))
+
+    def post(self):
+        attributes = vars(self.request.server_connection)
+        attributes["hits"] = attributes.get("hits", 0) + 1
+        self.write(str(attributes["hits"]))
+
+    def put(self):
+        context = self.request.connection.context  # type: ignore[union-attr] # there is one
+        about = context.remote_ip, context.protocol, context.address[0], str(context)
+        self.write(" ".join([*about, str(isinstance(context, _HTTPRequestContext))]))
 
 
 @transactional
@@ -190,6 +222,7 @@ def make_application():
             ("/detached", Detached),
             ("/on-loop", OnLoop),
             ("/connection", Connection),
+            ("/on-connection", OnConnection),
             ("/later", Later),
             ("/inevitable", Inevitable),
             ("/waiting", Waiting),
@@ -228,6 +261,8 @@ def test_a_verb_that_never_is_a_transaction(name, pair):
     assert before == pair.server.stats().marked
 
 
+_ITS_SERVER = "it uses the connection's server_connection"
+
 USES_THE_LOOP = {
     "add_callback": ("/on-loop", "GET", "it uses the running event loop"),
     "returns a coroutine": ("/on-loop", "POST", "it waits for something"),
@@ -238,6 +273,9 @@ USES_THE_LOOP = {
     "detach": ("/detached", "GET", "it uses the connection's detach"),
     "stream": ("/connection", "GET", "it uses the connection's stream"),
     "params": ("/connection", "POST", "it uses the connection's params"),
+    "server_connection": ("/connection", "PUT", _ITS_SERVER),
+    "server_connection's hash": ("/connection", "DELETE", _ITS_SERVER),
+    "context": ("/connection", "PATCH", "it uses the connection's context"),
     "answers later": ("/later", "GET", "it uses the running event loop"),
     "inevitable": ("/inevitable", "GET", "it asks to be inevitable"),
 }
@@ -267,6 +305,29 @@ def test_a_verb_that_uses_the_loop_goes_there(name, kind):
             label.commits,
             label.attempts - label.commits,
         )
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_a_verb_keeps_on_its_connection_is_there_at_the_next_request(kind, method):
+    requests = [Request(method, "/on-connection", body=b"")] * 3
+
+    def talk(server):
+        return [[a.body for a in server.fetch_in_turn(requests)] for _ in range(2)]
+
+    with pair_of(kind, make_application) as pair:
+        counts = pair.same(talk)
+
+    assert [[b"1", b"2", b"3"]] * 2 == counts
+
+
+def test_who_the_client_is_can_be_read_anywhere(kind):
+    request = Request("PUT", "/on-connection", body=b"")
+
+    with pair_of(kind, make_application) as pair:
+        [answer] = pair.same(lambda server: server.fetch_together([request]))
+
+        assert b"127.0.0.1 http 127.0.0.1 127.0.0.1 True" == answer.body
+        assert kind == "serial" or pair.server.sent_away()
 
 
 def test_what_a_verb_did_before_it_used_the_loop_happens_once(kind):

@@ -198,6 +198,7 @@ def place(tmp_path):
     (tmp_path / "victims").mkdir()
     for number in range(4):
         (tmp_path / "victims" / str(number + 1)).touch()
+    outside._changed.clear()  # that was not the program
     return Place(tmp_path)
 
 
@@ -215,7 +216,8 @@ def test_it_is_done_once_and_on_the_loop_thread(kind, act, place):
         assert [200] * 3 == [answer.status for answer in answers]
         assert place.count == 3
         (figures,) = server.stats().labels
-        assert (4, 3) == (figures.attempts, figures.inline)
+        lost = kind == "processes" or act is write_to_database
+        assert (3 + lost, 2 + lost) == (figures.attempts, figures.inline)
         assert act is fork_child or names_its_line(records[0].getMessage())
         assert "mark it yourself with @txloop.transactional" in figures.on_loop_because
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from txloop.errors import TxConfigurationError
-from txloop.types import Answer, Call, Outcome, Retry
 
 if TYPE_CHECKING:
+    from txloop.plea import Plea
+    from txloop.types import Answer, Call, Outcome, Retry
     from txloop.watch import Watch
 
 __all__ = [
@@ -63,8 +64,12 @@ class Running:
     since_ns: int
 
 
-Deliver = Callable[[int, Answer], None]
-"""Takes an answer on the loop thread. Its snapshot, if any, is still open then."""
+Deliver = Callable[[int, "Answer | Plea"], None]
+"""Takes an answer on the loop thread. Its snapshot, if any, is still open then.
+
+An attempt in a thread may plead before; then its answer comes as that of the plea, or,
+if it is refused, later.
+"""
 
 
 _log = logging.getLogger("txloop")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from txloop.attempt import Attempt
     from txloop.executors.base import Work
+    from txloop.plea import Plea
     from txloop.types import Answer
 
 __all__ = ["Assignment", "Handover"]
@@ -36,9 +37,18 @@ class Assignment:
         since: When it was taken, by `time.monotonic`.
         attempt: What runs it, once that has begun.
         condemned: Whether nobody waits for the answer any more.
+        plea: What it has asked the loop thread for, or None.
     """
 
-    __slots__ = ("attempt", "condemned", "since", "snapshot", "work", "worker")
+    __slots__ = (
+        "attempt",
+        "condemned",
+        "plea",
+        "since",
+        "snapshot",
+        "work",
+        "worker",
+    )
 
     def __init__(self, work: Work, worker: int) -> None:
         self.work = work
@@ -47,6 +57,7 @@ class Assignment:
         self.since = time.monotonic()
         self.attempt: Attempt | None = None
         self.condemned = False
+        self.plea: Plea | None = None
 
 
 class Handover:
@@ -68,6 +79,7 @@ class Handover:
         self._queue = FairQueue()
         self._running: dict[int, Assignment] = {}  # by attempt number
         self._answers: list[tuple[Assignment, Answer]] = []
+        self._pleas: list[tuple[Assignment, Plea]] = []
         self._unsettled = 0  # answers that have not been decided about
         self._ringing = False
         self._idle = 0  # workers that wait at the bell, and will not be woken yet
@@ -97,6 +109,12 @@ class Handover:
             answers, self._answers = self._answers, []
             self._ringing = False
             return answers
+
+    def pleas(self) -> list[tuple[Assignment, Plea]]:
+        """Return what has been asked for since the last call of this."""
+        with self._lock:
+            pleas, self._pleas = self._pleas, []
+            return pleas
 
     def settled(self, left: int) -> None:
         """Take note that of the collected answers only so many are not decided yet."""
@@ -141,6 +159,9 @@ class Handover:
             left = list(self._running.values())
             for one in left:
                 self._condemn(one)
+            for _, plea in self._pleas:
+                plea.refuse()
+            self._pleas.clear()
             return left
 
     # On the workers' threads
@@ -158,12 +179,17 @@ class Handover:
         ring = False
         with self._lock:
             if done is not None and answer is not None:
-                if done.condemned:
+                if done.plea is not None and done.plea.granted:
+                    self._running.pop(done.work.number, None)
+                    done.plea.answer(answer)  # the loop thread waits for nothing else
+                    done.plea = None
+                elif done.condemned:
                     return None  # somebody else has taken this one's place
-                del self._running[done.work.number]
-                self._answers.append((done, answer))
-                self._unsettled += 1
-                ring, self._ringing = not self._ringing, True
+                else:
+                    del self._running[done.work.number]
+                    self._answers.append((done, answer))
+                    self._unsettled += 1
+                    ring, self._ringing = not self._ringing, True
             found = self._next(worker)
         if ring:
             self.ring()
@@ -179,6 +205,18 @@ class Handover:
             assignment.attempt = attempt
             if assignment.condemned:
                 attempt.condemn()
+
+    def plead(self, assignment: Assignment, plea: Plea) -> bool:
+        """Have a plea heard and wait for that; return whether it was granted."""
+        with self._lock:
+            if assignment.condemned or self._closed:
+                return False
+            assignment.plea = plea
+            self._pleas.append((assignment, plea))
+            ring, self._ringing = not self._ringing, True
+        if ring:
+            self.ring()
+        return plea.wait()
 
     # Under the lock
 

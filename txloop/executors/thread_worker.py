@@ -15,6 +15,7 @@ from txloop.errors import TxInternalError
 from txloop.executors.base import NICENESS, gil_enabled
 from txloop.executors.isolation import opened
 from txloop.outside import guard
+from txloop.plea import Plea
 from txloop.running import run_attempt
 from txloop.store import committed
 from txloop.types import Outcome, Refusal
@@ -22,6 +23,7 @@ from txloop.watch import GivenWatch, roots_of
 
 if TYPE_CHECKING:
     from txloop.arithmetic import NumpyState
+    from txloop.attempt import Attempt
     from txloop.executors.base import Reactor
     from txloop.executors.handover import Assignment, Handover
     from txloop.types import Answer, Call
@@ -122,10 +124,31 @@ class WorkerThread(threading.Thread):
             return Outcome(assignment.snapshot, error=failure)
 
     def _attempt(self, assignment: Assignment, call: Call) -> Answer:
-        return run_attempt(
-            call,
-            speculative=True,
-            keep_reads=False,
-            worker=self._number,
-            on_begin=lambda attempt: self._handover.begin(assignment, attempt),
-        )
+        try:
+            return run_attempt(
+                call,
+                speculative=True,
+                keep_reads=False,
+                worker=self._number,
+                on_begin=functools.partial(self._begin, assignment),
+            )
+        finally:
+            if assignment.attempt is not None:
+                assignment.attempt.plead = None  # leave no cycle
+
+    def _begin(self, assignment: Assignment, attempt: Attempt) -> None:
+        if assignment.work.call.guarded:
+            attempt.plead = functools.partial(self._plead, assignment)
+        self._handover.begin(assignment, attempt)
+
+    def _plead(self, assignment: Assignment, attempt: Attempt, reason: str) -> bool:
+        """Ask the loop thread whether an attempt may act; return whether it may.
+
+        The loop is not hidden from it any more: its thread stands still.
+        """
+        if not self._handover.plead(assignment, Plea(attempt, reason)):
+            return False
+        attempt.forget_views()
+        if isinstance(self._reactor, asyncio.AbstractEventLoop):
+            asyncio._set_running_loop(self._reactor)
+        return True

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from txloop.executors.base import Deliver, Reactor, Work
+    from txloop.plea import Plea
 
 __all__ = ["ThreadsExecutor"]
 
@@ -197,8 +198,18 @@ class ThreadsExecutor:
         finally:
             if self._settling and self._reactor is not None:  # an effect broke off
                 self._reactor.call_later(0, self._collect)
+        for assignment, plea in self._handover.pleas():
+            self._hear(assignment, plea)
         self.feed()
         self._release()
+
+    def _hear(self, assignment: Assignment, plea: Plea) -> None:
+        if self._deliver is None or assignment.condemned:
+            plea.refuse()
+            return
+        self._deliver(assignment.work.number, plea)
+        if plea.granted:
+            self._forget(assignment.work.number)
 
     def _tell(self, number: int, answer: Answer) -> None:
         if self._deliver is None:  # an answer before this one has closed us

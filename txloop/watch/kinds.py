@@ -151,6 +151,8 @@ _HELD_NEAR = {
     ("asyncio.tasks", "Task"),
     ("tornado.queues", "Queue"),
     ("tornado.locks", "*"),
+    ("_lsprof", "Profiler"),  # cProfile's
+    ("profile", "Profile"),
     ("random", "Random"),
     ("_random", "Random"),
     ("numpy.random.mtrand", "RandomState"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pickle
 import socket
-from typing import Any
+from typing import Any, NamedTuple
 
-from tornado.httpserver import _HTTPRequestContext
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from txloop.forms import is_plain
 from txloop.web.leftovers import pristine
 from txloop.web.recorder import Recorder, headers_with
+from txloop.web.tied import TiedObject, known_of, tied_context
 
 __all__ = ["FrozenRequest", "thawed"]
 
@@ -22,6 +22,21 @@ _WAITED_FOR = "_body_future"  # by the loop, too, and not always there
 _ANY_REQUEST = HTTPServerRequest(start_line=RequestStartLine("GET", "/", "HTTP/1.0"))
 _NAMES = [name for name in vars(_ANY_REQUEST) if name != _WAITED_FOR]
 _FAMILIES = {int(family): family for family in socket.AddressFamily}
+
+
+class _Ties(NamedTuple):
+    """The originals of what is tied to the loop, where this is the loop's process."""
+
+    connection: Any = None
+    server_connection: object = None
+
+    @property
+    def context(self) -> object:
+        """That of the connection."""
+        return getattr(self.connection, "context", None)
+
+
+_NO_TIES = _Ties()
 
 
 class FrozenRequest:
@@ -42,34 +57,29 @@ class FrozenRequest:
     def __reduce__(self) -> tuple[object, ...]:
         return _thaw, self._plain()
 
-    def _plain(self) -> tuple[dict[str, object], object]:
+    def _plain(self) -> tuple[dict[str, object], dict[str, object] | None]:
         """Return what is data: the request's attributes, the client's address.
 
-        Their order stays: PyPy is slow to add one in front of others.
+        Of what is tied, whether it is there. Their order stays: PyPy is slow to add one
+        in front of others.
         """
         state = {
-            name: None if name in _TIED else value
+            name: value is not None if name in _TIED else value
             for name, value in vars(self._request).items()
             if name != _WAITED_FOR
         }
-        return state, getattr(self._request.connection, "context", None)
+        return state, known_of(getattr(self._request.connection, "context", None))
 
     def flatten(self) -> object:
         """Return it as plain data; None if there is more in it than Tornado has put."""
-        state, client = self._plain()
+        state, about = self._plain()
         headers = state.get("headers")
-        if (
-            [*state] != _NAMES
-            or type(headers) is not HTTPHeaders
-            or type(client) is not _HTTPRequestContext
-        ):
+        if [*state] != _NAMES or type(headers) is not HTTPHeaders:
             return None
         state["headers"] = vars(headers)
-        about = dict(vars(client))
-        family = about["address_family"]
-        if isinstance(family, socket.AddressFamily):
+        family = None if about is None else about["address_family"]
+        if about is not None and isinstance(family, socket.AddressFamily):
             about["address_family"] = int(family)
-        about["trusted_downstream"] = [*about["trusted_downstream"]]
         plain = [*state.values()], about
         return plain if is_plain(plain) else None
 
@@ -77,8 +87,10 @@ class FrozenRequest:
         """Return what one attempt may change: a copy if it may be thrown away."""
         if not speculative or self._arrived:
             return self
-        state, client = pickle.loads(pickle.dumps(self._plain()))
-        return _thaw(state, client)
+        state, about = pickle.loads(pickle.dumps(self._plain()))
+        request = self._request
+        ties = _Ties(request.connection, request.server_connection)
+        return _thaw(state, about, ties)
 
     def before(self) -> HTTPServerRequest:
         """Return a copy of the request as it is now."""
@@ -92,7 +104,8 @@ class FrozenRequest:
         real = request.connection
         client = getattr(real, "context", None)
         tied = None if self._arrived else real
-        recorder = Recorder(request.method, client, tied, request.version)
+        later = getattr(real, "real", None) if self._arrived else None
+        recorder = Recorder(request.method, client, tied, request.version, later)
         request.connection = recorder
         return request, recorder
 
@@ -112,16 +125,23 @@ def _copied(request: HTTPServerRequest) -> dict[str, object]:
 
 
 class _Client:
-    """Stands for the connection of a request that has arrived in a worker."""
+    """Stands for the connection of a request that runs away from the loop thread."""
 
-    def __init__(self, context: object) -> None:
+    def __init__(self, context: object, real: object) -> None:
         self.context = context
+        self.real = real
 
 
-def _request_of(state: dict[str, object], client: object) -> HTTPServerRequest:
+def _request_of(
+    state: dict[str, object], about: dict[str, object] | None, ties: _Ties
+) -> HTTPServerRequest:
     request = HTTPServerRequest.__new__(HTTPServerRequest)
+    if "server_connection" in state:
+        tied = TiedObject("server_connection", ties.server_connection)
+        state["server_connection"] = tied if state["server_connection"] else None
+    context = tied_context(about, ties.context)
+    state["connection"] = _Client(context, ties.connection)
     vars(request).update(state)
-    request.connection = _Client(client)  # type: ignore[assignment] # replaced by `open`
     return request
 
 
@@ -130,13 +150,13 @@ def thawed(plain: Any) -> FrozenRequest:
     values, about = plain
     state = dict(zip(_NAMES, values, strict=True))
     state["headers"] = headers_with(state["headers"])
-    client = _HTTPRequestContext.__new__(_HTTPRequestContext)
-    family = about["address_family"]
-    about["address_family"] = _FAMILIES.get(family, family)
-    about["trusted_downstream"] = set(about["trusted_downstream"])
-    vars(client).update(about)
-    return _thaw(state, client)
+    if about is not None:
+        family = about["address_family"]
+        about["address_family"] = _FAMILIES.get(family, family)
+    return _thaw(state, about)
 
 
-def _thaw(state: dict[str, object], client: object) -> FrozenRequest:
-    return FrozenRequest(_request_of(state, client), arrived=True)
+def _thaw(
+    state: dict[str, object], about: dict[str, object] | None, ties: _Ties = _NO_TIES
+) -> FrozenRequest:
+    return FrozenRequest(_request_of(state, about, ties), arrived=True)

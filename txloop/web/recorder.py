@@ -53,7 +53,18 @@ class Recorder(httputil.HTTPConnection):
         context: object,
         real: httputil.HTTPConnection | None = None,
         version: str = "HTTP/1.1",
+        later: httputil.HTTPConnection | None = None,
     ) -> None:
+        """Take what is known of the request.
+
+        Args:
+            method: Its.
+            context: Its connection's.
+            real: The connection, to which a response may go straight.
+            version: Its, too.
+            later: The connection where it is not the loop thread that records, in case
+                that the attempt comes to stand for that one.
+        """
         self.context = context
         self.finished = False
         self.refused = False
@@ -62,6 +73,7 @@ class Recorder(httputil.HTTPConnection):
         self._method = method
         self._version = version
         self._real = real
+        self._later = later
         self._operations: list[tuple[str, tuple[object, ...]]] = []
         self._close_callback: Callable[[], None] | None = None
         self._remaining: int | None = None
@@ -244,7 +256,7 @@ class Recorder(httputil.HTTPConnection):
         attempt = current()
         if attempt is not None and attempt.speculative:
             attempt.abandon(f"it uses the connection's {name}")
-        self.release()
+        self.release(self._later)
         return getattr(self._real, name)
 
 

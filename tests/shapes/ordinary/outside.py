@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import calendar
 import codecs
+import cProfile
 import decimal
 import functools
 import gc
@@ -249,3 +250,19 @@ class FunctionDefaults(RequestHandler):
 
 def original_default(n=0):
     return n
+
+
+profiler = cProfile.Profile()
+
+
+@writes()
+class Profiler(RequestHandler):
+    def get(self):
+        burn()
+        profiler.enable()
+        sorted([1])
+        profiler.disable()
+        counts = [
+            one.callcount for one in profiler.getstats() if "sort" in f"{one.code}"
+        ]
+        self.write(f"{counts}")
