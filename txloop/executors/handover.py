@@ -12,6 +12,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from txloop.attempt import current, make_current
 from txloop.executors.fair_queue import FairQueue
 from txloop.store import committed
 
@@ -215,7 +216,11 @@ class Handover:
             self._pleas.append((assignment, plea))
             ring, self._ringing = not self._ringing, True
         if ring:
+            # It is not the attempt that uses the loop, which refuses attempts.
+            attempt = current()
+            make_current(None)
             self.ring()
+            make_current(attempt)
         return plea.wait()
 
     # Under the lock
