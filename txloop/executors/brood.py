@@ -117,6 +117,7 @@ class _Brood:
             self._tell(Report(number, 0, errno.EMFILE))
             return
         connection = socket.socket(fileno=fds[0])
+        connection.setblocking(True)  # whatever the program's default is
         try:
             pid = os.fork()
         except OSError as error:
@@ -204,6 +205,7 @@ def _open_descriptors() -> list[int]:
 def flush_output() -> None:
     """Write out what is buffered, as far as there is anybody to write it to."""
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None and not stream.closed:
+        # A program may have put what only has a `write` there.
+        if not getattr(stream, "closed", False) and hasattr(stream, "flush"):
             with suppress(OSError):
                 stream.flush()
