@@ -65,6 +65,8 @@ GROUPS = {
         "steady_objects",
     ),
     "process": ("outside",),
+    # What changes of the process holds all that share it.
+    "environment": ("stale_environment",),
     # Workers are not forked anew in a process that has threads, as some above.
     "settling": ("settling",),
 }
