@@ -66,7 +66,9 @@ GROUPS = {
     ),
     "process": ("outside",),
     # What changes of the process holds all that share it.
+    "around": ("stale_process",),
     "environment": ("stale_environment",),
+    "hooks": ("hooks",),
     # Workers are not forked anew in a process that has threads, as some above.
     "settling": ("settling",),
 }
