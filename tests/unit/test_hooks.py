@@ -216,6 +216,14 @@ def test_what_others_call_is_gone_into(function, put, on_loop, monkeypatch):
     assert id(state) in in_worker
 
 
+def test_what_is_patched_counts_where_code_names_it(monkeypatch):
+    monkeypatch.setattr(json, "dumps", count)
+
+    found = reached(subject_of(patched).reach)
+
+    assert id(counted) not in found
+
+
 def test_what_libraries_keep_of_their_own_is_not_gone_into(monkeypatch):
     cache: dict[object, object] = {}
     monkeypatch.setattr(json, "cache", cache, raising=False)

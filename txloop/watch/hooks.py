@@ -111,17 +111,24 @@ def libraries_behind(thing: object, names: Set[str]) -> Iterator[types.ModuleTyp
                 yield from libraries_behind(vars(thing)[name], names)
 
 
-def kept_by_module(module: types.ModuleType) -> Iterator[tuple[str, object]]:
+def kept_by_module(
+    module: types.ModuleType, names: Set[str]
+) -> Iterator[tuple[str, object]]:
     """Yield what of the program's a library's module calls, with names for messages.
 
     That is functions which it was given: event buses and the like keep them in its
-    globals, and who patches a library puts them there.
+    globals. Who patches a library puts them there, too; those only count where code
+    calls them by their names.
+
+    Args:
+        module: The library's.
+        names: All that the code uses.
     """
     label = str(vars(module).get("__name__"))
-    entries = islice(list(vars(module).items()), _MOST_ENTRIES)
-    for name, thing in entries:
-        for one in _functions_in(thing, _DEPTH):
-            yield f"{label}.{name}", one
+    for name, thing in islice(list(vars(module).items()), _MOST_ENTRIES):
+        if name in names or issubclass(type(thing), _CONTAINERS):
+            for one in _functions_in(thing, _DEPTH):
+                yield f"{label}.{name}", one
 
 
 def _functions_in(thing: Any, depth: int) -> Iterator[object]:

@@ -579,7 +579,7 @@ class _Walk:
         for module in libraries_behind(job.thing, self._names):
             if id(module) not in self._libraries:
                 self._libraries.add(id(module))
-                for name, thing in kept_by_module(module):
+                for name, thing in kept_by_module(module, self._names):
                     self._add(thing, name, job.place)
 
     def _visit_logging(self, job: _Job) -> None:
