@@ -147,7 +147,8 @@ def _is_programs(thing: Any) -> bool:
     """Tell whether it is a function of the program, or an object of its classes."""
     kind = type(thing)
     if kind is types.FunctionType:
-        return is_own_function(thing)
+        # PyPy has functions that are no Python code.
+        return type(thing.__code__) is types.CodeType and is_own_function(thing)
     if kind is types.MethodType:
         return _is_programs(thing.__func__)
     if kind is functools.partial:

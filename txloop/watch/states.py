@@ -37,7 +37,8 @@ class _Kept(NamedTuple):
 
 
 def _garbage() -> tuple[object, ...]:
-    return gc.isenabled(), *gc.get_threshold()
+    thresholds = getattr(gc, "get_threshold", tuple)()  # PyPy has none
+    return gc.isenabled(), *thresholds
 
 
 def _handlers() -> list[object]:
@@ -79,9 +80,7 @@ def state_behind(thing: object) -> str | None:
     name: object = None
     if kind is types.ModuleType:
         name = vars(thing).get("__name__")
-    elif kind is types.FunctionType:
-        name = thing.__globals__.get("__name__")  # type: ignore[attr-defined] # a function
-    elif kind is types.BuiltinFunctionType:
+    elif kind in (types.FunctionType, types.BuiltinFunctionType):
         name = thing.__module__
     if not isinstance(name, str):
         return None
