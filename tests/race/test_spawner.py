@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import sys
 
 import pytest
@@ -43,6 +44,30 @@ def test_workers_go_on_without_a_spawner(engine, tmp_path, monkeypatch):
     assert sorted(pids) == sorted(engine.ask_all_workers(os.getpid, tmp_path))
     assert engine.run(add, shared) in pids
     assert 1 == shared["n"]
+
+
+@pytest.fixture
+def _timeout():
+    before = socket.getdefaulttimeout()
+    yield
+    socket.setdefaulttimeout(before)
+
+
+@pytest.mark.usefixtures("_timeout")
+def test_workers_wait_whatever_the_timeout_of_new_sockets_is(engine, tmp_path):
+    # GIVEN a spawner that was there before
+    engine.ask_all_workers(int, tmp_path)
+    socket.setdefaulttimeout(60)
+
+    # WHEN
+    with expect_log("txloop", r"^worker \d+ died; it was replaced", 2):
+        kill_all(engine)
+        engine.until(lambda: is_full(engine))
+        first = engine.ask_all_workers(os.getpid, tmp_path)
+        again = engine.ask_all_workers(os.getpid, tmp_path)
+
+    # THEN
+    assert sorted(first) == sorted(again)
 
 
 def test_where_forking_is_not_safe_the_last_worker_is_followed_by_the_loop_thread(

@@ -70,6 +70,10 @@ GROUPS = {
     ),
     "process": ("outside",),
     "calls": ("process_calls",),
+    # What changes of the process holds all that share it.
+    "around": ("stale_process",),
+    "environment": ("stale_environment",),
+    "registries": ("registries",),
     # Workers are not forked anew in a process that has threads, as some above.
     "settling": ("settling",),
 }

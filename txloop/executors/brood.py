@@ -207,6 +207,7 @@ def _open_descriptors() -> list[int]:
 def flush_output() -> None:
     """Write out what is buffered, as far as there is anybody to write it to."""
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None and not stream.closed:
+        # A program may have put what only has a `write` there.
+        if not getattr(stream, "closed", False) and hasattr(stream, "flush"):
             with suppress(OSError):
                 stream.flush()

@@ -6,12 +6,14 @@ import locale
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.origin import is_own_module
 from txloop.watch.pictures import Thing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from txloop.watch.pictures import Names
 
 __all__ = ["MAKING_FILES", "Ambient", "Imports", "Umask"]
@@ -24,28 +26,63 @@ MAKING_FILES = frozenset(
 )
 """Names in code to which the umask may matter."""
 
-_ENVIRONMENT = frozenset(
-    [
-        *("Popen", "check_call", "check_output", "environ", "environb", "expandvars"),
-        *("getenv", "putenv", "run", "subprocess", "system", "unsetenv"),
-    ]
-)
-
 _LOGGING = frozenset(
     [
-        *("access_log", "app_log", "critical", "debug", "error", "exception"),
-        *("gen_log", "getLogger", "info", "isEnabledFor", "log", "logger"),
-        *("logging", "setLevel", "warn", "warning"),
+        *("access_log", "app_log", "critical", "debug", "disabled", "error"),
+        *("exception", "fatal", "gen_log", "getEffectiveLevel", "getLogger", "info"),
+        *("isEnabledFor", "level", "log", "logger", "logging", "setLevel", "warn"),
+        "warning",
     ]
 )
 
-# What there is, and the names in code to which it may matter; None: to any code.
+
+class _Part(NamedTuple):
+    """One thing that belongs to the process.
+
+    Attributes:
+        what: What messages call it.
+        look: Returns what it is now.
+        users: The names in code to which it may matter; None: to any code.
+    """
+
+    what: str
+    look: Callable[[], object]
+    users: frozenset[str] | None = None
+
+    def matters(self, names: Names | None) -> bool:
+        """Tell whether it may matter to code of these names."""
+        users = self.users
+        return users is None or names is None or not users.isdisjoint(names.wanted)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
+
+
+def _environment() -> Mapping[str, object]:
+    # Not its own items: they are decoded, at a hundred times the cost.
+    return dict(getattr(os.environ, "_data", os.environ))
+
+
+def _levels() -> tuple[object, ...]:
+    levels = {
+        name: (logger.level, logger.disabled)
+        for name, logger in list(logging.root.manager.loggerDict.items())
+        if isinstance(logger, logging.Logger) and (logger.level or logger.disabled)
+    }
+    return logging.root.level, logging.root.manager.disable, levels
+
+
 _PARTS = (
-    ("the working directory", None),
-    ("os.environ", _ENVIRONMENT),
-    ("the recursion limit", None),
-    ("the locale", None),
-    ("a logger's level", _LOGGING),
+    _Part("the working directory", _folder),
+    # Libraries use it, too: for the time zone, the home folder, proxies.
+    _Part("os.environ", _environment),
+    _Part("the recursion limit", sys.getrecursionlimit),
+    _Part("the locale", lambda: locale.setlocale(locale.LC_ALL)),
+    _Part("a logger's level", _levels, _LOGGING),
 )
 
 
@@ -55,41 +92,14 @@ class Ambient(Thing):
     __slots__ = ("_picture",)
 
     def retake(self) -> None:
-        self._picture = _look()
+        self._picture = [part.look() for part in _PARTS]
         self.parts = 80  # it takes as long as so many
 
     def difference(self, names: Names | None) -> str | None:
-        now = _look()
-        if now == self._picture:
-            return None
-        for (what, users), old, new in zip(_PARTS, self._picture, now, strict=True):
-            if old != new and _matters(users, names):
-                return what
+        for part, old in zip(_PARTS, self._picture, strict=True):
+            if part.matters(names) and part.look() != old:
+                return part.what
         return None
-
-
-def _matters(users: frozenset[str] | None, names: Names | None) -> bool:
-    return users is None or names is None or not users.isdisjoint(names.wanted)
-
-
-def _look() -> tuple[object, ...]:
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was removed
-        folder = ""
-    environment = getattr(os.environ, "_data", os.environ)
-    levels = {
-        name: logger.level
-        for name, logger in list(logging.root.manager.loggerDict.items())
-        if isinstance(logger, logging.Logger) and logger.level
-    }
-    return (
-        folder,
-        dict(environment),
-        sys.getrecursionlimit(),
-        locale.setlocale(locale.LC_ALL),
-        (logging.root.level, logging.root.manager.disable, levels),
-    )
 
 
 class Imports(Thing):

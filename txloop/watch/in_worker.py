@@ -72,7 +72,7 @@ def _reach(roots: Roots) -> Reach:
 
     Whatever changes of the process then, its code has changed, by whatever name.
     """
-    reach = reach_of(roots, {})
+    reach = reach_of(roots, {}, any_hook=True)
     for index, thing in enumerate(reach.things):
         if thing.object is None:
             reach.names[index] = None

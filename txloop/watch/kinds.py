@@ -61,6 +61,8 @@ class Kind(enum.Enum):
     CLASS = enum.auto()
     MODULE = enum.auto()
     VARIABLE = enum.auto()  # of a context
+    LOGGING = enum.auto()  # a logger, a handler, an adapter
+    DECIMALS = enum.auto()  # a context of decimal numbers
     OBJECT = enum.auto()  # attributes, in a dict or in slots
     HELD = enum.auto()  # a copy is useless, wherever it is found
     HELD_NEAR = enum.auto()  # ... where the program's own code uses it
@@ -84,8 +86,9 @@ _CACHE = None if _made is types.FunctionType else _made  # as on PyPy
 
 _BASES = (
     # The first that fits counts.
-    (Kind.NOTHING, (logging.Logger, logging.LoggerAdapter, logging.Handler)),
-    (Kind.NOTHING, (decimal.Context, re.Pattern)),
+    (Kind.LOGGING, (logging.Logger, logging.LoggerAdapter, logging.Handler)),
+    (Kind.DECIMALS, (decimal.Context,)),
+    (Kind.NOTHING, (re.Pattern,)),
     (Kind.VARIABLE, (contextvars.ContextVar,)),
     (Kind.NOTHING, (types.CodeType, types.FrameType, types.TracebackType)),
     (Kind.NOTHING, (zoneinfo.ZoneInfo, datetime.tzinfo)),
@@ -306,6 +309,8 @@ def why_held(thing: object) -> str:
     """Return what is wrong with a copy of something that is held."""
     if issubclass(type(thing), threading.local):
         return "it was set for this thread alone, in a threading.local"
+    if issubclass(type(thing), logging.Handler):
+        return "what a transaction logs gets there after it has committed, not before"
     cls = type(thing)
     name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
     return f"it is a {name}, of which a copy in another process is of no use"

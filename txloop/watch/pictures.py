@@ -33,6 +33,7 @@ __all__ = [
     "Names",
     "Namespace",
     "Thing",
+    "all_same",
     "cache_results",
     "thing_of",
 ]
@@ -79,7 +80,8 @@ def _same(old: object, new: object) -> bool:
     return old == new if kind in ATOMS else False
 
 
-def _all_same(old: Iterable[object], look: Callable[[], Iterable[object]]) -> bool:
+def all_same(old: Iterable[object], look: Callable[[], Iterable[object]]) -> bool:
+    """Tell whether what `look` returns is, part by part, what it was."""
     return all(map(operator.is_, old, look())) or all(map(_same, old, look()))
 
 
@@ -148,7 +150,7 @@ class Items(Thing):
         if base.__len__(thing) != self._size:
             return ""
         try:
-            same = _all_same(self._picture, functools.partial(base.__iter__, thing))
+            same = all_same(self._picture, functools.partial(base.__iter__, thing))
         except RuntimeError:  # a deque that has just changed
             return ""
         return None if same else ""
@@ -180,9 +182,9 @@ class Keys(Thing):
         if dict.__len__(thing) != self._size:
             return ""
         try:
-            if not _all_same(self._keys, functools.partial(base.keys, thing)):
+            if not all_same(self._keys, functools.partial(base.keys, thing)):
                 return ""
-            if not _all_same(self._values, functools.partial(base.values, thing)):
+            if not all_same(self._values, functools.partial(base.values, thing)):
                 return self._which(tuple(base.values(thing)))
         except RuntimeError:
             return ""

@@ -13,8 +13,10 @@ code is under watch, whatever there is besides.
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import functools
+import logging
 import sys
 import threading
 import types
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from txloop.origin import is_own_function, is_own_module, own_module_of
 from txloop.scan.things import class_label, module_label
 from txloop.watch.ambient import MAKING_FILES, Ambient, Umask
+from txloop.watch.hooks import hooks, kept_by_module, libraries_behind
 from txloop.watch.kinds import (
     ATOMS,
     Kind,
@@ -34,6 +37,15 @@ from txloop.watch.kinds import (
     is_live_stream,
     is_tornados_application,
     kind_of,
+)
+from txloop.watch.library import (
+    ADAPTING,
+    Registered,
+    Subclasses,
+    flags_of,
+    logging_attributes,
+    numbers_of,
+    record_keeper,
 )
 from txloop.watch.names import (
     imports_of,
@@ -53,6 +65,7 @@ from txloop.watch.pictures import (
     thing_of,
 )
 from txloop.watch.randomness import is_seeded, is_shared_generator, shared_generators
+from txloop.watch.states import State, state_behind
 from txloop.watch.templates import names_in_templates
 
 if TYPE_CHECKING:
@@ -107,12 +120,17 @@ _RENDERED = (
     *("render_string", "template_loader", "ui_methods", "ui_modules"),
 )
 
+_TELLS_SUBCLASSES = "__subclasses__"
+
 # Bases that use no attribute of their own, and call no method but those of operators.
 _BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
 
 # Of handlers it is known what Tornado calls; what it calls of an application is called
 # on the loop thread.
 _CALLED_BY_NAME = (("tornado.web", "RequestHandler"), ("tornado.web", "Application"))
+
+# Likewise, for records are handled when a transaction has committed.
+_LOGGING = (logging.Filter, logging.Formatter, logging.Handler)
 
 # Of functions of `functools`, what their closures keep to be fast.
 _MEMORIES = frozenset(["cache", "cache_token", "dispatch_cache", "hits", "misses"])
@@ -174,13 +192,21 @@ class Reach:
     complete: bool = True
 
 
-def reach_of(roots: Roots, table: Table) -> Reach:
-    """Return what a function can reach; new things are added to `table`."""
+def reach_of(roots: Roots, table: Table, any_hook: bool = False) -> Reach:
+    """Return what a function can reach; new things are added to `table`.
+
+    Args:
+        roots: Where the walk begins.
+        table: What is under watch so far.
+        any_hook: Whether all counts that others call, not only where code names what
+            calls it.
+    """
     walk = _Walk(table, roots.names)
     walk.template_names = roots.template_names
     if roots.receiver is not None:
         walk.begin_at_attributes(roots.receiver)
     walk.begin(roots.things)
+    walk.begin_at_hooks(any_hook)
     return walk.end()
 
 
@@ -247,6 +273,9 @@ class _Walk:
         self._makes_files = False
         self._unconstructed: list[_Job] = []  # classes of objects
         self._bare_functions: list[_Job] = []  # without attributes
+        self._states: set[str] = set()  # modules that keep something for the process
+        self._libraries: set[int] = set()  # modules, gone through for own functions
+        self._handlers: list[_Job] = []  # of log records
         self.by_value = False
         self.template_names: Callable[[], Iterable[str]] = tuple
 
@@ -274,6 +303,13 @@ class _Walk:
         """Walk from those attributes of an object, too, that code will name."""
         self._add_space(_Job(thing, "", None, True), lambda: vars(thing))
 
+    def begin_at_hooks(self, any_hook: bool) -> None:
+        """Walk from the program's code that others call, where that may happen."""
+        for hook in hooks():
+            if any_hook or hook.is_used(self._names):
+                self._use(hook.called)
+                self.begin([(hook.name, hook.thing)])
+
     @property
     def found(self) -> list[Thing]:
         """What was found so far."""
@@ -287,6 +323,12 @@ class _Walk:
         self._watch(Ambient, "ambient", "", Names((), self._names))
         if self._makes_files:
             self._watch(Umask, "umask", "the umask")
+        for name in self._states:
+            self._watch(State, f"state of {name}", name)
+        for job in self._handlers:
+            kept = record_keeper(job.thing, self._names)
+            if kept is not None and reach.held is None:
+                reach.held = Held(f"{job.name}.{kept}", job.thing, job.place)
         return reach
 
     def _names_of(self, space: _Space) -> Names | None:
@@ -346,6 +388,8 @@ class _Walk:
             return
         if kind in (Kind.NOTHING, Kind.HELD_NEAR):
             return
+        if kind in _FROM_LIBRARIES and not self.by_value:
+            self._use_library(job)
         known = self._table.get(id(job.thing))
         if known is None:
             known = thing_of(job.thing, kind, job.name, job.place)
@@ -490,6 +534,10 @@ class _Walk:
             if called:
                 attributes = list(space.thing.attributes.items())
                 self._enter(space, [name for name, one in attributes if _is_code(one)])
+            if issubclass(type(cls), abc.ABCMeta):
+                self._note_besides(each, Registered, "what is registered with ")
+            if _TELLS_SUBCLASSES in self._names:
+                self._add_subclasses(each)
         if self._is_own(type(job.thing)):
             self._add(type(job.thing), class_label(type(job.thing)), job.place)
 
@@ -499,7 +547,7 @@ class _Walk:
         What its names are, no code of the program tells: ``default`` of a JSONEncoder,
         ``visit_...`` of a NodeVisitor.
         """
-        return any(
+        return not issubclass(cls, _LOGGING) and any(
             not self._is_own(base)
             and base.__module__ not in _BARE
             and (base.__module__, base.__name__) not in _CALLED_BY_NAME
@@ -507,6 +555,45 @@ class _Walk:
             and base.__module__.partition(".")[0] != "txloop"
             for base in cls.__mro__
         )
+
+    def _add_subclasses(self, job: _Job) -> None:
+        """Go into the subclasses of a class, from where code may ask for them."""
+        self._note_besides(job, Subclasses, "the subclasses of ")
+        for cls in type.__subclasses__(job.thing):
+            self._add(cls, class_label(cls), job.place)
+
+    def _note_besides(self, job: _Job, kind: type[Thing], what: str) -> None:
+        """Have something looked at that is no attribute of an object."""
+        key = id(job.thing), kind
+        thing = self._table.get(key)
+        if thing is None:
+            thing = kind(job.thing, f"{what}{job.name}", job.place)
+            self._table[key] = thing
+        self._note(job, thing)
+
+    def _use_library(self, job: _Job) -> None:
+        """Take in what of the program's is kept by the modules behind something."""
+        state = state_behind(job.thing)
+        if state is not None:
+            self._states.add(state)
+        for module in libraries_behind(job.thing, self._names):
+            if id(module) not in self._libraries:
+                self._libraries.add(id(module))
+                for name, thing in kept_by_module(module, self._names):
+                    self._add(thing, name, job.place)
+
+    def _visit_logging(self, job: _Job) -> None:
+        if issubclass(type(job.thing), logging.LoggerAdapter):
+            self._use(ADAPTING)
+        if issubclass(type(job.thing), logging.Handler):
+            self._handlers.append(job)
+        if self._is_own(type(job.thing)):
+            self._add_class_of(job)
+        self._add_space(job, logging_attributes(job.thing))
+
+    def _visit_decimals(self, job: _Job) -> None:
+        self._space(job, numbers_of(job.thing)).whole = True
+        self._add_space(job, flags_of(job.thing), part="flags")
 
     def _visit_module(self, job: _Job) -> None:
         for generator in shared_generators(job.thing, self._names):
@@ -589,9 +676,10 @@ class _Walk:
         job: _Job,
         look: Callable[[], Mapping[str, object]],
         constructed: bool = True,
+        part: str = "has",
     ) -> _Space:
         """Take in what has attributes, of which those count that code names."""
-        space = self._space(job, look)
+        space = self._space(job, look, part)
         names: Iterable[str] = list(look())
         if not self._any_attribute:
             names = [one for one in names if _is_used(one, self._names)]
@@ -653,7 +741,7 @@ class _Walk:
         for name in imports_of(function.__code__):
             for full in (name, f"{package}.{name}"):
                 module = sys.modules.get(full)
-                if module is not None and is_own_module(module):
+                if module is not None and (is_own_module(module) or full == name):
                     self._add(module, full, Place(function.__code__, name))
 
     def _visit_weak(self, job: _Job) -> None:
@@ -676,6 +764,8 @@ class _Walk:
         if not new.isdisjoint(_CONSTRUCTING):
             self._construct()
         self._makes_files = self._makes_files or not MAKING_FILES.isdisjoint(new)
+        if _TELLS_SUBCLASSES in new:
+            self._ask_for_subclasses()
         if self._any_attribute:
             return
         if uses_any_attribute(new):
@@ -690,6 +780,13 @@ class _Walk:
             self._enter(space, [name for name in new if name in attributes])
         if not new.isdisjoint(_RENDERING):
             self._use(frozenset((*self.template_names(), *_RENDERED)))
+
+    def _ask_for_subclasses(self) -> None:
+        for space in list(self._spaces):
+            thing = space.thing
+            if issubclass(type(thing.object), type):
+                place = space.place
+                self._add_subclasses(_Job(thing.object, thing.name, place, space.near))
 
 
 _VISITS: dict[Kind, Callable[[_Walk, _Job], None]] = {
@@ -708,7 +805,11 @@ _VISITS: dict[Kind, Callable[[_Walk, _Job], None]] = {
     Kind.OBJECT: _Walk._visit_object,
     Kind.VARIABLE: _Walk._visit_variable,
     Kind.WEAK: _Walk._visit_weak,
+    Kind.LOGGING: _Walk._visit_logging,
+    Kind.DECIMALS: _Walk._visit_decimals,
 }
+
+_FROM_LIBRARIES = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
 
 
 def _is_used(name: str, names: Set[str]) -> bool:

@@ -1,0 +1,105 @@
+"""What modules of the standard library keep for the whole process, beside objects.
+
+It matters to code that uses the module, or a function of it, by whatever name.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found] # it has no stub
+import gc
+import mimetypes
+import signal
+import socket
+import types
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from txloop.watch.pictures import Thing, all_same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from txloop.watch.pictures import Names
+
+__all__ = ["State", "state_behind"]
+
+
+class _Kept(NamedTuple):
+    """What one module keeps.
+
+    Attributes:
+        what: What messages call it.
+        look: Returns its parts, as they are now.
+    """
+
+    what: str
+    look: Callable[[], Iterable[object]]
+
+
+def _garbage() -> tuple[object, ...]:
+    thresholds: tuple[int, ...] = getattr(gc, "get_threshold", tuple)()  # not on PyPy
+    return gc.isenabled(), *thresholds
+
+
+def _handlers() -> list[object]:
+    # Python's own function makes members of enumerations of them, which takes longer.
+    return [_signal.getsignal(number) for number in range(1, signal.NSIG)]
+
+
+def _timeouts() -> list[object]:
+    return [socket.getdefaulttimeout()]
+
+
+def _types() -> list[object]:
+    if not mimetypes.inited:
+        mimetypes.init()  # else the first use would look like a change
+    known = mimetypes._db  # type: ignore[attr-defined] # by which its functions look up
+    parts: list[object] = []
+    for table in (*known.types_map, known.encodings_map, known.suffix_map):
+        parts += table.keys()
+        parts += table.values()
+    return parts
+
+
+_KEPT = {
+    "gc": _Kept("how garbage is collected", _garbage),
+    "mimetypes": _Kept("the tables of mimetypes", _types),
+    "signal": _Kept("the signal handlers", _handlers),
+    "socket": _Kept("the default timeout of sockets", _timeouts),
+    "warnings": _Kept("warnings.filters", lambda: list(warnings.filters)),
+}
+
+
+def state_behind(thing: object) -> str | None:
+    """Return the module whose state a module or function may use; None if it has none.
+
+    Args:
+        thing: What code uses by some name.
+    """
+    kind = type(thing)
+    name: object = None
+    if kind is types.ModuleType:
+        name = vars(thing).get("__name__")
+    elif kind in (types.FunctionType, types.BuiltinFunctionType):
+        name = thing.__module__
+    if not isinstance(name, str):
+        return None
+    name = name.removeprefix("_")  # their halves that are written in C
+    return name if name in _KEPT else None
+
+
+class State(Thing):
+    """What a module keeps; its name here is the module's."""
+
+    __slots__ = ("_kept", "_picture")
+
+    def retake(self) -> None:
+        self._kept = _KEPT[self.name]
+        self._picture = tuple(self._kept.look())
+        self.parts = 10 + len(self._picture)
+
+    def difference(self, names: Names | None) -> str | None:
+        now = tuple(self._kept.look())
+        if len(now) == len(self._picture) and all_same(self._picture, lambda: now):
+            return None
+        return self._kept.what
