@@ -98,3 +98,14 @@ def test_what_transforms_of_responses_use_is_under_watch():
     found = reach_of(roots_of_verb(target, "get"), {})
 
     assert any(one.object is seen_by_transform for one in found.things)
+
+
+def test_a_class_without_a_proper_module_is_one_as_any():
+    # GIVEN a class as those of some extension modules
+    odd = type("Odd", (), {"__module__": 5})
+
+    # WHEN
+    found = reach_by_handler(type("Derived", (odd,), {})())
+
+    # THEN
+    assert found.held is None

@@ -549,10 +549,10 @@ class _Walk:
         """
         return not issubclass(cls, _LOGGING) and any(
             not self._is_own(base)
-            and base.__module__ not in _BARE
+            and str(base.__module__) not in _BARE
             and (base.__module__, base.__name__) not in _CALLED_BY_NAME
             and not is_harmless(base)
-            and base.__module__.partition(".")[0] != "txloop"
+            and str(base.__module__).partition(".")[0] != "txloop"
             for base in cls.__mro__
         )
 
