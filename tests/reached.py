@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from txloop.watch import Subject, roots_of
 from txloop.watch.kinds import kind_of
 from txloop.watch.pictures import thing_of
-from txloop.watch.reach import Roots, reach_of
+from txloop.watch.places import Roots
+from txloop.watch.reach import reach_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.watch.pictures import Thing
-    from txloop.watch.reach import Reach
+    from txloop.watch.places import Reach
 
 
 def pictured(thing: object) -> Thing:

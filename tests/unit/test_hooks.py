@@ -16,7 +16,8 @@ import pytest
 from tests.reached import reached, subject_of
 from txloop.executors.brood import flush_output
 from txloop.watch.in_worker import _reach
-from txloop.watch.reach import Roots, reach_of
+from txloop.watch.places import Roots
+from txloop.watch.reach import reach_of
 
 log = logging.getLogger("tests.hooks")
 

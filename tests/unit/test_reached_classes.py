@@ -10,7 +10,8 @@ from tornado.routing import Router
 from tornado.tcpserver import TCPServer
 from tornado.web import Application, OutputTransform, RequestHandler
 
-from txloop.watch.reach import Roots, reach_of
+from txloop.watch.places import Roots
+from txloop.watch.reach import reach_of
 from txloop.web.reached import roots_of_verb
 from txloop.web.targets import target_of
 

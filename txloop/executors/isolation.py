@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Never
 from txloop.container import Container
 from txloop.executors.wire import dumps, loads
 from txloop.types import Refusal
-from txloop.watch.reach import is_by_reference
+from txloop.watch.parts import is_by_reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable

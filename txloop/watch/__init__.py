@@ -12,7 +12,13 @@ any more. The watch calls nothing of the program and changes nothing::
     randomness the generators that a process shares
     pictures   what an object looked like, and whether it looks otherwise now
     ambient    what belongs to the whole process: its folder, environment, locale ...
-    reach      the walk from a function to all that it can reach
+    reach      from a function to all that it can reach: the walk
+    walk       what lies ahead of it, and which names code uses
+    visits     what an object leads to, by its kind
+    places     where it begins, and what it has found
+    hooks      the program's code that libraries and the interpreter call
+    library    objects of the standard library that keep something
+    states     what its modules keep
     roots      where that walk begins
     subject    one function under watch: when to look at what
     given      what a call has by value
@@ -24,7 +30,7 @@ from __future__ import annotations
 
 from txloop.watch.given import Given, GivenWatch
 from txloop.watch.in_worker import WorkerWatch
-from txloop.watch.reach import Roots
+from txloop.watch.places import Roots
 from txloop.watch.roots import ROOTS_OF, add_functions, known_functions, roots_of
 from txloop.watch.subject import Change, Subject
 from txloop.watch.templates import names_in_templates

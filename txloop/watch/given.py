@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.types import Refusal
 from txloop.watch.kinds import Kind, kind_of
-from txloop.watch.reach import is_by_reference, pictures_by_value
+from txloop.watch.parts import is_by_reference
+from txloop.watch.reach import pictures_by_value
 from txloop.watch.roots import ROOTS_OF
 from txloop.watch.subject import FIRST_RUNS, SHARE, Change, change_of
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from txloop.types import Answer, Call
-    from txloop.watch.reach import Reach, Roots
+    from txloop.watch.places import Reach, Roots
 
 __all__ = ["WorkerWatch"]
 

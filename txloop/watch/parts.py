@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
 import threading
 import types
 import weakref
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["BUILTIN", "attributes_of", "contents_of", "parts_of", "wrapped"]
+__all__ = [
+    "BUILTIN",
+    "attributes_of",
+    "contents_of",
+    "is_by_reference",
+    "parts_of",
+    "wrapped",
+]
 
 BUILTIN = ("_collections", "builtins", "collections")
 """Modules of the builtin containers, which the interpreter knows."""
@@ -58,6 +66,14 @@ def contents_of(function: types.FunctionType) -> dict[str, object]:
         with suppress(ValueError):
             found[name] = cell.cell_contents
     return found
+
+
+def is_by_reference(function: Any) -> bool:
+    """Tell whether a function is the same one wherever it is unpickled."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function
 
 
 def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:

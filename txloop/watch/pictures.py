@@ -25,7 +25,7 @@ from txloop.watch.kinds import ATOMS, Kind, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
-    from txloop.watch.reach import Place
+    from txloop.watch.places import Place
 
 __all__ = [
     "INTERNAL",

@@ -6,7 +6,8 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
-from txloop.watch.reach import Roots, is_by_reference
+from txloop.watch.parts import is_by_reference
+from txloop.watch.places import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

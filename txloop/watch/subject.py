@@ -18,7 +18,7 @@ from txloop.watch.pictures import Namespace
 
 if TYPE_CHECKING:
     from txloop.watch.pictures import Thing
-    from txloop.watch.reach import Held, Place, Reach, Roots
+    from txloop.watch.places import Held, Place, Reach, Roots
 
 __all__ = ["FIRST_RUNS", "SHARE", "Change", "Subject", "change_of", "finding_of"]
 

@@ -22,7 +22,8 @@ import time
 from typing import TYPE_CHECKING
 
 from txloop.threadlocals import only_here
-from txloop.watch.reach import Held, Reach, Roots, census, reach_of
+from txloop.watch.places import Held, Reach, Roots
+from txloop.watch.reach import census, reach_of
 from txloop.watch.roots import roots_of
 from txloop.watch.subject import Change, Subject, finding_of
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from txloop.scan import Finding
     from txloop.types import Call
-    from txloop.watch.reach import Table
+    from txloop.watch.places import Table
 
 __all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "held_in_reach"]
 

@@ -1,0 +1,95 @@
+"""Where a walk begins, what it goes into, and what it has found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from txloop.watch.pictures import Names, Namespace, Thing
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable, Hashable, Iterable
+
+__all__ = ["Held", "Job", "Place", "Reach", "Roots", "Space", "Table"]
+
+Table = dict[object, Thing]
+"""What is under watch, by identity: one picture of each object is enough."""
+
+
+class Place(NamedTuple):
+    """Where the program uses something: the code, and the name that it has there."""
+
+    code: types.CodeType
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where a function's walk begins.
+
+    Attributes:
+        key: Tells functions apart.
+        things: Objects, with the names that messages call them.
+        names: Names that are used whatever the code says: methods that are called.
+        template_names: Returns those that templates use; asked if any is rendered.
+        receiver: Stands for the object whose method runs: of its attributes, those
+            count that code names.
+    """
+
+    key: Hashable
+    things: tuple[tuple[str, object], ...]
+    names: frozenset[str] = frozenset()
+    template_names: Callable[[], Iterable[str]] = tuple
+    receiver: types.SimpleNamespace | None = None
+
+
+class Held(NamedTuple):
+    """Something reached of which a copy is of no use."""
+
+    name: str
+    thing: object
+    place: Place | None
+
+
+@dataclass(slots=True)
+class Reach:
+    """What a function can reach.
+
+    Attributes:
+        things: What is under watch, the nearest first.
+        names: For each of them, the attributes that matter; None for all.
+        places: Where the function's code uses them, if known.
+        held: The first of which a copy is of no use, or None.
+        caches: Names of the caches of `lru_cache` that it uses.
+        complete: Whether that is all.
+    """
+
+    things: list[Thing] = field(default_factory=list)
+    names: list[Names | None] = field(default_factory=list)
+    places: list[Place | None] = field(default_factory=list)
+    held: Held | None = None
+    caches: list[str] = field(default_factory=list)
+    complete: bool = True
+
+
+class Job(NamedTuple):
+    """An object that the walk has to go into."""
+
+    thing: Any
+    name: str
+    place: Place | None
+    near: bool  # the program's own code has it, not an object of a library
+
+
+@dataclass(slots=True, eq=False)
+class Space:
+    """A namespace, and which of its names are used so far."""
+
+    thing: Namespace
+    index: int  # in the reach
+    near: bool
+    whole: bool = False  # whether all of it is used, as of an object of a library
+    used: set[str] | None = None  # of globals; of others, what the walk's code names
+    besides: frozenset[str] = frozenset()  # ... and a library's
+    place: Place | None = None

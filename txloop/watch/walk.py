@@ -1,0 +1,336 @@
+"""One walk: which objects lie ahead, and which names code uses of them."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from typing import TYPE_CHECKING
+
+from txloop.origin import own_module_of
+from txloop.watch.ambient import MAKING_FILES, Ambient, Umask
+from txloop.watch.hooks import hooks
+from txloop.watch.kinds import (
+    ATOMS,
+    Kind,
+    is_live_stream,
+    kind_of,
+)
+from txloop.watch.library import (
+    record_keeper,
+)
+from txloop.watch.names import (
+    uses_any_attribute,
+)
+from txloop.watch.pictures import (
+    INTERNAL,
+    Names,
+    Namespace,
+    Thing,
+    thing_of,
+)
+from txloop.watch.places import Held, Job, Place, Reach, Space
+from txloop.watch.randomness import is_seeded, is_shared_generator
+from txloop.watch.states import State
+from txloop.watch.visits import (
+    CONSTRUCTING,
+    TELLS_SUBCLASSES,
+    VISITS,
+    add_subclasses,
+    use_library,
+)
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable, Iterable, Mapping, Set
+
+    from txloop.watch.places import Table
+
+__all__ = ["MOST_THINGS", "Walk"]
+
+MOST_THINGS = 20_000
+"""After so many objects the walk ends."""
+
+_ROUTING = frozenset(["default_router", "wildcard_router"])
+
+# Settings that Tornado reads itself while a handler runs.
+_SETTINGS = frozenset(
+    [
+        *("autoescape", "compiled_template_cache", "cookie_secret", "debug"),
+        *("cross_origin_protection", "default_handler_args", "default_handler_class"),
+        *("key_version", "login_url", "serve_traceback", "static_handler_class"),
+        *("static_hash_cache", "static_path", "static_url_prefix", "template_loader"),
+        *("template_path", "template_whitespace", "trusted_origins"),
+        *("xsrf_cookie_kwargs", "xsrf_cookie_name", "xsrf_cookie_version"),
+        "xsrf_cookies",
+    ]
+)
+
+_CONSTRUCTORS = frozenset(["__init__", "__new__", "__post_init__"])
+
+_RENDERING = frozenset(["render", "render_string"])
+
+# What templates use of a handler and its application.
+_RENDERED = (
+    *("application", "create_template_loader", "get_template_namespace"),
+    *("render_string", "template_loader", "ui_methods", "ui_modules"),
+)
+
+_FROM_LIBRARIES = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
+
+
+class Walk:
+    """One walk; belongs to the thread that makes it."""
+
+    def __init__(self, table: Table, names: Iterable[str] = ()) -> None:
+        self.table = table
+        self.names: set[str] = set(names)
+        self.reach = Reach()
+        self._ahead: deque[Job] = deque()
+        self.seen: set[object] = set()
+        self.spaces: list[Space] = []  # whose attributes code names
+        self.modules: dict[int, Space] = {}  # by their dict: globals of own code
+        self._own: dict[type, bool] = {}
+        self.any_attribute = False
+        self.any_global = False
+        self.constructs = False  # objects of classes that it has objects of
+        self._makes_files = False
+        self.unconstructed: list[Job] = []  # classes of objects
+        self.bare_functions: list[Job] = []  # without attributes
+        self.states: set[str] = set()  # modules that keep something for the process
+        self.libraries: set[int] = set()  # modules, gone through for own functions
+        self.handlers: list[Job] = []  # of log records
+        self.by_value = False
+        self.template_names: Callable[[], Iterable[str]] = tuple
+
+    def use_all(self) -> None:
+        """Go into everything, whether code names it or not."""
+        self.any_attribute = self.any_global = self._makes_files = True
+        self.constructs = True
+
+    def begin(
+        self, things: Iterable[tuple[str, object]], most: int = 10 * MOST_THINGS
+    ) -> None:
+        """Walk from these objects as far as it goes, past `most` objects at most."""
+        for name, thing in things:
+            self.add(thing, name, None)
+        while self._ahead:
+            if len(self.reach.things) >= MOST_THINGS or len(self.seen) >= most:
+                self.reach.complete = False
+                return
+            job = self._ahead.popleft()
+            if id(job.thing) not in self.seen:
+                self.seen.add(id(job.thing))
+                self._visit(job)
+
+    def begin_at_attributes(self, thing: types.SimpleNamespace) -> None:
+        """Walk from those attributes of an object, too, that code will name."""
+        self.add_space(Job(thing, "", None, True), lambda: vars(thing))
+
+    def begin_at_hooks(self, any_hook: bool) -> None:
+        """Walk from the program's code that others call, where that may happen."""
+        for hook in hooks():
+            if any_hook or hook.is_used(self.names):
+                self.use(hook.called)
+                self.begin([(hook.name, hook.thing)])
+
+    @property
+    def found(self) -> list[Thing]:
+        """What was found so far."""
+        return self.reach.things
+
+    def end(self) -> Reach:
+        """Return what was found."""
+        reach = self.reach
+        for space in (*self.spaces, *self.modules.values()):
+            reach.names[space.index] = self._names_of(space)
+        self._watch(Ambient, "ambient", "", Names((), self.names))
+        if self._makes_files:
+            self._watch(Umask, "umask", "the umask")
+        for name in self.states:
+            self._watch(State, f"state of {name}", name)
+        for job in self.handlers:
+            kept = record_keeper(job.thing, self.names)
+            if kept is not None and reach.held is None:
+                reach.held = Held(f"{job.name}.{kept}", job.thing, job.place)
+        return reach
+
+    def _names_of(self, space: Space) -> Names | None:
+        if space.used is None:
+            wanted, every = self.names | space.besides, self.any_attribute
+        else:
+            wanted, every = space.used, self.any_global
+        if every or space.whole:
+            return None
+        attributes = space.thing.attributes
+        present = [
+            one
+            for one in list(attributes)
+            if _is_used(one, wanted) and one not in INTERNAL
+        ]
+        return Names(tuple(present), wanted)
+
+    def _watch(
+        self, kind: type[Thing], key: str, name: str, names: Names | None = None
+    ) -> None:
+        thing = self.table.get(key)
+        if thing is None:
+            thing = self.table[key] = kind(None, name, None)
+        self.reach.things.insert(0, thing)
+        self.reach.names.insert(0, names)
+        self.reach.places.insert(0, None)
+
+    def add(
+        self, thing: object, name: str, place: Place | None, near: bool = True
+    ) -> None:
+        """Have the walk go into something, unless nothing leads on from it."""
+        if type(thing) not in ATOMS and id(thing) not in self.seen:
+            self._ahead.append(Job(thing, name, place, near))
+
+    def add_all(
+        self, parts: Iterable[tuple[str, object]], job: Job, near: bool | None = None
+    ) -> None:
+        """Have it go into parts of something, whose names begin with its own."""
+        near = job.near if near is None else near
+        for name, part in parts:
+            self.add(part, f"{job.name}{name}", job.place, near)
+
+    def note(self, job: Job, thing: Thing) -> int:
+        """Put something under watch; return its place in the reach."""
+        self.reach.things.append(thing)
+        self.reach.names.append(None)
+        self.reach.places.append(job.place)
+        return len(self.reach.things) - 1
+
+    def _visit(self, job: Job) -> None:
+        kind = kind_of(job.thing)
+        common = kind is Kind.HELD_NEAR and is_shared_generator(job.thing)
+        if common and not is_seeded():
+            return
+        if kind is Kind.HELD or (kind is Kind.HELD_NEAR and job.near):
+            if self.reach.held is None and is_live_stream(job.thing):
+                self.reach.held = Held(job.name, job.thing, job.place)
+            return
+        if kind in (Kind.NOTHING, Kind.HELD_NEAR):
+            return
+        if kind in _FROM_LIBRARIES and not self.by_value:
+            use_library(self, job)
+        known = self.table.get(id(job.thing))
+        if known is None:
+            known = thing_of(job.thing, kind, job.name, job.place)
+            if known is not None:
+                self.table[id(job.thing)] = known
+        if known is not None and not isinstance(known, Namespace):
+            self.note(job, known)
+            if not known.whole:
+                self.reach.complete = False
+        visit = VISITS.get(kind)
+        if visit is not None:
+            visit(self, job)
+
+    def construct(self) -> None:
+        """Go into the constructors of all classes, from now on and before."""
+        self.constructs = True
+        for job in self.unconstructed:
+            self.add(job.thing, job.name, job.place)
+        self.unconstructed.clear()
+
+    def is_own(self, cls: type) -> bool:
+        """Tell whether a class is the program's."""
+        found = self._own.get(cls)
+        if found is None:
+            found = self._own[cls] = own_module_of(cls) is not None
+        return found
+
+    def space(
+        self, job: Job, look: Callable[[], Mapping[str, object]], part: str = "has"
+    ) -> Space:
+        """Put what has attributes under watch."""
+        key = id(job.thing), part
+        known = self.table.get(key)
+        if not isinstance(known, Namespace):
+            known = Namespace(job.thing, job.name, job.place, look)
+            self.table[key] = known
+        space = Space(known, self.note(job, known), job.near, place=job.place)
+        self.spaces.append(space)
+        return space
+
+    def add_space(
+        self,
+        job: Job,
+        look: Callable[[], Mapping[str, object]],
+        constructed: bool = True,
+        part: str = "has",
+    ) -> Space:
+        """Take in what has attributes, of which those count that code names."""
+        space = self.space(job, look, part)
+        names: Iterable[str] = list(look())
+        if not self.any_attribute:
+            names = [one for one in names if _is_used(one, self.names)]
+        if not constructed:
+            unnamed = _CONSTRUCTORS - self.names
+            names = [one for one in names if one not in unnamed]
+        self.enter(space, names)
+        return space
+
+    def enter(
+        self, space: Space, names: Iterable[str], place: Place | None = None
+    ) -> None:
+        """Go into what has these names in a namespace."""
+        attributes = space.thing.attributes
+        label = space.thing.name
+        for name in names:
+            if name in INTERNAL or name in _ROUTING:
+                continue
+            thing = attributes.get(name)
+            if thing is not None and type(thing) not in ATOMS:
+                full = f"{label}.{name}" if label else name
+                if name == "settings" and type(thing) is dict:
+                    self._add_settings(thing, full, space)
+                else:
+                    self.add(thing, full, place or space.place, space.near)
+
+    def _add_settings(
+        self, settings: dict[str, object], name: str, space: Space
+    ) -> None:
+        if id(settings) not in self.seen:
+            self.seen.add(id(settings))
+            job = Job(settings, name, space.place, space.near)
+            self.add_space(job, lambda: settings).besides = _SETTINGS
+
+    def use(self, names: frozenset[str]) -> None:
+        """Take in names of attributes, for what was reached before, too."""
+        new = names - self.names
+        if not new:
+            return
+        self.names |= new
+        if not new.isdisjoint(CONSTRUCTING):
+            self.construct()
+        self._makes_files = self._makes_files or not MAKING_FILES.isdisjoint(new)
+        if TELLS_SUBCLASSES in new:
+            self._ask_for_subclasses()
+        if self.any_attribute:
+            return
+        if uses_any_attribute(new):
+            self.any_attribute = True
+            for job in self.bare_functions:
+                self.add_space(job, functools.partial(vars, job.thing))
+            for space in self.spaces:
+                self.enter(space, list(space.thing.attributes))
+            return
+        for space in self.spaces:
+            attributes = space.thing.attributes
+            self.enter(space, [name for name in new if name in attributes])
+        if not new.isdisjoint(_RENDERING):
+            self.use(frozenset((*self.template_names(), *_RENDERED)))
+
+    def _ask_for_subclasses(self) -> None:
+        for space in list(self.spaces):
+            thing = space.thing
+            if issubclass(type(thing.object), type):
+                place = space.place
+                add_subclasses(self, Job(thing.object, thing.name, place, space.near))
+
+
+def _is_used(name: str, names: Set[str]) -> bool:
+    # Those of the interpreter are called by operators.
+    return name in names or (name.startswith("__") and name.endswith("__"))
