@@ -329,16 +329,17 @@ def pair_of(
         yield Pair(stock, server)
 
 
+# From the start: where a logger's level changes, what logs stays on the loop thread.
+logging.getLogger("tornado.access").setLevel(logging.INFO)
+
+
 def logged(server: Server, talk: Callable[[Server], T]) -> tuple[T, list[str]]:
     """Return what `talk` returns, and what Tornado logged meanwhile."""
     collector = Collector()
     logging.getLogger("tornado").addHandler(collector)
-    access_log = logging.getLogger("tornado.access")
-    access_log.setLevel(logging.INFO)
     try:
         result = talk(server)
     finally:
-        access_log.setLevel(logging.NOTSET)
         logging.getLogger("tornado").removeHandler(collector)
     for record in collector.records:
         setattr(record, EXPECTED, True)

@@ -52,8 +52,8 @@ class Acts(RequestHandler):
 
 class UsesTheLoop(Acts):
     def go_on(self):
-        IOLoop.current().add_callback(self.settings["heard"].append, "callback")
-        asyncio.get_running_loop().call_soon(self.settings["heard"].append, "soon")
+        IOLoop.current().add_callback(self.settings["hear"], "callback")
+        asyncio.get_running_loop().call_soon(self.settings["hear"], "soon")
         self.write("done")
 
 
@@ -62,7 +62,7 @@ class AskedForTheLoop(Acts):
         loop = asyncio.get_running_loop()
         self.note()
         self.act()
-        loop.call_soon(self.settings["heard"].append, "soon")
+        loop.call_soon(self.settings["hear"], "soon")
         self.write("done")
 
 
@@ -139,7 +139,7 @@ def served(handler_class, tmp_path):
     place = tmp_path / "done"
 
     def make():
-        return Application([("/", handler_class)], place=str(place), heard=heard)
+        return Application([("/", handler_class)], place=str(place), hear=heard.append)
 
     with serving("threads", make) as server:
         yield server, place, heard

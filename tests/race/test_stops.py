@@ -157,7 +157,8 @@ def test_a_dead_worker_whose_connection_stays_open_is_found(engine, tmp_path, qu
     # GIVEN
     tally, gate = Tally(tmp_path / "tally"), Gate(tmp_path / "gate")
     child = Tally(tmp_path / "child")
-    result = engine.submit(fork_and_exit, tally, child, gate)
+    # Not watched: the tests' own `fork` notes what it has forked.
+    result = engine.submit(fork_and_exit, tally, child, gate, watched=False)
 
     # WHEN
     with expect_log("txloop", FOUND_DEAD):

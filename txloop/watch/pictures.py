@@ -58,7 +58,7 @@ INTERNAL = frozenset(
         *("__spec__", "__warningregistry__", "__weakref__", "_abc_cache"),
         "_abc_impl",
         *("_abc_negative_cache", "_abc_negative_cache_version", "_abc_registry"),
-        *("_txloop_judged", "_txloop_targets"),
+        *("_txloop_judged", "_txloop_targets", "__txloop_mark__"),
     ]
 )
 """Attributes that the interpreter, or txloop, sets when it likes."""

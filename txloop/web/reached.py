@@ -23,11 +23,16 @@ __all__ = ["roots_of_request", "roots_of_verb"]
 
 _VERBS = frozenset(verb.lower() for verb in RequestHandler.SUPPORTED_METHODS)
 
-# What Tornado calls of a handler, or a handler of itself, besides its verb. `on_finish`
-# runs on the loop thread, after the commit. What renders, only the program calls.
+# What Tornado calls of a handler, or a handler of itself, besides its verb.
 _METHODS = frozenset(
     name for name in dir(RequestHandler) if not name.startswith("__")
-) - {*_VERBS, "on_finish", "on_connection_close", "render", "render_string"}
+) - {
+    *_VERBS,
+    # These run on the loop thread, after the commit ...
+    *("on_connection_close", "on_finish"),
+    # ... and these are called by the program alone.
+    *("render", "render_string", "reverse_url"),
+}
 
 
 def roots_of_request(target: Target, frozen: FrozenRequest, *_: object) -> Roots:
