@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -63,8 +64,8 @@ def test_what_the_program_keeps_there_is_under_watch(kind):
     assert not any(one is thing.others for one in watched), "no code names it"
 
     # WHEN
-    thing.rows = sqlite3.connect(":memory:")
-    found = reach_by_handler(thing)
+    with closing(sqlite3.connect(":memory:")) as thing.rows:
+        found = reach_by_handler(thing)
 
     # THEN
     assert found.held is not None
