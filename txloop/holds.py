@@ -56,6 +56,8 @@ class Holds:
         """Let nothing leave any more."""
         self._closed = True
         self._settled.clear()
+        if self._watch is not None:
+            self._watch.close()
 
     def note(self) -> None:
         """Take note that code of the program has run on the loop thread."""

@@ -102,6 +102,11 @@ class Watch:
         self._pictured = True
         self._pictured_in = self.epoch
 
+    def close(self) -> None:
+        """Let go of all that is under watch."""
+        self._table.clear()
+        self._subjects.clear()
+
     def subject_of(self, call: Call) -> Subject:
         """Return what is known of a call's function."""
         return self.subject(roots_of(call.function, call.args))

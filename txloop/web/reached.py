@@ -7,11 +7,13 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler
 
 from txloop.watch import Roots, add_functions, names_in_templates
 from txloop.web.eligible import plan_for
 from txloop.web.targets import all_targets
+from txloop.web.verdicts import is_served_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,8 +87,15 @@ def _routes(application: Application) -> tuple[object, ...]:
 
 
 def _verbs() -> Iterator[Roots]:
-    """Yield where the walks of all verbs begin that run as transactions."""
+    """Yield where the walks of all verbs begin that run as transactions.
+
+    Those of applications that other loops have served are left out: there may be many
+    in a process that runs tests, waiting to be collected.
+    """
+    loop = IOLoop.current(instance=False)
     for target in all_targets():
+        if is_served_elsewhere(target.application, loop):
+            continue
         for verb in target.handler_class.SUPPORTED_METHODS:
             plan = plan_for(target.handler_class, verb)
             if plan is not None and not plan.mark.trust:

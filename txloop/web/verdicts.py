@@ -7,8 +7,8 @@ nor does the order in which they come.
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from txloop.scan import FindingKind, scan_handler
 from txloop.web.eligible import mark_for, plan_for
@@ -21,15 +21,21 @@ if TYPE_CHECKING:
 
     from txloop.scan import Finding
 
-__all__ = ["acts_outside", "held_because", "is_judged", "judge_all"]
+__all__ = [
+    "acts_outside",
+    "held_because",
+    "is_judged",
+    "is_served_elsewhere",
+    "judge_all",
+]
 
 _ATTRIBUTE = "_txloop_judged"
 
 _Known = tuple["Hashable", "tuple[Finding, ...]"]
 
 # What `_findings` has found out; asking again gives the same.
-_verdicts: WeakKeyDictionary[type[RequestHandler], dict[str, _Known]]
-_verdicts = WeakKeyDictionary()
+_verdicts: weakref.WeakKeyDictionary[type[RequestHandler], dict[str, _Known]]
+_verdicts = weakref.WeakKeyDictionary()
 
 
 def is_judged(application: Application) -> bool:
@@ -37,18 +43,29 @@ def is_judged(application: Application) -> bool:
     return _ATTRIBUTE in application.__dict__
 
 
-def judge_all(application: Application) -> None:
+def judge_all(application: Application, loop: object = None) -> None:
     """Judge every marked verb of the application; again does nothing.
 
     Loop thread only, when the application is set up.
+
+    Args:
+        application: The application.
+        loop: The one that serves it.
     """
-    if is_judged(application):
+    server = None if loop is None else weakref.ref(loop)  # the same one each time
+    if application.__dict__.get(_ATTRIBUTE, _ATTRIBUTE) is server:
         return
-    application.__dict__[_ATTRIBUTE] = True
+    application.__dict__[_ATTRIBUTE] = server
     for handler_class in mounted(application):
         for verb in handler_class.SUPPORTED_METHODS:
             if plan_for(handler_class, verb) is not None:
                 held_because(handler_class, verb, application)
+
+
+def is_served_elsewhere(application: Application, loop: object) -> bool:
+    """Tell whether requests for it have come, and the last ones on another loop."""
+    server = application.__dict__.get(_ATTRIBUTE)
+    return server is not None and server() is not loop
 
 
 def held_because(
