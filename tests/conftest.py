@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -34,6 +35,15 @@ settings.register_profile("long", settings.get_profile("dev"), max_examples=2000
 settings.load_profile(
     os.environ.get("TXLOOP_HYPOTHESIS") or ("ci" if os.environ.get("CI") else "dev")
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_of_another_module():
+    """Collect what is over: applications are cyclic garbage, and each is scanned.
+
+    Without the GIL, Python's collector lets hundreds of them pile up.
+    """
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)
