@@ -10,6 +10,8 @@ from _pytest import runner
 from hypothesis import HealthCheck, settings
 from tornado.web import RequestHandler
 
+from txloop.web.targets import applications
+
 pytest_plugins = ["tests.leaks", "tests.logs"]
 
 # Here, because it must be said before anything imports it.
@@ -37,13 +39,17 @@ settings.load_profile(
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
-def nothing_of_another_module():
-    """Collect what is over: applications are cyclic garbage, and each is scanned.
+MOST_APPLICATIONS = 20
+
+
+@pytest.fixture(autouse=True)
+def few_applications():
+    """Collect those of other tests: they are cyclic garbage, and each is scanned.
 
     Without the GIL, Python's collector lets hundreds of them pile up.
     """
-    gc.collect()
+    if len(applications()) > MOST_APPLICATIONS:
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -188,7 +188,7 @@ def _get_handler_delegate(
         loop = IOLoop.current()
         if isinstance(loop, TransactionLoop):
             if loop.dispatcher.executor.parallel:
-                judge_all(self, loop)
+                judge_all(self, loop.asyncio_loop)
             if plan is not None:
                 delegate = TransactionDelegate(self, *arguments)
                 delegate.plan = plan

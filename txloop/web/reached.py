@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler
 
 from txloop.watch import Roots, add_functions, names_in_templates
@@ -92,7 +92,7 @@ def _verbs() -> Iterator[Roots]:
     Those of applications that other loops have served are left out: there may be many
     in a process that runs tests, waiting to be collected.
     """
-    loop = IOLoop.current(instance=False)
+    loop = asyncio._get_running_loop()
     for target in all_targets():
         if is_served_elsewhere(target.application, loop):
             continue

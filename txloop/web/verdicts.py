@@ -50,7 +50,7 @@ def judge_all(application: Application, loop: object = None) -> None:
 
     Args:
         application: The application.
-        loop: The one that serves it.
+        loop: The one of asyncio's that serves it.
     """
     server = None if loop is None else weakref.ref(loop)  # the same one each time
     if application.__dict__.get(_ATTRIBUTE, _ATTRIBUTE) is server:
@@ -65,7 +65,7 @@ def judge_all(application: Application, loop: object = None) -> None:
 def is_served_elsewhere(application: Application, loop: object) -> bool:
     """Tell whether requests for it have come, and the last ones on another loop."""
     server = application.__dict__.get(_ATTRIBUTE)
-    return server is not None and server() is not loop
+    return server is not None and (loop is None or server() is not loop)
 
 
 def held_because(
