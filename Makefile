@@ -2,6 +2,7 @@
 #   make demo    stock Tornado against txloop, measured here, in under a minute
 #   make test    lint, types and all tests
 #   make soak    servers under fire, ten minutes each (SOAK="bank --seconds 60")
+#   make release-check   builds the archives, and serves a program with the wheel
 # They make their own virtual environment in $(VENV). The Python is $(PYTHON):
 #   make test PYTHON=python3.13
 
@@ -25,7 +26,8 @@ EXTRA := test
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint types tests soak coverage bench format clean
+.PHONY: help demo test lint types tests tornado soak coverage bench format \
+	release-check clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -42,12 +44,19 @@ test: lint types tests
 lint: $(VENV)/.installed-test
 	$(bin)/ruff check .
 	$(bin)/ruff format --check .
+	$(bin)/codespell .
 
 types: $(VENV)/.installed-test
 	$(bin)/mypy $(typed)
 
 tests: $(VENV)/.installed-test
 	$(bin)/python -m tests $(PYTEST)
+
+# What is relied upon of Tornado, on the one in $(VENV); nox -s tests_tornado installs
+# the oldest and the newest one for it.
+tornado: $(VENV)/.installed-test
+	$(bin)/python -c 'import tornado; print("Tornado", tornado.version)'
+	$(bin)/python -m pytest tests/unit/test_patches.py tests/unit/test_tornado_private.py
 
 soak: $(VENV)/.installed-test
 	$(bin)/python -m tests.soak $(SOAK)
@@ -65,6 +74,9 @@ format: $(VENV)/.installed-test
 	$(bin)/ruff check --fix .
 	$(bin)/ruff format .
 
+release-check: $(VENV)/.installed-release
+	@$(bin)/python -m tests.release_check
+
 clean:
 	rm -rf $(VENV) .nox build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache \
 		.hypothesis .coverage .coverage.* htmlcov
@@ -80,6 +92,11 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(bin)/python
 $(VENV)/.installed-test: setup.cfg pyproject.toml | $(bin)/python
 	@echo "Installing txloop and what the tests need into $(VENV) ..."
 	@$(pip) install -e '.[$(EXTRA)]'
+	@touch $@
+
+$(VENV)/.installed-release: setup.cfg pyproject.toml | $(bin)/python
+	@echo "Installing txloop and what checks a release into $(VENV) ..."
+	@$(pip) install -e '.[release]'
 	@touch $@
 
 $(bin)/python:

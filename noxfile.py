@@ -5,6 +5,8 @@ The commands are the Makefile's; a session only lends them its virtual environme
 
 from __future__ import annotations
 
+import configparser
+
 import nox
 
 nox.needs_version = ">=2024.4.15"
@@ -51,6 +53,23 @@ def tests_freethreaded(session: nox.Session) -> None:
 def tests_pypy(session: nox.Session) -> None:
     """Run all tests on PyPy."""
     make(session, "tests", "EXTRA=suite")
+
+
+@nox.session
+@nox.parametrize("tornado", ["oldest", "newest"])
+def tests_tornado(session: nox.Session, tornado: str) -> None:
+    """Compare what is relied upon of Tornado with the versions that are supported."""
+    session.install(*(["--upgrade", "tornado"] if tornado == "newest" else [oldest()]))
+    make(session, "tornado", "EXTRA=suite")
+
+
+def oldest() -> str:
+    """Return the requirement of the oldest Tornado that setup.cfg allows."""
+    config = configparser.ConfigParser()
+    config.read("setup.cfg")
+    needed = config["options"]["install_requires"].split()
+    found = next(one for one in needed if one.startswith("tornado>="))
+    return found.replace(">=", "==")
 
 
 @nox.session

@@ -37,11 +37,11 @@ _BY_LABEL: Final = (
     ("commits", "commits", "Transactions that took effect."),
     ("errors", "errors", "Transactions that ended with an exception."),
     ("attempts", "attempts", "Runs of transactions, whatever became of them."),
-    ("conflicts", "aborts", "Runs thrown away because of a conflict."),
+    ("conflicts", "aborts", "Runs aborted by a conflict."),
     ("inline_attempts", "inline", "Runs on the loop thread."),
     ("retries", "retries", "Runs that gave up until something changes."),
     ("waits", "waits", "Retries after which nothing had changed yet."),
-    ("refused", "refused", "Calls turned away because too many waited."),
+    ("refused", "refused", "Calls rejected because the queue was full."),
 )
 # The same of `txloop.Stats`.
 _OF_LOOP: Final = (

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from txloop import TCounter, TObject, TVar
-from txloop.container import Container
-from txloop.running import run_attempt
-from txloop.store import committed
-from txloop.types import Call, Outcome
+from txloop.stm.container import Container
+from txloop.stm.run import run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Outcome
 
 __all__ = [
     "RUNS",

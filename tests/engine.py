@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
+import logging
 import os
 import sys
 import time
@@ -14,22 +16,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.executors import ScriptedExecutor, register_all
-from txloop.body import on_commit
-from txloop.dispatch import Dispatcher
-from txloop.events import Conflicted
-from txloop.executors.base import executor_named
-from txloop.executors.processes import ProcessesExecutor
-from txloop.logs import capture_records
-from txloop.profile import Profile
-from txloop.store import committed
-from txloop.types import Call
+from txloop.engine.dispatcher import Dispatcher
+from txloop.engine.events import Conflicted
+from txloop.engine.profile import Profile
+from txloop.executors.processes.executor import ProcessesExecutor
+from txloop.executors.protocol import executor_named
+from txloop.loop.patches import patch
+from txloop.stm.log_capture import handle
+from txloop.stm.primitives import on_commit
+from txloop.stm.store import committed
+from txloop.stm.types import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from txloop.events import Event
-    from txloop.executors.base import Executor
+    from txloop.engine.events import Event
+    from txloop.executors.protocol import Executor
 
 __all__ = [
     "EXECUTORS",
@@ -93,7 +96,7 @@ class _Travelling(Profile):
 
     __slots__ = ()
 
-    def stays(self, transport_seconds: float) -> bool:
+    def decide_stay(self, transport_seconds: float) -> bool:
         return self.home is not None
 
     def estimate(self) -> float:
@@ -153,9 +156,13 @@ class Engine:
         timeout_seconds: float | None = None,
         guarded: bool = False,
         watched: bool = True,
+        at_once: bool = False,
         **kwargs: object,
     ) -> Result:
-        """Submit a call of `function` and return what will become of it."""
+        """Submit a call of `function` and return what will become of it.
+
+        If it may run `at_once`, it does where its profile says so and nothing listens.
+        """
         profile = profile or self.profile()
         call = Call(
             function,
@@ -170,8 +177,11 @@ class Engine:
         )
         result = Result(self.loop)
         asyncio._set_running_loop(self.loop)  # as in a callback of the loop
+        submit = self.dispatcher.submit
+        if at_once:
+            submit = functools.partial(self.dispatcher.submit_ready, ordered=ordered)
         try:
-            result.number = self.dispatcher.submit(call, profile, result.settle)
+            result.number = submit(call, profile, result.settle)
         finally:
             asyncio._set_running_loop(None)
         return result
@@ -261,7 +271,7 @@ def bury_the_dead() -> None:
 @contextmanager
 def running(name: str, workers: int = 2, *, barrier: bool = False) -> Iterator[Engine]:
     """Give an engine on that executor; afterwards, nothing of it may be left."""
-    capture_records()
+    patch(logging.Logger, "handle", handle)
     noted.clear()
     followers = list(committed.followers)
     engine = Engine(executor_named(name, workers), barrier)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txloop.executors.base import register_executor
-from txloop.running import run_attempt
-from txloop.store import committed
-from txloop.types import Refusal
+from txloop.executors.protocol import register_executor
+from txloop.stm.run import run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from txloop.executors.base import Deliver, Reactor, Running, Work
-    from txloop.types import Answer
+    from txloop.executors.protocol import Deliver, Reactor, Running, Work
+    from txloop.stm.types import Answer
     from txloop.watch import Watch
 
 __all__ = ["RehearsalExecutor", "ScriptedExecutor", "register_all"]

@@ -22,11 +22,11 @@ from tests.executors import register_all
 from tests.flags import until
 from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
-from txloop.executors.base import gil_enabled
-from txloop.executors.processes import ProcessesExecutor
-from txloop.executors.threads import ThreadsExecutor
-from txloop.loop import TransactionIOLoop
-from txloop.options import use_executor
+from txloop.executors.processes.executor import ProcessesExecutor
+from txloop.executors.protocol import gil_enabled
+from txloop.executors.threads.executor import ThreadsExecutor
+from txloop.loop.ioloop import TransactionIOLoop
+from txloop.loop.options import use_executor
 from txloop.web import register_all as register_targets
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tornado.web import Application
 
-    from txloop.profile import LabelStats, Stats
+    from txloop.engine.profile import LabelStats, Stats
 
 __all__ = [
     "KINDS",

@@ -23,7 +23,7 @@ import tornado.netutil
 import tornado.tcpserver
 
 import txloop.__main__
-from txloop.dispatch import Dispatcher
+from txloop.engine.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from txloop import transaction
-from txloop.body import inevitable, on_commit, or_else, retry
 from txloop.cells import (
     Channel,
     TCounter,
@@ -12,10 +11,11 @@ from txloop.cells import (
     TObject,
     TSet,
     TVar,
-    encode_containers,
     plain,
     share,
 )
+from txloop.engine.marks import transactional
+from txloop.engine.profile import LabelStats, Stats
 from txloop.errors import (
     TxClosedError,
     TxConfigurationError,
@@ -28,13 +28,14 @@ from txloop.errors import (
     TxValueError,
     TxWorkerError,
 )
-from txloop.executors.worker import on_worker_start
-from txloop.loop import TransactionIOLoop, atomically
-from txloop.marks import transactional
-from txloop.profile import LabelStats, Stats
-from txloop.setup import install, start_workers, stats
+from txloop.executors.processes.worker import on_worker_start
+from txloop.loop.ioloop import TransactionIOLoop, atomically
+from txloop.loop.setup import install, start_workers, stats
+from txloop.loop.yieldable import YieldableThread, apply, exclusive_apply
+from txloop.stm.primitives import inevitable, on_commit, or_else, retry
 from txloop.web import keep_templates, take_requests_over, write_containers
-from txloop.yieldable import YieldableThread, apply, exclusive_apply
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Channel",
@@ -75,7 +76,6 @@ __all__ = [
     "transactional",
 ]
 
-encode_containers()
 take_requests_over()
 write_containers()
 keep_templates()

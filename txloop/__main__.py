@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import txloop
 from txloop.check import EXIT_CODES, check
-from txloop.marks import Mark
-from txloop.program import prepare, run_file, run_module
+from txloop.engine.marks import Mark
+from txloop.loop.program import prepare, run_file, run_module
 from txloop.web import mark_matching
 
 if TYPE_CHECKING:
@@ -83,9 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         "check how each of its handlers would run.",
         epilog=EXIT_CODES,
     )
-    parser.add_argument(
-        "--json", action="store_true", help="with check: print for programs"
-    )
+    parser.add_argument("--json", action="store_true", help="with check: print JSON")
     # All that follows is the module's own, as with Python's `-m`.
     parser.add_argument(
         "-m",
@@ -94,23 +92,32 @@ def _parser() -> argparse.ArgumentParser:
         nargs=argparse.REMAINDER,
         help="run a module",
     )
-    parser.add_argument("--executor", help="auto, processes, threads or serial")
+    parser.add_argument(
+        "--executor", help="auto (default), processes, threads or serial"
+    )
     parser.add_argument("--log", metavar="FILE", help="log what conflicts cost")
     parser.add_argument("--workers", type=int, help="default: one per core")
     parser.add_argument(
-        "--order", default="completion", help="completion, or arrival for all commits"
+        "--order",
+        default="completion",
+        help="completion (default), or arrival: all commit in the order of arrival",
     )
     parser.add_argument(
-        "--rounds", default="overlapping", help="overlapping, or barrier between them"
+        "--rounds",
+        default="overlapping",
+        help="overlapping (default), or barrier: each begins when the one before it "
+        "has ended",
     )
     parser.add_argument(
-        "--max-queue", type=int, help="calls that may wait for a worker; then 503"
+        "--max-queue",
+        type=int,
+        help="calls that may wait for a worker; more are rejected, requests with 503",
     )
     parser.add_argument(
         "--timeout", type=float, help="seconds that a transaction may run in a worker"
     )
     parser.add_argument(
-        "--max-calls", type=int, help="calls after which a worker is replaced"
+        "--max-calls", type=int, help="calls after which a worker process is replaced"
     )
     parser.add_argument(
         "--transactional",

@@ -10,11 +10,11 @@
      +-- TxWorkerError (RuntimeError)         a call that kills its workers
      +-- TxTimeoutError (TimeoutError)        a call that ran for too long
      +-- TxClosedError (RuntimeError)         the loop closed before the commit
-     +-- TxOverloadError (RuntimeError)       too many calls wait for a worker
+     +-- TxOverloadError (RuntimeError)       the queue for workers is full
      +-- TransactionError                     what PyPy's module cannot do here
      +-- TxInternalError (AssertionError)     a bug in txloop: please report it
 
-Conflicts are values (`txloop.types.Conflict`), not errors. The errors of the
+Conflicts are values (`txloop.stm.types.Conflict`), not errors. The errors of the
 user's own code pass through as they are.
 """
 

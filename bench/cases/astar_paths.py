@@ -24,6 +24,6 @@ def askers(values: Values, spare_from: int) -> LoadGenerator:
 CASE = replace(
     astar.CASE,
     name="astar_paths",
-    summary="shortest paths on a map that nobody changes",
+    summary="shortest paths on a map that does not change",
     generator=askers,
 )

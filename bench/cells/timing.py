@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from txloop.running import run_attempt
-from txloop.types import Call, Outcome
+from txloop.stm.run import run_attempt
+from txloop.stm.types import Call, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -92,8 +92,8 @@ def notes(options: argparse.Namespace) -> list[str]:
     """Return what was done."""
     _, unusable = find_interpreters(options.python)
     return [
-        f"hand-offs of one item; CPU work: {options.busy} others who compute, 100 ms at"
-        " a time",
+        f"hand-offs of one item; CPU work: {options.busy} others that compute, 100 ms "
+        "at a time",
         *(f"left out: {one.path}: {one.reason}" for one in unusable),
     ]
 

@@ -126,7 +126,7 @@ def columns(_: argparse.Namespace) -> list[Column]:
 
 def notes(options: argparse.Namespace) -> list[str]:
     """Return what was done."""
-    from txloop.executors.base import resolve_name
+    from txloop.executors.protocol import resolve_name
 
     return [
         f"{options.pieces} pieces of about {options.microseconds} us; executor:"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from txloop import TVar
-from txloop.events import Conflicted
+from txloop.engine.events import Conflicted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tests.engine import Engine
-    from txloop.events import Event
+    from txloop.engine.events import Event
 
     Operation = Callable[[Any], object]
 

@@ -10,7 +10,7 @@ from tests.engine import Result, note, noted, on, running
 from tests.logs import expect_log
 from txloop import TVar, on_commit, retry
 from txloop.errors import TxClosedError
-from txloop.types import Call
+from txloop.stm.types import Call
 
 log = logging.getLogger("tests.contract.at_once")
 
@@ -30,8 +30,8 @@ class Short:
         """Submit a call that may run at once."""
         result = Result(self.engine.loop)
         call = Call(function, args, {}, "short", **options)
-        result.number = self.engine.dispatcher.submit(
-            call, self.profile, done or result.settle, at_once=True
+        result.number = self.engine.dispatcher.submit_ready(
+            call, self.profile, done or result.settle, call.ordered
         )
         return result
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.engine import noted, on, running
 from txloop import on_worker_start
-from txloop.events import Aborted
-from txloop.executors import worker
+from txloop.engine.events import Aborted
+from txloop.executors.processes import worker
 
 REASON = "it uses the running event loop"
 

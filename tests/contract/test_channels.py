@@ -11,7 +11,7 @@ import pytest
 from tests.contract.waiting import until_waiting
 from tests.engine import on, running
 from txloop import Channel, TDict, TxConfigurationError, TxError, TxValueError, or_else
-from txloop.events import Woken
+from txloop.engine.events import Woken
 
 
 def drained(channel):

@@ -21,8 +21,8 @@ from txloop import (
     plain,
     share,
 )
-from txloop.executors import deltas
-from txloop.store import committed
+from txloop.executors.processes import replication
+from txloop.stm.store import committed
 
 
 class Player(TObject):
@@ -254,7 +254,7 @@ def test_a_key_that_does_not_pickle_stays_home_alone(
 ):
     # GIVEN
     if lag:
-        monkeypatch.setattr(deltas, "_LONGEST_LOG", 1)
+        monkeypatch.setattr(replication, "_LONGEST_LOG", 1)
     shared = make()
     engine.ask_all_workers(int, tmp_path)
 

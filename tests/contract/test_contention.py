@@ -9,10 +9,10 @@ import pytest
 from tests.engine import Result, bury_the_dead, on
 from tests.logs import AT_BOUND, expect_log
 from txloop import TDict, TObject, TVar
-from txloop.events import Conflicted
-from txloop.naming import cell_name
-from txloop.store import committed
-from txloop.types import Key
+from txloop.engine.events import Conflicted
+from txloop.stm.cell_names import cell_name
+from txloop.stm.store import committed
+from txloop.stm.types import Key
 
 hot = TVar(0)
 accounts = TDict({"ann": {"money": 1}})
@@ -196,7 +196,7 @@ def test_statistics_and_a_warning_name_the_cell(engine):
             engine.wait(result)
 
     # THEN
-    assert "pay was in vain 3 times because hot had changed" in records[0].getMessage()
+    assert "pay was aborted 3 times because hot changed" in records[0].getMessage()
     (label,) = engine.dispatcher.stats().labels
     assert ("pay", "hot") == (label.label, label.contended)
     assert label.aborts == sum(isinstance(one, Conflicted) for one in engine.events)

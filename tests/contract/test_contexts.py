@@ -11,7 +11,7 @@ import pytest
 from tests.engine import EXECUTORS, on, running
 from tests.logs import expect_log
 from txloop import on_worker_start
-from txloop.executors import worker
+from txloop.executors.processes import worker
 
 user: contextvars.ContextVar[Any] = contextvars.ContextVar("user", default="nobody")
 

@@ -11,7 +11,7 @@ import pytest
 from tests.engine import Gate, Tally, note, noted, on
 from tests.logs import expect_log, listing
 from txloop import TDict, TVar, on_commit
-from txloop.types import Call
+from txloop.stm.types import Call
 
 log = logging.getLogger("tests.contract.effects")
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.engine import on
 from tests.logs import expect_log
-from txloop import TVar, outside
+from txloop import TVar
+from txloop.watch import outside
 
 HELD = r"^reader runs on the loop thread: it reads .*{}, which the program changes on"
 

@@ -10,8 +10,9 @@ import pytest
 from tests.engine import bury_the_dead, running
 from tests.logs import expect_log
 from txloop import TDict, TList, TSet, TVar, TxThreadError, on_worker_start
-from txloop.executors import worker
-from txloop.owner import claim
+from txloop.executors.processes import worker
+from txloop.stm.ownership import claim
+from txloop.stm.store import committed
 
 
 def outcome_of(write):
@@ -180,7 +181,7 @@ class Claimant:
 
 
 def claimed():
-    return outcome_of(lambda: claim(Claimant()))
+    return outcome_of(lambda: claim(Claimant(), committed))
 
 
 def test_a_worker_runs_no_transactions_of_its_own():

@@ -16,7 +16,7 @@ from tests.engine import Tally, note, noted, on
 from tests.homebound import Homebound
 from tests.logs import expect_log
 from txloop import TDict, TVar, inevitable, on_commit
-from txloop.events import Aborted
+from txloop.engine.events import Aborted
 
 LOCK = threading.Lock()
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.engine import Gate, on
 from txloop import TVar, retry
-from txloop.executors import processes, threads
+from txloop.executors.processes import executor as processes
+from txloop.executors.threads import executor as threads
 
 
 @pytest.fixture

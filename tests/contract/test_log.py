@@ -9,8 +9,8 @@ from tests.contract.logged import increment, line_of, wait_at
 from tests.engine import Gate, Tally, on
 from tests.logs import allow_log, expect_log
 from txloop import TVar
+from txloop.stm.store import committed
 from txloop.stmlog import hub
-from txloop.store import committed
 
 
 def test_every_transaction_is_in_the_log(engine, log):

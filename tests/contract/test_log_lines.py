@@ -20,7 +20,7 @@ from txloop import (
     inevitable,
     retry,
 )
-from txloop.tracing import here
+from txloop.stm.traced import here
 
 
 def conflict(engine, victim, culprit, victim_args, culprit_args):

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.logged import Logged, increment, line_of, read_only, wait_at
 from tests.engine import Gate, Result, on, running
 from txloop import TVar, inevitable
-from txloop.dispatch import MOST_CONFLICTS
+from txloop.engine.dispatcher import MOST_CONFLICTS
 
 
 @on("scripted")

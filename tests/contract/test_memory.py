@@ -12,9 +12,9 @@ import pytest
 from tests.engine import Gate, bury_the_dead, on
 from tests.logs import expect_log
 from txloop import TDict, TVar, TxForgottenError
-from txloop.executors import connection, deltas
-from txloop.store import committed
-from txloop.versions import Entry
+from txloop.executors.processes import connection, replication
+from txloop.stm.store import committed
+from txloop.stm.versions import Entry
 
 
 def churn(shared, number):
@@ -85,7 +85,7 @@ def test_containers_that_died_vanish_everywhere(
 ):
     # GIVEN containers from before the fork, from a worker and from the loop
     if workers_lag:
-        monkeypatch.setattr(deltas, "_LONGEST_LOG", 2)
+        monkeypatch.setattr(replication, "_LONGEST_LOG", 2)
     shared: TDict[str, Any] = TDict(early={"x": 1}, stays={"y": 1})
     stays = shared["stays"]
     engine.ask_all_workers(int, tmp_path)
@@ -230,7 +230,7 @@ def test_a_worker_that_lags_far_behind_is_told_in_between(
 @on("processes")
 def test_idle_workers_are_told_while_nothing_is_sent_away(engine, monkeypatch):
     # GIVEN
-    for module in (connection, deltas):
+    for module in (connection, replication):
         monkeypatch.setattr(module, "LAG_COMMITS", 5)
     shared = TDict(n=0)
     engine.run(int)

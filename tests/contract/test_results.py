@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine import Gate, note_on_commit, noted, on
 from txloop import TDict, TVar, TxForgottenError
-from txloop.events import Committed, Started
+from txloop.engine.events import Committed, Started
 
 
 def plain(value):

@@ -7,7 +7,7 @@ import pytest
 from tests.contract.interleaving import OVERLAPPING
 from tests.engine import EXECUTORS, running
 from txloop import TVar, retry
-from txloop.events import Committed, Retried, RoundRun, Started
+from txloop.engine.events import Committed, Retried, RoundRun, Started
 
 
 def add(variable, number):

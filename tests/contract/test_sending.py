@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine import Gate, Meeting, Tally, running
 from txloop import TDict
-from txloop.executors import connection
+from txloop.executors.processes import connection
 
 
 @pytest.fixture

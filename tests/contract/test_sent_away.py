@@ -12,7 +12,7 @@ import pytest
 from tests.engine import running
 from tests.logs import expect_log
 from txloop import TVar, inevitable
-from txloop.faults import VARIABLE
+from txloop.executors.faults import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine import on
 from tests.logs import expect_log
-from txloop.executors import crew
+from txloop.executors.processes import crew
 from txloop.watch import reach
 from txloop.watch.watch import CALM_RUNS, MOST_ROUNDS
 
@@ -33,8 +33,8 @@ def remember(key):
 @pytest.fixture
 def soon(engine, monkeypatch):
     """Let what has settled leave at once, whatever threads libraries have."""
-    monkeypatch.setattr("txloop.holds.RENEW_SECONDS", 0.0)
-    monkeypatch.setattr("txloop.holds.RENEW_SHARE", float("inf"))
+    monkeypatch.setattr("txloop.engine.holds.RENEW_SECONDS", 0.0)
+    monkeypatch.setattr("txloop.engine.holds.RENEW_SHARE", float("inf"))
     engine.dispatcher._holds._renew_seconds = 0.0
     monkeypatch.setattr(crew, "threads_besides", list)
 
@@ -90,7 +90,7 @@ def test_what_is_held_again_and_again_stays(engine, soon):
 def test_with_another_thread_workers_are_not_forked_anew(engine, soon, monkeypatch):
     # GIVEN
     monkeypatch.undo()
-    monkeypatch.setattr("txloop.holds.RENEW_SHARE", float("inf"))
+    monkeypatch.setattr("txloop.engine.holds.RENEW_SHARE", float("inf"))
     profile, end = engine.short("test"), threading.Event()
     thread = threading.Thread(target=end.wait)
     with expect_log("txloop", HELD):

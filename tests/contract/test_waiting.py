@@ -12,9 +12,9 @@ from tests.contract.waiting import (
 )
 from tests.engine import note, noted
 from txloop import TDict, TList, TVar, on_commit, retry
+from txloop.engine.events import Retried, Woken
 from txloop.errors import Retrying
-from txloop.events import Retried, Woken
-from txloop.store import committed
+from txloop.stm.store import committed
 
 
 def test_it_waits_until_another_transaction_changes_what_it_read(engine):

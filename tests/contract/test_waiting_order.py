@@ -13,7 +13,7 @@ from tests.contract.waiting import (
 )
 from tests.engine import note, noted, on
 from txloop import TDict, TVar, on_commit, retry
-from txloop.events import Committed, Retried, Woken
+from txloop.engine.events import Committed, Retried, Woken
 
 
 def test_they_are_woken_in_the_order_in_which_they_came(engine):

@@ -10,8 +10,8 @@ import pytest
 from tests.contract.waiting import await_for, await_open, kinds, until_waiting, waiting
 from tests.engine import on
 from txloop import TDict, TVar, TxClosedError, TxConfigurationError, retry
-from txloop import waiting as waiting_room
-from txloop.events import Woken
+from txloop.engine import waiting as waiting_room
+from txloop.engine.events import Woken
 
 # Timeouts
 

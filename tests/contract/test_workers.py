@@ -17,9 +17,10 @@ import pytest
 from tests.engine import Gate, running
 from tests.logs import expect_log
 from txloop import TDict, on_worker_start, plain
-from txloop.executors import processes, supervision, worker
-from txloop.executors.base import NICENESS, available_cores, executor_named
-from txloop.store import committed
+from txloop.executors.processes import executor as processes
+from txloop.executors.processes import supervision, worker
+from txloop.executors.protocol import NICENESS, available_cores, executor_named
+from txloop.stm.store import committed
 
 
 @pytest.fixture

@@ -188,6 +188,20 @@ class Waiting(RequestHandler):
         self.write("!")
 
 
+@transactional
+class Noting(RequestHandler):
+    """Notes what is set on it, by whoever does that."""
+
+    names: list[str]
+
+    def __setattr__(self, name, value):
+        vars(self).setdefault("names", []).append(name)
+        super().__setattr__(name, value)
+
+    def get(self):
+        self.write(" ".join(self.names))
+
+
 @transactional(trust=True)
 class Slow(RequestHandler):
     def get(self):
@@ -226,6 +240,7 @@ def make_application():
             ("/later", Later),
             ("/inevitable", Inevitable),
             ("/waiting", Waiting),
+            ("/noting", Noting),
             ("/slow", Slow),
             ("/with-thread", WithThread),
         ]
@@ -365,7 +380,7 @@ def test_a_web_socket(pair):
     assert (101, b"\x81\x07hi back") == (answer.status, said)
 
 
-@pytest.mark.parametrize("path", ["/waiting", "/with-thread"])
+@pytest.mark.parametrize("path", ["/waiting", "/with-thread", "/noting"])
 def test_what_is_no_obstacle(path, pair):
     pair.same(lambda server: server.get(path))
 

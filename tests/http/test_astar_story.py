@@ -8,10 +8,10 @@ import pytest
 
 from handlers.astar_game import Game
 from handlers.astar_story import FIXES, StoryGame
-from txloop.commit import decide
-from txloop.running import run_attempt
-from txloop.store import committed
-from txloop.types import Call, Conflict, Outcome
+from txloop.stm.run import run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Conflict, Outcome
+from txloop.stm.validation import decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable

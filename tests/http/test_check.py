@@ -15,7 +15,7 @@ import pytest
 
 from tests.http.check_programs import PROGRAMS, REQUESTS
 from tests.where_it_ran import why_on_loop
-from txloop.executors.base import resolve_name
+from txloop.executors.protocol import resolve_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

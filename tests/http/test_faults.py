@@ -17,7 +17,7 @@ from tests.messages import Request
 from tests.scripts import running_script
 from tests.serving import serving
 from txloop import TVar, TxTimeoutError, atomically, on_commit, transactional
-from txloop.executors import supervision
+from txloop.executors.processes import supervision
 
 written = TVar("before")
 effects: list[str] = []

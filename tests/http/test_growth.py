@@ -13,7 +13,7 @@ import pytest
 
 from tests.scripts import running_script
 from tests.soak.faults import children_of
-from txloop.executors.base import gil_enabled
+from txloop.executors.protocol import gil_enabled
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,7 +40,7 @@ from tests.serving import AwayExecutor
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
-from txloop.options import use_executor
+from txloop.loop.options import use_executor
 
 shared = txloop.TDict(count=0)
 

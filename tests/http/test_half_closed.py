@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import socket
 from pathlib import Path
 
 import pytest
@@ -99,11 +100,22 @@ def server(kind):
 
 @contextlib.asynccontextmanager
 async def half_closed(server, *requests):
-    """Send requests and the end of all that is sent, with the last one's bytes."""
-    async with server.connection() as (reader, writer):
-        writer.write(b"".join(one.encoded() for one in requests))
-        writer.write_eof()
-        yield reader
+    """Send requests and the end of all that is sent before the server has looked.
+
+    Of one that ends later, but before its handler has begun, stock Tornado loses the
+    answer, too.
+    """
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"".join(one.encoded() for one in requests))
+        client.shutdown(socket.SHUT_WR)
+        reader, writer = await asyncio.open_connection(sock=client)
+        try:
+            yield reader
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+            await server.pause()  # for the server to see the end, too
 
 
 def answers(server, *requests):
@@ -141,17 +153,37 @@ def test_the_answers_to_all_requests_come(server):
     assert 3 == count.value
 
 
-def test_a_connection_is_used_again_until_then(server):
-    async def talk():
+def test_a_connection_is_used_again_until_then(tmp_path):
+    async def talk(server):
         async with server.connection() as (reader, writer):
             for _ in range(3):
                 writer.write(Request("GET", "/marked").encoded())
                 await read_answer(reader, "GET")
-            writer.write(Request("GET", "/marked").encoded())
+            path = f"/long?folder={tmp_path}&held=1"
+            writer.write(Request("GET", path).encoded())
+            await until((tmp_path / "started-").exists)
             writer.write_eof()
+            await server.pause()
+            Gate(tmp_path / "gate").open()
             return (await read_answer(reader, "GET")).body, await reader.read()
 
-    assert (b"marked", b"") == server.run(talk)
+    with serving("processes", make_application, workers=1) as server:
+        assert (b"long", b"") == server.run(lambda: talk(server))
+
+
+def test_what_waits_is_dropped_if_its_client_has_left_before(server, tmp_path):
+    path = f"/long?folder={tmp_path}&waits=1"
+
+    async def talk():
+        async with server.connection() as (reader, writer):
+            writer.write(Request("GET", "/marked").encoded())
+            await read_answer(reader, "GET")
+            writer.write(Request("GET", path).encoded())
+            writer.write_eof()  # it may be seen before the handler begins, or after
+            await reader.read()
+            await until(lambda: not server.loop.dispatcher.pending)
+
+    server.run(talk)
 
 
 def test_the_answer_of_a_long_run_comes(tmp_path, monkeypatch):

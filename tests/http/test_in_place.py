@@ -18,11 +18,12 @@ from tornado.web import Application, RequestHandler
 from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import serving
-from txloop import TVar, inevitable, plea
-from txloop.attempt import Attempt
-from txloop.executors.base import gil_enabled
-from txloop.executors.handover import Assignment
-from txloop.marks import Mark
+from txloop import TVar, inevitable
+from txloop.engine.marks import Mark
+from txloop.executors import plea
+from txloop.executors.protocol import gil_enabled
+from txloop.executors.threads.handover import Assignment
+from txloop.stm.attempt import Attempt
 
 UNVOUCHED = Mark("commit", trust=True, vouched=False)  # nothing is scanned or watched
 SAYS = r"^GET \S+ runs on the loop thread: .*: \w+\(\) writes .*done"

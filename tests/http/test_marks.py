@@ -17,8 +17,8 @@ from tornado.websocket import WebSocketHandler
 
 from tests.serving import serving
 from txloop import TVar, transactional
-from txloop.attempt import current
-from txloop.marks import Mark
+from txloop.engine.marks import Mark
+from txloop.stm.attempt import current
 from txloop.web import eligible, mark_matching
 from txloop.web.eligible import plan_for, why_not
 

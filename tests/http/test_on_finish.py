@@ -14,7 +14,7 @@ from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import pair_of, serving
 from txloop import TVar, transactional
-from txloop.attempt import current
+from txloop.stm.attempt import current
 
 finished: list[tuple[Any, ...]] = []
 commits = TVar(0)

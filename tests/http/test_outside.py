@@ -26,9 +26,9 @@ from tornado.web import Application, RequestHandler
 from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import THREADS, serving
-from txloop import outside
-from txloop.faults import VARIABLE
-from txloop.marks import Mark
+from txloop.engine.marks import Mark
+from txloop.executors.faults import VARIABLE
+from txloop.watch import outside
 
 AWAY = ("processes", *(["threads"] * THREADS))
 

@@ -17,7 +17,7 @@ from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import serving
 
-REFUSED = "too many calls wait for a worker: refused 1, of GET Slow last; 2 wait"
+REFUSED = r"queue full: rejected 1 calls \(last: GET Slow\); 2 are waiting"
 
 
 committed: list[str] = []
@@ -136,14 +136,17 @@ def test_a_handler_words_the_refusal_itself(server, tmp_path):
         return refused
 
     # WHEN
-    with expect_log("txloop", "refused 1"), expect_log("tornado.access", "^503 GET"):
+    with (
+        expect_log("txloop", "rejected 1 calls"),
+        expect_log("tornado.access", "^503 GET"),
+    ):
         refused = server.run(talk)
 
     # THEN
     assert ("1", "1") == (refused.header("X-Own"), refused.header("Retry-After"))
     assert {
         "status": 503,
-        "error": "GET Own did not run: 2 calls wait for a worker already",
+        "error": "queue full: GET Own did not run; 2 calls are waiting",
     } == json.loads(refused.body)
 
 
@@ -157,7 +160,7 @@ def test_the_log_does_not_repeat_it_for_each_request(server, tmp_path):
 
     # WHEN
     with (
-        expect_log("txloop", "^too many calls wait"),
+        expect_log("txloop", "^queue full: rejected"),
         expect_log("tornado.access", "^503 GET", 20),
     ):
         refused = server.run(talk)
@@ -185,7 +188,7 @@ def test_an_awaiter_gets_an_error_and_callbacks_are_never_refused(server, tmp_pa
         return caught.value
 
     # WHEN
-    with expect_log("txloop", "of wait_for last"):
+    with expect_log("txloop", r"\(last: wait_for\)"):
         error = server.run(talk)
 
     # THEN

@@ -56,6 +56,9 @@ class Cookies(RequestHandler):
         self.set_cookie("expiring", "1", expires=1e9)
         self.clear_cookie("old")
         self.clear_all_cookies()
+        for name in ("old", "other"):  # a year before this second
+            assert self._new_cookie[name]["expires"]
+            self._new_cookie[name]["expires"] = "before"
         self.write(self.get_cookie("old", "none"))
 
 

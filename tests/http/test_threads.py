@@ -19,7 +19,7 @@ from tests.messages import Request
 from tests.race.lateness import go_on
 from tests.serving import serving
 from txloop import TDict, inevitable, transactional
-from txloop.executors import threads
+from txloop.executors.threads import executor as threads
 
 state = TDict(n=0)
 finished: list[tuple[object, ...]] = []

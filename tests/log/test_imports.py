@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What of txloop the design lets it know.
-OF_TXLOOP = {"txloop.events", "txloop.stmlog", "txloop.types", "txloop.errors"}
+OF_TXLOOP = {
+    "txloop.engine.events",
+    "txloop.stmlog",
+    "txloop.stm.types",
+    "txloop.errors",
+}
 ELSEWHERE = {
     "rich": {
         "conflict_log.terminal",

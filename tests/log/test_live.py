@@ -15,7 +15,7 @@ from conflict_log.exports.page import report_part
 from conflict_log.live import LiveReport
 from tests.log.test_reader import adds_up, story
 from tests.log.writing import Log
-from txloop.stmlog.hub import Hub
+from txloop.stmlog.process_log import Hub
 
 if TYPE_CHECKING:
     from conflict_log import Report
@@ -220,7 +220,7 @@ def hub(monkeypatch):
     clock = SimpleNamespace(now=10**12)
     times = SimpleNamespace(monotonic_ns=lambda: clock.now)
     # The package has a hub of the same name as its module.
-    monkeypatch.setattr(sys.modules["txloop.stmlog.hub"], "time", times)
+    monkeypatch.setattr(sys.modules["txloop.stmlog.process_log"], "time", times)
     hub.enter(source)
     return hub, source, clock
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import conflict_log
 from tests.logs import expect_log
-from txloop.events import (
+from txloop.engine.events import (
     Aborted,
     Answered,
     Closed,
@@ -26,15 +26,15 @@ from txloop.events import (
     Started,
     Waited,
 )
-from txloop.executors.base import Running
-from txloop.stmlog.hub import Hub
-from txloop.stmlog.scribe import Scribe
-from txloop.types import Conflict, Trace
+from txloop.executors.protocol import Running
+from txloop.stm.types import Conflict, Trace
+from txloop.stmlog.process_log import Hub
+from txloop.stmlog.writer import Scribe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.events import Event
+    from txloop.engine.events import Event
 
 WORKERS = 2
 CELL = (1, "key")
@@ -175,7 +175,7 @@ def test_a_dead_worker_s_attempt_ends_in_the_log_soon(told):
 
 def test_another_run_of_the_same_call_is_another_attempt(told, monkeypatch):
     # GIVEN
-    monkeypatch.setattr("txloop.stmlog.scribe._ANOTHER_NS", 0)
+    monkeypatch.setattr("txloop.stmlog.writer._ANOTHER_NS", 0)
     told.start(1, 1)
     told.hub.flush(settling_ns=0)
 

@@ -12,9 +12,7 @@ import conflict_log
 from conflict_log.markers import parse_marker
 from tests.logs import expect_log
 from txloop.stmlog import file as files
-from txloop.stmlog.file import LogFile, open_log
-from txloop.stmlog.memory import MemoryLog
-from txloop.stmlog.packets import (
+from txloop.stmlog.c7_format import (
     ABORT,
     COMMIT,
     CONTENTION_WRITE_READ,
@@ -25,7 +23,8 @@ from txloop.stmlog.packets import (
     tail,
     timed,
 )
-from txloop.stmlog.timeline import Timeline
+from txloop.stmlog.file import LogFile, open_log
+from txloop.stmlog.timeline import MemoryLog, Timeline
 
 SECOND = 1_000_000_000
 
@@ -159,7 +158,7 @@ def test_memory_keeps_the_last_time_only():
 
 def test_memory_is_bounded(monkeypatch):
     # GIVEN
-    monkeypatch.setattr("txloop.stmlog.memory.MOST_BYTES", 10)
+    monkeypatch.setattr("txloop.stmlog.timeline.MOST_BYTES", 10)
     memory = MemoryLog(kept_ns=100)
 
     # WHEN
@@ -327,7 +326,7 @@ def test_a_reader_that_does_not_keep_up_does_not_hold_the_loop_up(pipe, monkeypa
     assert HEADER + 2 * block == read
 
     # WHEN it does not
-    with expect_log("txloop", "pipe ends here: nobody reads it any more"):
+    with expect_log("txloop", "pipe ends here: its reader has closed it"):
         for _ in range(10):
             log.write(block)
 

@@ -12,8 +12,8 @@ import conflict_log
 from conflict_log.following import Follower
 from tests.scripts import run_script, running_script
 from txloop import TxConfigurationError, install
-from txloop.stmlog.hub import Hub
-from txloop.stmlog.packets import HEADER
+from txloop.stmlog.c7_format import HEADER
+from txloop.stmlog.process_log import Hub
 
 pytestmark = pytest.mark.slow
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 from tornado.ioloop import IOLoop
 
 from tests.executors import RehearsalExecutor
-from txloop.executors.base import register_executor
-from txloop.executors.threads import ThreadsExecutor
-from txloop.marks import Mark
+from txloop.engine.marks import Mark
+from txloop.executors.protocol import register_executor
+from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.web import mark_matching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from txloop.executors.base import Work
+    from txloop.executors.protocol import Work
 
 
 class CountingExecutor(RehearsalExecutor):

@@ -15,8 +15,15 @@ from tornado.web import Finish
 import txloop
 from tests.flags import Flag, until
 from tests.serving import loop_of
-from txloop import TVar, TxClosedError, TxError, atomically, on_commit, transactional
-from txloop.attempt import current
+from txloop import (
+    TVar,
+    TxClosedError,
+    TxError,
+    atomically,
+    on_commit,
+    transactional,
+)
+from txloop.stm.attempt import current
 
 started, go = Flag(), Flag()
 

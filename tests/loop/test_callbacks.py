@@ -16,7 +16,7 @@ from tests.flags import Flag, until
 from tests.logs import EXPECTED, Collector, expect_log
 from tests.serving import loop_of
 from txloop import TVar, transactional
-from txloop.attempt import current
+from txloop.stm.attempt import current
 
 started, go = Flag(), Flag()
 

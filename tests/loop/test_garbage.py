@@ -13,7 +13,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from txloop import TransactionIOLoop, TVar, atomically, install
-from txloop.executors.base import resolve_name
+from txloop.executors.protocol import resolve_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import pytest
 
 from tests.programs import require_uvloop
 from tests.scripts import run_script
-from txloop.executors.base import gil_enabled
+from txloop.executors.protocol import gil_enabled
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,8 @@ async def main():
     in_worker = await txloop.atomically(place) != os.getpid()
     kind = type(asyncio.get_running_loop()).__module__.partition(".")[0]
     stats = txloop.stats()
-    print(isinstance(IOLoop.current(), txloop.loop.TransactionLoop), in_worker, kind,
+    ours = isinstance(IOLoop.current(), txloop.loop.ioloop.TransactionLoop)
+    print(ours, in_worker, kind,
           stats.executor, stats.workers)
 
 """
@@ -263,7 +264,7 @@ def test_the_environment_stands_in_for_options(
         (
             "txloop.install()",
             {"TXLOOP_WORKERS": "x"},
-            "TXLOOP_WORKERS is no number: 'x'",
+            "TXLOOP_WORKERS is not a number: 'x'",
         ),
         (
             "txloop.install()",

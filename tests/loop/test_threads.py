@@ -12,7 +12,7 @@ from tornado.platform.asyncio import AsyncIOLoop
 from tests.logs import expect_log
 from tests.serving import loop_of
 from txloop import TDict, TxThreadError, atomically, transactional
-from txloop.store import committed
+from txloop.stm.store import committed
 
 
 def add(shared):

@@ -13,8 +13,8 @@ from tests.flags import until
 from tests.scripts import running_script
 from tests.serving import loop_of
 from txloop import Channel, TVar, TxClosedError, atomically, retry, transactional
-from txloop.loop import TransactionIOLoop
-from txloop.store import committed
+from txloop.loop.ioloop import TransactionIOLoop
+from txloop.stm.store import committed
 
 
 @pytest.fixture(params=["serial", "rehearsal", "processes", "stock"])

@@ -184,7 +184,7 @@ class TestApply:
         assert ["its own"] == seen
 
     def test_a_call_that_waits_for_a_change(self, loop, monkeypatch):
-        monkeypatch.setattr("txloop.yieldable._LOOK_SECONDS", 0.001)
+        monkeypatch.setattr("txloop.loop.yieldable._LOOK_SECONDS", 0.001)
         counter = txloop.TVar(0)
         results = []
 
@@ -209,7 +209,7 @@ class TestApply:
         assert [3] == results
 
     def test_the_loop_is_closed_meanwhile(self, kind, monkeypatch):
-        monkeypatch.setattr("txloop.yieldable._LOOK_SECONDS", 0.001)
+        monkeypatch.setattr("txloop.loop.yieldable._LOOK_SECONDS", 0.001)
         counter = txloop.TVar(0)
         errors = []
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from txloop.attempt import current
+from txloop.stm.attempt import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -22,14 +22,14 @@ from hypothesis.stateful import (
     rule,
 )
 
-import txloop.attempt
+import txloop.stm.attempt
 from tests.comparing import as_plain, attempted, contents, raised
 from tests.model.replica import Replica
 from txloop import or_else, retry
-from txloop.attempt import Attempt
-from txloop.commit import decide
-from txloop.store import committed
-from txloop.types import Commit, Outcome
+from txloop.stm.attempt import Attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Commit, Outcome
+from txloop.stm.validation import decide
 
 __all__ = ["Step", "machine_of"]
 
@@ -138,7 +138,7 @@ def machine_of(
 
             def as_seen(shared: Any) -> object:
                 # Without making the attempt a reader of everything.
-                attempt = txloop.attempt.current()
+                attempt = txloop.stm.attempt.current()
                 assert attempt is not None
                 values, presences = set(attempt.values), set(attempt.presences)
                 seen = contents(shared)
@@ -247,7 +247,7 @@ def install(outcome: Outcome) -> None:
 @contextmanager
 def attempt_at(version: int) -> Iterator[Attempt]:
     """Read and write as an attempt whose snapshot was opened earlier."""
-    running = txloop.attempt._running
+    running = txloop.stm.attempt._running
     attempt = running.attempt = Attempt(version, True)
     committed.forget_views()
     try:

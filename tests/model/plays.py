@@ -9,7 +9,7 @@ from tests.comparing import raised
 from tests.model.following import pause
 from tests.model.object_steps import Count, PlainPoint, SharedPoint
 from txloop import TCounter, TList, TVar
-from txloop.attempt import current
+from txloop.stm.attempt import current
 
 if TYPE_CHECKING:
     from tests.strategies import Operation

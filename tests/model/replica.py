@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.comparing import as_plain
-from txloop.executors.deltas import DeltaLog
-from txloop.executors.wire import loads
-from txloop.store import Store, committed
+from txloop.executors.codec.frames import loads
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.store import Store, committed
 
 if TYPE_CHECKING:
-    from txloop.container import Container
+    from txloop.stm.container import Container
 
 __all__ = ["Replica"]
 

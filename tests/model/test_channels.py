@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from txloop import Channel
-from txloop.running import run_attempt
-from txloop.store import committed
-from txloop.types import Call, Outcome
+from txloop.stm.run import run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Outcome
 
 
 class ChannelMachine(RuleBasedStateMachine):

@@ -28,14 +28,15 @@ from tests.logs import EXPECTED
 from tests.model.remembered import ADD, OVERLAPPING, plays
 from tests.model.test_replay import Stage
 from tests.strategies import Operation, Program, programs
-from txloop.executors import crew, processes, supervision
-from txloop.faults import VARIABLE
+from txloop.executors.faults import VARIABLE
+from txloop.executors.processes import crew, supervision
+from txloop.executors.processes import executor as processes
 
 ANNOUNCED = {
     "a worker died": r"^worker \d+ died; ",
     "an effect failed": r"^an effect failed: ",
     "a spawner died": r"^the process that forks workers has died; starting",
-    "an inevitable one": r" was in vain 3 times because ",
+    "an inevitable one": r" was aborted 3 times because ",
     "a spawner died at once": r"^the process that forks workers dies before it forks",
     "workers again": r"^there are workers again",
     "the start": "^faults happen on purpose",

@@ -9,8 +9,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.model.list_steps import items, list_steps, perform_on_list
 from tests.model.machines import machine_of
 from txloop import TList
-from txloop.attempt import current
-from txloop.cells import chunks
+from txloop.cells import list_chunks
+from txloop.stm.attempt import current
 
 WHOLE = {"per item": False, "whole": True}
 
@@ -32,7 +32,7 @@ def check(longest: int, whole: bool, examples: int, steps: int) -> None:
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
 @pytest.mark.parametrize("chunk", [2, 256])
 def test_a_list_does_what_a_list_does(whole, chunk, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", chunk)
+    monkeypatch.setattr(list_chunks, "CHUNK", chunk)
 
     check(9, whole, examples=8, steps=10)
 
@@ -42,7 +42,7 @@ def test_a_list_does_what_a_list_does(whole, chunk, monkeypatch):
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
 @pytest.mark.parametrize(("chunk", "longest"), [(1, 6), (4, 14), (4, 40), (256, 40)])
 def test_lists_of_any_length_do(whole, chunk, longest, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", chunk)
+    monkeypatch.setattr(list_chunks, "CHUNK", chunk)
 
     check(longest, whole, examples=15, steps=40)
 

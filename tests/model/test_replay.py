@@ -25,15 +25,15 @@ from tests.model.plays import Ended, PlainVariable, State, frozen, play
 from tests.model.remembered import ADD, OVERLAPPING, REMEMBERED, plays
 from tests.strategies import Play, Program, programs
 from txloop import TCounter, TDict, TList, TSet, TVar
-from txloop.events import Committed, Conflicted
-from txloop.store import committed
+from txloop.engine.events import Committed, Conflicted
+from txloop.stm.store import committed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.engine import Engine, Result
-    from txloop.container import Write
-    from txloop.events import Event
+    from txloop.engine.events import Event
+    from txloop.stm.container import Write
 
 
 START = (2, 0, 1)
@@ -75,7 +75,7 @@ class Journal:
         self.conflicts = 0
         self.commits: dict[int, tuple[int, bool]] = {}  # by transaction, in order
 
-    def installed(self, version: int, writes: Sequence[Write]) -> None:
+    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         self.wrote = True
 
     def dropped(self, number: int) -> None:

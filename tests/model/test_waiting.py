@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from tests.engine import running
 from txloop import TDict, TList, TVar, or_else, retry
-from txloop.events import Woken
+from txloop.engine.events import Woken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tests.engine import Engine, Result
+    from txloop.engine.profile import Profile
 
 
 @dataclass
@@ -105,7 +106,9 @@ Step = tuple[str, object]
 steps = st.one_of(
     st.tuples(st.just("customer"), st.sampled_from(sorted(CUSTOMERS))),
     st.tuples(st.just("customer in order"), st.sampled_from(sorted(CUSTOMERS))),
+    st.tuples(st.just("customer at once"), st.sampled_from(sorted(CUSTOMERS))),
     st.tuples(st.just("supply"), st.sampled_from(sorted(SUPPLIES))),
+    st.tuples(st.just("supply at once"), st.sampled_from(sorted(SUPPLIES))),
     st.tuples(st.just("supply directly"), st.sampled_from(sorted(SUPPLIES))),
     st.tuples(st.sampled_from(("begin", "finish", "give up")), st.integers(0, 5)),
     st.tuples(st.just("turn"), st.none()),
@@ -119,6 +122,8 @@ class Performance:
         self.engine = engine
         self.shop = Shop()
         self.customers: dict[int, tuple[str, Result]] = {}  # by transaction
+        self.served: list[Result] = []  # those that did not have to wait
+        self.short = short_here(engine)
         self.given_up: set[int] = set()
         self.supplied = Counter[int]()
         self.supplies: list[Result] = []
@@ -126,10 +131,11 @@ class Performance:
 
     def perform(self, program: Sequence[Step]) -> None:
         for what, argument in program:
-            if what in ("customer", "customer in order"):
-                self.enter(str(argument), what == "customer in order")
-            elif what in ("supply", "supply directly"):
-                self.supply(str(argument), what == "supply directly")
+            kind, _, how = what.partition(" ")
+            if kind == "customer":
+                self.enter(str(argument), how)
+            elif kind == "supply":
+                self.supply(str(argument), how)
             elif what == "turn":
                 self.engine.turn()
             else:
@@ -137,18 +143,34 @@ class Performance:
                 self.choose(what, argument)
         self.finish()
 
-    def enter(self, kind: str, ordered: bool) -> None:
+    def enter(self, kind: str, how: str) -> None:
         function, _ = CUSTOMERS[kind]
-        result = self.engine.submit(function, self.shop, ordered=ordered)
-        self.customers[self.engine.dispatcher._transactions] = kind, result
+        result = self.submit(function, ordered=how == "in order", at_once=how)
+        if result.done:
+            self.served.append(result)
+        else:
+            self.customers[result.number] = kind, result
 
-    def supply(self, kind: str, directly: bool) -> None:
+    def supply(self, kind: str, how: str) -> None:
         self.things += 1
-        if directly:
+        if how == "directly":
             self.supplied.update(SUPPLIES[kind](self.shop, self.things))
         else:
-            result = self.engine.submit(SUPPLIES[kind], self.shop, self.things)
-            self.supplies.append(result)
+            self.supplies.append(self.submit(SUPPLIES[kind], self.things, at_once=how))
+
+    def submit(
+        self, function: Callable[..., list[int]], *args: object, **options: object
+    ) -> Result:
+        at_once = options.pop("at_once") == "at once"
+        profile = self.short if at_once else None
+        return self.engine.submit(
+            function,
+            self.shop,
+            *args,
+            profile=profile,
+            ordered=bool(options.get("ordered")),
+            at_once=at_once,
+        )
 
     def choose(self, what: str, index: int) -> None:
         executor = self.engine.scripted
@@ -175,7 +197,7 @@ class Performance:
         """Let everything run that can."""
         executor = self.engine.scripted
         quiet = 0
-        while quiet < 2:
+        while quiet < 4:  # one that is woken goes through a round first
             self.engine.turn()
             quiet = 0 if executor.waiting or executor.begun else quiet + 1
             executor.run_all()
@@ -189,9 +211,17 @@ class Performance:
             if CUSTOMERS[kind][1](self.shop)
         ]
         assert [] == forgotten, "they sleep although there is something to do"
-        done = (result for _, result in self.customers.values() if result.done)
-        taken = counted(done)
+        done = [result for _, result in self.customers.values() if result.done]
+        taken = counted([*self.served, *done])
         assert self.supplied + counted(self.supplies) == taken + self.shop.contents()
+
+
+def short_here(engine: Engine) -> Profile:
+    """Return the record of a function that is known to be short."""
+    profile = engine.profile("short")
+    for _ in range(3):
+        profile.note_body(0.00001, inline=True)
+    return profile
 
 
 def counted(results: Iterable[Result]) -> Counter[int]:
@@ -203,9 +233,14 @@ def counted(results: Iterable[Result]) -> Counter[int]:
     return things
 
 
-@pytest.fixture(scope="module")
-def engine():
+@pytest.fixture(scope="module", params=["heard", "unheard"])
+def engine(request):
+    """An engine of which somebody hears, and one whose short calls run at once."""
     with running("scripted") as engine:
+        engine.wait(engine.submit(int))
+        if request.param == "unheard":
+            engine.dispatcher.listeners.clear()
+            engine.scripted.transport_seconds = 0.001  # what is short stays
         yield engine
 
 
@@ -233,6 +268,7 @@ def test_nobody_is_forgotten_and_nothing_is_lost(engine, first, times, program):
         performance.perform([("customer", kind) for kind in first * times])
         performance.perform(program)
         event(f"some woken: {any(isinstance(one, Woken) for one in engine.events)}")
+        event(f"some at once: {performance.short.inline > 0}")
         performance.check()
     finally:
         for number in list(performance.open()):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine import Engine, running
-from txloop.executors import crew, processes, supervision
+from txloop.executors.processes import crew, supervision
+from txloop.executors.processes import executor as processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from txloop.executors.thread_worker import WorkerThread
+from txloop.executors.threads.worker import WorkerThread
 
 if TYPE_CHECKING:
     from tests.engine import Engine, Gate

@@ -13,7 +13,7 @@ from tests.engine import Gate
 from tests.logs import expect_log
 from tests.race.losses import AGAIN, add, is_full, kill, kill_all, pids_of
 from txloop import TDict, on_worker_start
-from txloop.executors import crew, worker
+from txloop.executors.processes import crew, worker
 
 pytestmark = pytest.mark.usefixtures("impatient")
 

@@ -14,8 +14,9 @@ from tests.leaks import state
 from tests.logs import expect_log
 from tests.race.losses import add_at_gate, kill
 from txloop import TDict, TxWorkerError, on_commit, on_worker_start
-from txloop.executors import crew, processes, worker
-from txloop.store import committed
+from txloop.executors.processes import crew, worker
+from txloop.executors.processes import executor as processes
+from txloop.stm.store import committed
 
 AGAIN = r"^worker \d+ died; its call runs again on another worker \(test\); "
 REPLACED = r"^worker \d+ died; it was replaced; "
@@ -194,7 +195,7 @@ def kept_numbers():
 @pytest.mark.parametrize("commits", [0, 3, 30])
 def test_a_new_worker_gets_the_whole_store(engine, tmp_path, monkeypatch, commits):
     # GIVEN a store that has changed since the fork, and dead containers
-    monkeypatch.setattr("txloop.executors.deltas._LONGEST_LOG", 10)
+    monkeypatch.setattr("txloop.executors.processes.replication._LONGEST_LOG", 10)
     shared, early = TDict[str, Any](n=0), TDict(x=1)
     number = early._number
     pids = engine.ask_all_workers(os.getpid, tmp_path)

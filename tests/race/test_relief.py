@@ -10,7 +10,7 @@ from tests.engine import Gate, Tally
 from tests.logs import expect_log
 from tests.race.losses import is_full, kill, pids_of
 from txloop import on_worker_start
-from txloop.executors import worker
+from txloop.executors.processes import worker
 
 pytestmark = pytest.mark.usefixtures("impatient")
 REPLACED = r"^worker \d+ died; it was replaced; "

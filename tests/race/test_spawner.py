@@ -24,8 +24,8 @@ from tests.race.losses import (
     stop,
 )
 from txloop import TDict
-from txloop.executors import crew
-from txloop.executors.spawner import Spawner
+from txloop.executors.processes import crew
+from txloop.executors.processes.spawner import Spawner
 
 pytestmark = pytest.mark.usefixtures("impatient")
 NOT_REPLACED = r"^worker \d+ died; it was not replaced; "
@@ -120,7 +120,7 @@ def test_threads_that_nobody_can_count_are_not_safe(engine, tmp_path, monkeypatc
 
     # WHEN
     with (
-        expect_log("txloop", "while it has other threads: nobody can tell which"),
+        expect_log("txloop", "while it has other threads: which ones is unknown"),
         expect_log("txloop", NOT_REPLACED, None),
     ):
         kill_all(engine)

@@ -15,11 +15,11 @@ from tests.leaks import state
 from tests.logs import expect_log
 from tests.race.losses import add_at_gate, pids_of, stop
 from txloop import TDict, on_commit
-from txloop.executors import connection, deaths, supervision, worker
-from txloop.executors.supervision import Supervision
-from txloop.executors.wire import dumps, frame, numbered
-from txloop.store import committed
-from txloop.types import Outcome
+from txloop.executors.codec.frames import dumps, frame, numbered
+from txloop.executors.processes import connection, deaths, supervision, worker
+from txloop.executors.processes.supervision import Supervision
+from txloop.stm.store import committed
+from txloop.stm.types import Outcome
 
 STOPPED = r"^worker \d+ died; .*; it was stopped by a signal$"
 
@@ -264,7 +264,7 @@ def test_a_worker_that_answers_twice_is_replaced(engine, tmp_path, monkeypatch):
     engine.run(int)
 
     # WHEN
-    with expect_log("txloop", r"nobody waits for the answer 2$"):
+    with expect_log("txloop", r"no call waits for the answer 2$"):
         engine.wait(engine.submit(mark_and_add, tally, shared))
         engine.until(lambda: tally.pids[0] not in pids_of(engine))
 

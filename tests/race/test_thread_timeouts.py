@@ -11,9 +11,9 @@ from tests.engine import Gate, Meeting, Tally, note, noted, running
 from tests.logs import expect_log
 from tests.race.lateness import Clock, go_on, wait_at
 from txloop import TDict, TList, TxTimeoutError, on_commit
-from txloop.executors import threads
-from txloop.executors.base import gil_enabled
-from txloop.store import committed
+from txloop.executors.protocol import gil_enabled
+from txloop.executors.threads import executor as threads
+from txloop.stm.store import committed
 
 EXECUTOR = "threads"
 
@@ -211,7 +211,7 @@ def test_waiting_for_a_worker_does_not_count(tmp_path, monkeypatch):
     # GIVEN a call that waits behind another one
     clock = Clock()
     monkeypatch.setattr(threads, "time", clock)
-    monkeypatch.setattr("txloop.executors.handover.time", clock)
+    monkeypatch.setattr("txloop.executors.threads.handover.time", clock)
     monkeypatch.setattr(threads, "LOOK_SECONDS", 0.001)
     with running("threads", 1) as engine:
         gates = [Gate(tmp_path / f"gate{number}") for number in range(2)]
@@ -236,7 +236,7 @@ def test_a_look_is_in_time_for_the_first_one_that_is_late(tmp_path, monkeypatch)
     # GIVEN
     clock = Clock()
     monkeypatch.setattr(threads, "time", clock)
-    monkeypatch.setattr("txloop.executors.handover.time", clock)
+    monkeypatch.setattr("txloop.executors.threads.handover.time", clock)
     with running("threads", 2) as engine:
         executor: Any = engine.executor
         gate, starts = Gate(tmp_path / "gate"), []

@@ -12,8 +12,8 @@ import pytest
 
 from tests.engine import running
 from txloop import TDict, TList, TSet
-from txloop.store import committed
-from txloop.types import MISSING
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING
 
 TOTAL = 1000
 KEYS = range(20)

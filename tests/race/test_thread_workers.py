@@ -17,9 +17,9 @@ from tests.engine import Gate, Tally
 from tests.logs import expect_log
 from tests.race.lateness import go_on, wait_at
 from txloop import TDict, TList, TxClosedError, retry
-from txloop.executors import threads
-from txloop.executors.base import NICENESS, gil_enabled
-from txloop.store import committed
+from txloop.executors.protocol import NICENESS, gil_enabled
+from txloop.executors.threads import executor as threads
+from txloop.stm.store import committed
 
 EXECUTOR = "threads"
 

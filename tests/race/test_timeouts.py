@@ -13,8 +13,8 @@ from tests.logs import expect_log
 from tests.race.lateness import Clock, wait_at
 from tests.race.losses import pids_of, stop
 from txloop import TDict, TxTimeoutError, TxWorkerError, on_commit
-from txloop.executors import connection, supervision
-from txloop.executors.deaths import last_frames
+from txloop.executors.processes import connection, supervision
+from txloop.executors.processes.deaths import last_frames
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def leave(tally):
 def test_frames_of_ours_and_too_many_are_not_shown():
     # GIVEN
     deep = [f'  File "/app/deep.py", line {number} in deep' for number in range(30)]
-    ours = '  File "/lib/txloop/running.py", line 1 in run_attempt'
+    ours = '  File "/lib/txloop/stm/run.py", line 1 in run_attempt'
     under = '  File "/app/main.py", line 1 in <module>'
 
     # WHEN

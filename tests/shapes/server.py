@@ -16,7 +16,7 @@ import txloop
 from tests.logs import Collector
 from tests.shapes.shape import load
 from tests.shapes.ways import WAYS, OnMessage, marked_writer
-from txloop.loop import TransactionLoop
+from txloop.loop.ioloop import TransactionLoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

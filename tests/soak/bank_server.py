@@ -13,7 +13,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 import txloop
-from txloop.loop import TransactionLoop
+from txloop.loop.ioloop import TransactionLoop
 
 ACCOUNTS = 16
 MONEY = 1000

@@ -86,7 +86,7 @@ LABELS: Mapping[Kind, str] = {
 DEATH = re.compile(r"worker \d+ died; (its call runs again on|it was replaced)")
 HARMLESS = re.compile(
     r"409 (POST|PUT|DELETE) /|410 GET /events\?since=0 |"
-    r".* was in vain 3 times because .+ had changed; it runs once more while"
+    r".* was aborted 3 times because .+ changed; it runs once more while"
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.transaction.pieces import forget
-from txloop.store import committed
+from txloop.stm.store import committed
 from txloop.transaction import TransactionQueue, runs
 
 if TYPE_CHECKING:

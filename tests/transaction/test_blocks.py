@@ -9,7 +9,7 @@ import pytest
 
 import txloop
 from txloop import transaction
-from txloop.store import committed
+from txloop.stm.store import committed
 from txloop.transaction import TransactionError, atomic, is_atomic
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from tests.logs import expect_log
 from tests.transaction.conftest import ON_THIS_THREAD
 from tests.transaction.pieces import FooError, check_chains
 from txloop import transaction
+from txloop.stm.store import committed
 
 if TYPE_CHECKING:
     from txloop.transaction import TransactionQueue
@@ -106,7 +107,7 @@ class TestGenerators:
 
         def parts():
             for _ in range(3):
-                versions.append(txloop.store.committed.version)
+                versions.append(committed.version)
                 number.value += 1
                 number.value += 1
                 yield

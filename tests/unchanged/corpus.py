@@ -33,6 +33,21 @@ corpus = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(corpus)
 # Some microseconds that have passed, in seconds: twice the same now and then.
 corpus.VOLATILE.append((re.compile(r"\\b\\d+(\\.\\d+)?e-0[567]"), "A MOMENT"))
+# Where chance decides, two runs on stock Tornado may agree; four will not.
+run, runs = corpus.run, {}
+def run_more_often(python, program, options, env, spec):
+    answers = run(python, program, options, env, spec)
+    runs[program] = runs.get(program, 0) + 1
+    if options is None and runs[program] == 2 and by_chance(program):
+        for _ in range(2):
+            others = run(python, program, options, env, spec)
+            answers = [one if one == other else ["by chance"]
+                       for one, other in zip(answers, others)]
+    return answers
+def by_chance(program):
+    return any(re.search(r"import .*\\brandom\\b", path.read_text())
+               for path in program.rglob("*.py"))
+corpus.run = run_more_often
 sys.exit(corpus.main())
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.stores import Box
-from txloop.store import Store
+from txloop.stm.store import Store
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txloop.container import Container
-from txloop.versions import Entry
+from txloop.stm.container import Container
+from txloop.stm.versions import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from txloop.store import Store
+    from txloop.stm.store import Store
 
 __all__ = ["Box", "contents", "versions"]
 

@@ -7,13 +7,13 @@ import inspect
 
 import pytest
 
-from txloop.attempt import Attempt, current
-from txloop.body import inevitable, on_commit
-from txloop.container import Container
 from txloop.errors import BecomeInevitable, TxForgottenError, TxInternalError
-from txloop.running import _forbidden_loop, run_attempt
-from txloop.store import committed
-from txloop.types import MISSING, Call, Effect, Key, Outcome, Refusal, Unsendable
+from txloop.stm.attempt import Attempt, current
+from txloop.stm.container import Container
+from txloop.stm.primitives import inevitable, on_commit
+from txloop.stm.run import _forbidden_loop, run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Call, Effect, Key, Outcome, Refusal, Unsendable
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from txloop import TDict, TList, TVar
-from txloop.naming import container_names
-from txloop.stmlog import names
-from txloop.stmlog.names import CellNames
-from txloop.types import Key
+from txloop.stm.cell_names import container_names
+from txloop.stm.types import Key
+from txloop.stmlog import markers
+from txloop.stmlog.markers import CellNames
 
 shelf: dict[str, Any] = {}
 
@@ -25,7 +25,7 @@ class Clock:
         self.searches = 0
         self.finds = True
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(names, "container_names", self.search)
+        monkeypatch.setattr(markers, "container_names", self.search)
 
     def search(self):
         self.searches += 1

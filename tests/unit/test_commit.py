@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from txloop.commit import decide
-from txloop.container import Container
-from txloop.types import Commit, Conflict, Key, Outcome
+from txloop.stm.container import Container
+from txloop.stm.types import Commit, Conflict, Key, Outcome
+from txloop.stm.validation import decide
 
 
 @pytest.fixture

@@ -18,11 +18,12 @@ from txloop import (
     TxThreadError,
     share,
 )
-from txloop.container import Update
-from txloop.executors.deltas import DeltaLog
-from txloop.executors.wire import loads
-from txloop.store import committed
-from txloop.types import Key
+from txloop.executors.codec.frames import loads
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm import store
+from txloop.stm.container import Update
+from txloop.stm.store import committed
+from txloop.stm.types import Key
 
 
 class Point(TObject):
@@ -161,7 +162,7 @@ def test_one_that_is_made_in_a_transaction_has_its_contents_by_the_commit(make):
 def test_another_thread_than_the_owner_may_not_make_any(make, monkeypatch):
     # GIVEN
     monkeypatch.setattr(committed, "owner", threading.get_ident())
-    monkeypatch.setattr(committed, "recheck_owner", lambda: None)
+    monkeypatch.setattr(store, "recheck", lambda _: None)
     refused = []
 
     def try_it():

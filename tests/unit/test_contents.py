@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.unit.stores import Box, contents, versions
-from txloop.container import Update
-from txloop.store import Clear, Store
-from txloop.types import MISSING, Key
-from txloop.versions import Entry, row_of
+from txloop.stm.container import Update
+from txloop.stm.store import Clear, Store
+from txloop.stm.types import MISSING, Key
+from txloop.stm.versions import Entry, row_of
 
 STEPS = {"set": 3, "delete": 2, "many": 1, "clear": 1, "open": 2, "close": 3}
 KEYS = [1, True, 1.0, "a", "b", "c", "d"]
@@ -173,7 +173,7 @@ def test_many_cells_are_one_write_to_followers(store, box):
     told = []
 
     class Follower:
-        def installed(self, version, writes):
+        def installed(self, version, writes, direct):
             told.append((version, writes))
 
         def dropped(self, number):

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from txloop.arithmetic import DECIMAL, OwnDecimals
-from txloop.executors.contexts import Base
+from txloop.executors.codec.contexts import Base
+from txloop.stm.arithmetic import DECIMAL, OwnDecimals
 
 named: contextvars.ContextVar[object] = contextvars.ContextVar("named")
 other: contextvars.ContextVar[object] = contextvars.ContextVar("other")

@@ -9,12 +9,12 @@ import pytest
 from tests.engine import bury_the_dead
 from tests.homebound import Homebound
 from txloop import TDict, TVar
-from txloop.container import Update
-from txloop.executors import deltas
-from txloop.executors.deltas import DeltaLog
-from txloop.executors.wire import loads
-from txloop.store import committed
-from txloop.types import MISSING, Key, Unsendable
+from txloop.executors.codec.frames import loads
+from txloop.executors.processes import replication
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.container import Update
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key, Unsendable
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_what_all_replicas_know_goes(log, shared):
 
 def test_the_log_stays_short_whoever_lags(log, shared, monkeypatch):
     # GIVEN
-    monkeypatch.setattr(deltas, "_LONGEST_LOG", 3)
+    monkeypatch.setattr(replication, "_LONGEST_LOG", 3)
 
     # WHEN
     for number in range(5):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from txloop.executors.base import Work
 from txloop.executors.fair_queue import FairQueue
-from txloop.types import Call
+from txloop.executors.protocol import Work
+from txloop.stm.types import Call
 
 
 def work(number, label, seconds=None):

@@ -6,10 +6,10 @@ import pytest
 
 from tests.engine import note, noted
 from txloop import TxConfigurationError
-from txloop.commit import decide
-from txloop.faults import VARIABLE, InjectedFault, faults_on_purpose
-from txloop.store import Store
-from txloop.types import Commit, Conflict, Effect, Outcome, Refusal
+from txloop.executors.faults import VARIABLE, InjectedFault, faults_on_purpose
+from txloop.stm.store import Store
+from txloop.stm.types import Commit, Conflict, Effect, Outcome, Refusal
+from txloop.stm.validation import decide
 
 
 def faults(monkeypatch, text, part="test"):

@@ -7,7 +7,13 @@ import marshal
 
 import pytest
 
-from txloop.forms import Form, form_named, form_of, is_plain, register_form
+from txloop.executors.codec.plain_forms import (
+    Form,
+    form_named,
+    form_of,
+    is_plain,
+    register_form,
+)
 
 
 class Text(str):

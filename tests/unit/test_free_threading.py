@@ -13,8 +13,8 @@ import pytest
 import txloop
 from tests.logs import expect_log
 from txloop.errors import TxConfigurationError
-from txloop.executors import base
-from txloop.executors.base import available_cores, executor_named, resolve_name
+from txloop.executors import protocol
+from txloop.executors.protocol import available_cores, executor_named, resolve_name
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +27,7 @@ sys.exit(sys._is_gil_enabled())
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(base.gil_enabled(), reason="there is a GIL")
+@pytest.mark.skipif(protocol.gil_enabled(), reason="there is a GIL")
 def test_nothing_turns_the_gil_on():
     # GIVEN
     modules = [
@@ -35,7 +35,7 @@ def test_nothing_turns_the_gil_on():
         for one in pkgutil.walk_packages(txloop.__path__, "txloop.")
         if not one.name.endswith("__main__")
     ]
-    assert "txloop.executors.threads" in modules
+    assert "txloop.executors.threads.executor" in modules
     others = ["handlers.primes", "handlers.astar", "conflict_log"]
 
     # WHEN
@@ -59,7 +59,7 @@ def test_nothing_turns_the_gil_on():
 )
 def test_what_auto_means(monkeypatch, gil, cores, fork, name):
     # GIVEN
-    monkeypatch.setattr(base, "gil_enabled", lambda: gil)
+    monkeypatch.setattr(protocol, "gil_enabled", lambda: gil)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     if not fork:
         monkeypatch.delattr(os, "fork")
@@ -70,7 +70,7 @@ def test_what_auto_means(monkeypatch, gil, cores, fork, name):
 
 def test_without_a_fork_auto_is_serial_and_says_so(monkeypatch):
     # GIVEN
-    monkeypatch.setattr(base, "gil_enabled", lambda: True)
+    monkeypatch.setattr(protocol, "gil_enabled", lambda: True)
     monkeypatch.delattr(os, "fork")
 
     # THEN

@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from txloop.attempt import Attempt
 from txloop.errors import BecomeInevitable
-from txloop.executors.base import Work
-from txloop.executors.handover import Handover
-from txloop.store import committed
-from txloop.types import Call, Outcome
+from txloop.executors.protocol import Work
+from txloop.executors.threads.handover import Handover
+from txloop.stm.attempt import Attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Outcome
 
 
 def work(number, estimate=1e-5, urgent=False, label="label"):

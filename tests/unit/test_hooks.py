@@ -14,7 +14,7 @@ import warnings
 import pytest
 
 from tests.reached import reached, subject_of
-from txloop.executors.brood import flush_output
+from txloop.executors.processes.spawner_process import flush_output
 from txloop.watch.in_worker import _reach
 from txloop.watch.places import Roots
 from txloop.watch.reach import reach_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from txloop import TDict, TVar
-from txloop.executors.isolation import isolated, opened
-from txloop.types import Call, Refusal
+from txloop.executors.threads.isolation import isolated, opened
+from txloop.stm.types import Call, Refusal
 
 ITEMS = [1]
 SHARED = TDict(n=1)

@@ -11,7 +11,7 @@ import pytest
 from tests.naming import shown
 from tests.unit.test_values import Colour, Lone, Name, Pair, Plain, Point, Topic
 from txloop import TDict, TSet, TVar, TxValueError, share
-from txloop.cells.values import shareable
+from txloop.cells.shareable import shareable
 
 KEYS: list[object] = [
     "text",

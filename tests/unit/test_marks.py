@@ -8,7 +8,7 @@ import math
 import pytest
 
 from txloop import TxConfigurationError, transactional
-from txloop.marks import Mark, mark_of
+from txloop.engine.marks import Mark, mark_of
 
 
 @transactional

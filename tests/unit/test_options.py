@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from txloop import TxConfigurationError
-from txloop.executors.processes import ProcessesExecutor
-from txloop.options import Options, take_executor
+from txloop.executors.processes.executor import ProcessesExecutor
+from txloop.loop.options import Options, take_executor
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from tornado.web import Application, RequestHandler
 
 import txloop
 from conflict_log.web import ConflictLogHandler
-from txloop import origin
-from txloop.origin import (
+from txloop.stm import origin
+from txloop.stm.origin import (
     Owner,
     claim,
     is_own_function,

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from txloop.executors.transport import Pace
-from txloop.timing import Delay
+from txloop.stm.measuring import Delay, Pace
 
 
 def stretch_of(*calls):
@@ -34,7 +33,7 @@ def test_what_was_sent_long_ago_and_computed_nothing_was_kept_waiting(monkeypatc
     now = iter([10.0, 13.0])
     monkeypatch.setattr("time.monotonic", lambda: next(now))
     monkeypatch.setattr("time.thread_time", lambda: 0.5)
-    monkeypatch.setattr("txloop.timing.voluntary_waits", lambda: 1)
+    monkeypatch.setattr("txloop.stm.measuring.voluntary_waits", lambda: 1)
 
     # WHEN it was free at 10, got a call that was sent at 12, and has done it at 13
     delay = Delay()
@@ -47,7 +46,7 @@ def test_what_was_sent_long_ago_and_computed_nothing_was_kept_waiting(monkeypatc
 def test_one_that_slept_by_itself_has_lost_nothing(monkeypatch):
     # GIVEN
     waits = iter([1, 2])
-    monkeypatch.setattr("txloop.timing.voluntary_waits", lambda: next(waits))
+    monkeypatch.setattr("txloop.stm.measuring.voluntary_waits", lambda: next(waits))
     delay = Delay()
 
     # WHEN

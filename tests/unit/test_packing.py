@@ -21,8 +21,9 @@ from tornado.httputil import (
 from tornado.web import Application, Finish, RequestHandler
 
 from txloop import TVar
-from txloop.executors.contexts import Base
-from txloop.executors.packing import (
+from txloop.executors.codec.contexts import Base
+from txloop.executors.codec.frames import GarbledError
+from txloop.executors.codec.packing import (
     pack_call,
     pack_outcome,
     pack_plain,
@@ -30,12 +31,11 @@ from txloop.executors.packing import (
     unpack_call,
     unpack_plain,
 )
-from txloop.executors.wire import GarbledError
-from txloop.types import Call, Effect, Outcome
-from txloop.web.body import Response, run_request
+from txloop.stm.types import Call, Effect, Outcome
 from txloop.web.frozen import FrozenRequest
 from txloop.web.leftovers import pristine, revived
 from txloop.web.recorder import Recorder
+from txloop.web.request_attempt import Response, run_request
 from txloop.web.targets import target_of
 
 PICKLE = b"\x80"

@@ -10,12 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 READERS = {
-    "executors/wire.py": "of the sockets between the loop's process and its workers",
-    "executors/packing.py": "what the loop's process and its workers send",
-    "executors/worker.py": "what the loop's process sends",
-    "executors/portable.py": "an error just pickled, or one in a worker's answer",
+    "executors/codec/frames.py": "of the sockets between a loop's process and workers",
+    "executors/codec/packing.py": "what the loop's process and its workers send",
+    "executors/processes/worker.py": "what the loop's process sends",
+    "executors/codec/answers.py": "an error just pickled, or one in a worker's answer",
     "cells/kinds.py": "a value just pickled, to see what comes back",
-    "executors/isolation.py": "a call just pickled, to copy it",
+    "executors/threads/isolation.py": "a call just pickled, to copy it",
     "web/frozen.py": "a request just pickled, to copy it",
     "web/leftovers.py": "attributes of a handler, in a worker's answer",
 }
@@ -54,7 +54,11 @@ def test_pickles_are_read_in_few_places_only(path):
 
     tree = ast.parse(path.read_text())
     # A `load` of our own is no pickle's: that of the store, of a worker's queue.
-    own = name in {"executors/crew.py", "executors/processes.py", "executors/deltas.py"}
+    own = name in {
+        "executors/processes/crew.py",
+        "executors/processes/executor.py",
+        "executors/processes/replication.py",
+    }
 
     assert own or (name in READERS) >= loads_pickles(tree), name
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.executors import ScriptedExecutor
-from txloop import placement
-from txloop.placement import Placement
-from txloop.profile import MEDIUM_SECONDS, SHORT_SECONDS, Profile
+from txloop.engine import placement
+from txloop.engine.placement import Placement
+from txloop.engine.profile import MEDIUM_SECONDS, SHORT_SECONDS, Profile
 
 SHORT, MEDIUM, LONG = SHORT_SECONDS / 5, 2 * SHORT_SECONDS, 2 * MEDIUM_SECONDS
 
@@ -29,7 +29,7 @@ class Place:
         self.placement = Placement(self.executor, self.away)  # type: ignore[arg-type]
 
     def stays(self, profile, alone=True):
-        return self.placement.stays(profile, alone)
+        return self.placement.decide_stay(profile, alone)
 
     def run_here(self, profile, waits=0):
         with self.placement.watching(profile):

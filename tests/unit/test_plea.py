@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from txloop import plea as plea_module
-from txloop.attempt import Attempt
-from txloop.executors.base import Work
-from txloop.executors.handover import Handover
-from txloop.plea import Plea
-from txloop.types import Call, Outcome
+from txloop.executors import plea as plea_module
+from txloop.executors.plea import Plea
+from txloop.executors.protocol import Work
+from txloop.executors.threads.handover import Handover
+from txloop.stm.attempt import Attempt
+from txloop.stm.types import Call, Outcome
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from tornado.web import Finish, HTTPError, MissingArgumentError
 
 from txloop import TVar
-from txloop.executors.packing import unpack_answer
-from txloop.executors.portable import RemoteTraceback, pack
-from txloop.types import Effect, Outcome, Refusal
+from txloop.executors.codec.answers import RemoteTraceback, pack
+from txloop.executors.codec.packing import unpack_answer
+from txloop.stm.types import Effect, Outcome, Refusal
 
 LOCK = threading.Lock()
 NAMES: list[object] = []

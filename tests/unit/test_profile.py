@@ -6,8 +6,8 @@ import pytest
 
 from tests.executors import ScriptedExecutor
 from tests.logs import expect_log
-from txloop.executors.base import gil_enabled
-from txloop.profile import LabelStats, Profile, Profiles, Stats
+from txloop.engine.profile import LabelStats, Profile, Profiles, Stats
+from txloop.executors.protocol import gil_enabled
 from txloop.scan.finding import Finding, FindingKind
 
 TRANSPORT = 1e-3
@@ -27,24 +27,24 @@ def measured(here=(), away=()):
 def test_a_function_that_never_ran_is_sent_away():
     profile = Profile("label")
 
-    assert not profile.stays(TRANSPORT)
+    assert not profile.decide_stay(TRANSPORT)
     assert profile.estimate() is None
 
 
 def test_one_that_must_run_here_stays():
-    assert Profile("label", "it says so").stays(0.0)
+    assert Profile("label", "it says so").decide_stay(0.0)
 
 
 def test_one_that_is_short_here_stays():
     profile = measured(here=[1e-4] * 3)
 
-    assert [True] * 99 == [profile.stays(TRANSPORT) for _ in range(99)]
+    assert [True] * 99 == [profile.decide_stay(TRANSPORT) for _ in range(99)]
 
 
 def test_one_that_is_long_is_sent_away():
     profile = measured(away=[1.0] * 9, here=[1.0])
 
-    assert [False] * 99 == [profile.stays(TRANSPORT) for _ in range(99)]
+    assert [False] * 99 == [profile.decide_stay(TRANSPORT) for _ in range(99)]
 
 
 def test_one_that_looks_short_from_afar_is_tried_here_now_and_then():
@@ -54,7 +54,7 @@ def test_one_that_looks_short_from_afar_is_tried_here_now_and_then():
     # WHEN it runs a hundred times, and is as long here
     tried = []
     for _ in range(100):
-        tried.append(stays := profile.stays(TRANSPORT))
+        tried.append(stays := profile.decide_stay(TRANSPORT))
         profile.attempts += 1
         profile.note_body(2 * TRANSPORT, stays)
 
@@ -71,7 +71,7 @@ def test_one_that_gets_long_is_sent_away_at_once():
     profile.note_body(1.0, inline=True)
 
     # THEN
-    assert not profile.stays(TRANSPORT)
+    assert not profile.decide_stay(TRANSPORT)
 
 
 def test_one_stray_measurement_does_not_decide():
@@ -82,12 +82,12 @@ def test_one_stray_measurement_does_not_decide():
     profile.note_body(5 * TRANSPORT, inline=True)
 
     # THEN
-    assert profile.stays(TRANSPORT)
+    assert profile.decide_stay(TRANSPORT)
 
 
 def test_one_near_the_border_does_not_move_to_and_fro():
     # GIVEN
-    near, far = 1.5 * TRANSPORT, 3 * TRANSPORT
+    near, far = 1.1 * TRANSPORT, 3 * TRANSPORT
     before, then, later = ([seconds] * 50 for seconds in (TRANSPORT / 2, near, far))
     profile = measured(here=before)
     assert not measured(away=then, here=[near]).short(TRANSPORT)
@@ -95,12 +95,12 @@ def test_one_near_the_border_does_not_move_to_and_fro():
     # WHEN
     stays = []
     for seconds in (*then, *later):
-        stays.append(profile.stays(TRANSPORT))
+        stays.append(profile.decide_stay(TRANSPORT))
         profile.note_body(seconds, inline=True)
 
     # THEN
     assert stays[:50] == [True] * 50
-    assert not profile.stays(TRANSPORT)
+    assert not profile.decide_stay(TRANSPORT)
     assert not measured(away=then, here=[near]).short(TRANSPORT)
 
 
@@ -108,13 +108,13 @@ def test_the_first_run_counts_no_more_than_it_should():
     """It imports and compiles what later runs find done."""
     # GIVEN
     profile = measured(here=[1.0])
-    assert not profile.stays(TRANSPORT)
+    assert not profile.decide_stay(TRANSPORT)
 
     # WHEN
     profile.note_body(1e-5, inline=True)
 
     # THEN
-    assert profile.stays(TRANSPORT)
+    assert profile.decide_stay(TRANSPORT)
 
 
 def test_what_conflicts_often_does_not_wait_behind_others():
@@ -211,7 +211,7 @@ def test_what_the_scan_finds_keeps_a_function_here(scanning):
         profile = profiles.find("key", "label", lambda: (finding(),))
 
     # THEN
-    assert scanning == profile.stays(0.0)
+    assert scanning == profile.decide_stay(0.0)
     assert profile.home == (finding().describe() if scanning else None)
     assert (profile.home or "") == profile.stats().on_loop_because
 

@@ -13,10 +13,11 @@ import pytest
 from tests.engine import bury_the_dead
 from tests.scripts import run_script
 from tests.unit.stores import Box, contents, versions
-from txloop import store as store_module
-from txloop.container import refer
 from txloop.errors import TxForgottenError
-from txloop.store import NO_THREAD, committed
+from txloop.stm import store as store_module
+from txloop.stm.container import refer
+from txloop.stm.ownership import NO_THREAD
+from txloop.stm.store import committed
 
 
 class Follower:
@@ -24,7 +25,7 @@ class Follower:
         self.commits = []
         self.deaths = []
 
-    def installed(self, version, writes):
+    def installed(self, version, writes, direct):
         self.commits.append((version, list(writes)))
 
     def dropped(self, number):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.stores import contents, versions
-from txloop.types import MISSING
+from txloop.stm.types import MISSING
 
 
 def test_without_snapshots_nothing_old_is_kept(store, box):

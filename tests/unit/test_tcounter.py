@@ -13,7 +13,7 @@ import pytest
 from tests.comparing import attempted
 from tests.naming import shown
 from txloop import TCounter, TxForgottenError, TxValueError
-from txloop.store import committed
+from txloop.stm.store import committed
 
 
 def test_it_counts():

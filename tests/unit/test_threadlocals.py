@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from txloop.threadlocals import only_here
+from txloop.watch.parts import only_here
 
 
 class Ready(threading.local):

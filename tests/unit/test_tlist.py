@@ -13,12 +13,12 @@ import pytest
 from tests.comparing import RUNS, attempted
 from tests.homebound import Homebound
 from txloop import TList, TxValueError
-from txloop.cells import chunks
-from txloop.executors.deltas import DeltaLog
-from txloop.executors.wire import loads
-from txloop.running import run_attempt
-from txloop.store import Store, committed
-from txloop.types import Call, Key, Refusal, Unsendable
+from txloop.cells import list_chunks
+from txloop.executors.codec.frames import loads
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.run import run_attempt
+from txloop.stm.store import Store, committed
+from txloop.stm.types import Call, Key, Refusal, Unsendable
 
 
 class Row(TList[int]):
@@ -205,12 +205,12 @@ def test_slices_of_one_list_are_one_span():
 
 def test_a_change_of_a_long_list_costs_one_chunk():
     # GIVEN
-    row = TList(range(10 * chunks.CHUNK))
+    row = TList(range(10 * list_chunks.CHUNK))
     log = DeltaLog(committed)
     before = {number: row._cells[number] for number in range(10)}
 
     # WHEN
-    row[5 * chunks.CHUNK + 3] = -1
+    row[5 * list_chunks.CHUNK + 3] = -1
     row[0:2] = [-2, -3]
     sizes = [len(delta) for delta in log.since(log.forked_at) or ()]
     log.close()

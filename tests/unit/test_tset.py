@@ -11,7 +11,7 @@ import pytest
 
 from tests.comparing import RUNS, attempted
 from txloop import TSet, TVar, TxValueError
-from txloop.store import committed
+from txloop.stm.store import committed
 
 
 class Tags(TSet[str]):

@@ -21,7 +21,7 @@ import pytest
 
 from tests.naming import shown
 from txloop import TDict, TList, TSet, TVar, TxValueError
-from txloop.cells.values import shareable
+from txloop.cells.shareable import shareable
 
 
 class Colour(enum.Enum):

@@ -8,7 +8,7 @@ import pickle
 
 import pytest
 
-from txloop.variables import named, set_all
+from txloop.stm.variables import named, set_all
 
 user: contextvars.ContextVar[str] = contextvars.ContextVar("user")
 zone: contextvars.ContextVar[object] = contextvars.ContextVar("not the global's name")

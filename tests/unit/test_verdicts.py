@@ -10,8 +10,8 @@ import pytest
 import tornado.web
 
 from tests.unit.scan_programs.loading import loading
-from txloop import origin
-from txloop.marks import Mark
+from txloop.engine.marks import Mark
+from txloop.stm import origin
 from txloop.web import eligible
 from txloop.web.verdicts import held_because, judge_all
 

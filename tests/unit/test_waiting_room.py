@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from txloop import TVar
-from txloop.pending import Transaction
-from txloop.profile import Profile
-from txloop.store import committed
-from txloop.types import Call, Key, Retry
-from txloop.waiting import WaitingRoom
+from txloop.engine.profile import Profile
+from txloop.engine.transaction import Transaction
+from txloop.engine.waiting import WaitingRoom
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Key, Retry
 
 DAY_SECONDS = 24 * 3600
 

@@ -16,10 +16,10 @@ from hypothesis.stateful import (
 )
 
 from txloop import TDict, TList
-from txloop.container import same_stamp
-from txloop.store import committed
-from txloop.types import Key, Retry
-from txloop.watches import Watches
+from txloop.engine.wake_index import Watches
+from txloop.stm.container import same_stamp
+from txloop.stm.store import committed
+from txloop.stm.types import Key, Retry
 
 
 @contextmanager

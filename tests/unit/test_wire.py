@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from txloop.executors.wire import (
+from txloop.executors.codec.frames import (
     UNPICKLABLE,
     Frames,
     dumps,

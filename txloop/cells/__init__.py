@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from txloop.cells.channel import Channel
-from txloop.cells.encoding import encode_containers
 from txloop.cells.share import plain, share
 from txloop.cells.tcounter import TCounter
 from txloop.cells.tdict import TDict
@@ -20,7 +19,6 @@ __all__ = [
     "TObject",
     "TSet",
     "TVar",
-    "encode_containers",
     "plain",
     "share",
 ]

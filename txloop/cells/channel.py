@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from txloop.attempt import current
-from txloop.body import retry
 from txloop.cells.tlist import TList
 from txloop.cells.tvar import TVar
 from txloop.errors import TxConfigurationError, TxError
+from txloop.stm.attempt import current
+from txloop.stm.primitives import retry
 
 __all__ = ["Channel"]
 

@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import json
 
-from txloop.container import Container
+from txloop.stm.container import Container
 
-__all__ = ["encode_containers"]
+__all__ = ["default"]
 
 _stock_default = json.JSONEncoder.default
 
 
-def _default(self: json.JSONEncoder, value: object) -> object:
-    if isinstance(value, Container):
-        return value._as_json()  # the encoder asks again for what is in it
-    return _stock_default(self, value)
-
-
-def encode_containers() -> None:
-    """Let every JSON encoder take containers; those with a `default` keep their own.
+def default(self: json.JSONEncoder, value: object) -> object:
+    """Return what JSON has for a container; in the place of `JSONEncoder.default`.
 
     A `TSet` becomes a list, a `TVar` or `TCounter` its value, a `TObject` an object.
     """
-    json.JSONEncoder.default = _default  # type: ignore[method-assign,assignment] # in place
+    if isinstance(value, Container):
+        return value._as_json()  # the encoder asks again for what is in it
+    return _stock_default(self, value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from txloop.attempt import current
-from txloop.container import NEWEST, Container, Update
-from txloop.contents import contents_at
-from txloop.store import committed
-from txloop.types import MISSING, Key
-from txloop.versions import value_at
+from txloop.stm.attempt import current
+from txloop.stm.container import NEWEST, Container, Update
+from txloop.stm.contents import contents_at
+from txloop.stm.store import Clear, committed
+from txloop.stm.types import MISSING, Key
+from txloop.stm.versions import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -31,6 +31,14 @@ class KeyedCells(Container):
     def __len__(self) -> int:
         attempt = current()
         return self._size if attempt is None else attempt.size(self)
+
+    def clear(self) -> None:
+        """Take out all that is there at the commit."""
+        attempt = current()
+        if attempt is None:
+            committed.install([(self, Key.ALL, Clear())])
+        else:
+            attempt.clear(self)
 
     def _keys(self) -> list[Hashable]:
         """Return the keys as they are now; later changes do not disturb it."""

@@ -12,27 +12,21 @@ import dataclasses
 import datetime
 import decimal
 import dis
-import enum
 import fractions
-import ipaddress
-import pathlib
 import pickle
-import re
 import sys
 import types
 import uuid
-import zoneinfo
 from typing import TYPE_CHECKING, Any
 
-from txloop.container import Container
 from txloop.errors import TxValueError
+from txloop.stm.callables import is_found_by_name
+from txloop.stm.immutability import FAMILIES, SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "FAMILIES",
-    "SCALARS",
     "check_key",
     "is_frozen_dataclass",
     "is_immutable",
@@ -41,44 +35,6 @@ __all__ = [
     "named",
     "refusal",
 ]
-
-SCALARS: frozenset[type] = frozenset(
-    {
-        bool,
-        bytes,
-        complex,
-        float,
-        int,
-        range,
-        str,
-        type(None),
-        type(Ellipsis),
-        type(NotImplemented),
-        datetime.date,
-        datetime.datetime,
-        datetime.time,
-        datetime.timedelta,
-        datetime.timezone,
-        decimal.Decimal,
-        fractions.Fraction,
-        re.Pattern,
-        uuid.UUID,
-        zoneinfo.ZoneInfo,
-    }
-)
-"""Classes whose objects never change; not those derived from them."""
-
-FAMILIES = (
-    Container,
-    enum.Enum,
-    ipaddress.IPv4Address,
-    ipaddress.IPv4Network,
-    ipaddress.IPv6Address,
-    ipaddress.IPv6Network,
-    pathlib.PurePath,
-    type,
-)
-"""Classes whose objects never change, with those derived from them."""
 
 _DERIVED_FROM = (
     str,
@@ -166,7 +122,7 @@ def keeps_its_identity(value: Any) -> bool:
     if kind in SCALARS or isinstance(value, FAMILIES):
         return True
     if isinstance(value, types.FunctionType):
-        return _is_found_by_name(value)
+        return is_found_by_name(value)
     return _comes_back_itself(value)
 
 
@@ -201,13 +157,6 @@ def check_key(key: Any) -> None:
 # Functions
 
 
-def _is_found_by_name(function: types.FunctionType) -> bool:
-    found: object = sys.modules.get(function.__module__ or "")
-    for name in function.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is function
-
-
 def _what_it_holds(
     function: types.FunctionType, seen: frozenset[int] = frozenset()
 ) -> str | None:
@@ -215,7 +164,7 @@ def _what_it_holds(
 
     One that is found by its name is not copied, whatever it refers to.
     """
-    if _is_found_by_name(function) or id(function) in seen:
+    if is_found_by_name(function) or id(function) in seen:
         return None
     seen |= {id(function)}
     for name, value in _references(function):

@@ -7,13 +7,7 @@ import functools
 from typing import Any, TypeVar
 
 from txloop.cells.kinds import is_frozen_dataclass, is_plain_tuple
-from txloop.cells.tcounter import TCounter
-from txloop.cells.tdict import TDict
-from txloop.cells.tlist import TList
-from txloop.cells.tobject import TObject, contents_of, names_of
-from txloop.cells.tset import TSet
-from txloop.cells.tvar import TVar
-from txloop.cells.values import (
+from txloop.cells.shareable import (
     Conversion,
     Convert,
     Fill,
@@ -21,8 +15,14 @@ from txloop.cells.values import (
     rebuilt_dataclass,
     rebuilt_tuple,
 )
-from txloop.container import Container, refer
+from txloop.cells.tcounter import TCounter
+from txloop.cells.tdict import TDict
+from txloop.cells.tlist import TList
+from txloop.cells.tobject import TObject, contents_of, names_of
+from txloop.cells.tset import TSet
+from txloop.cells.tvar import TVar
 from txloop.errors import TxValueError
+from txloop.stm.container import Container, refer
 
 __all__ = ["plain", "share"]
 

@@ -7,11 +7,11 @@ import math
 import numbers
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from txloop.attempt import current
-from txloop.container import NEWEST, Container, Operation
 from txloop.errors import TxForgottenError, TxValueError
-from txloop.store import committed
-from txloop.types import MISSING, Key
+from txloop.stm.attempt import current
+from txloop.stm.container import NEWEST, Container, Operation
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator

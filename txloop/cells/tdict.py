@@ -14,10 +14,9 @@ from collections.abc import (
 )
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
-from txloop.attempt import current
 from txloop.cells.keyed import KeyedCells
-from txloop.cells.kinds import SCALARS, check_key
-from txloop.cells.values import (
+from txloop.cells.kinds import check_key
+from txloop.cells.shareable import (
     Convert,
     check_keys,
     converted,
@@ -25,11 +24,13 @@ from txloop.cells.values import (
     shareable,
     shareable_values,
 )
-from txloop.container import NEWEST
-from txloop.contents import contents_at
-from txloop.store import Clear, committed
-from txloop.types import MISSING, Key
-from txloop.versions import Entry
+from txloop.stm.attempt import current
+from txloop.stm.container import NEWEST
+from txloop.stm.contents import contents_at
+from txloop.stm.immutability import SCALARS
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING
+from txloop.stm.versions import Entry
 
 __all__ = ["TDict"]
 
@@ -114,14 +115,6 @@ class TDict(KeyedCells, MutableMapping[K, V]):
 
     def __reversed__(self) -> Iterator[K]:
         return reversed(list(self))
-
-    def clear(self) -> None:
-        """Delete every key that there is at the commit."""
-        attempt = current()
-        if attempt is None:
-            committed.install([(self, Key.ALL, Clear())])
-        else:
-            attempt.clear(self)
 
     def popitem(self) -> tuple[K, V]:
         """Delete the key that was inserted last; return it and its value."""

@@ -8,11 +8,17 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator, MutableSequence
 from typing import Any, SupportsIndex, TypeVar, cast, overload
 
-from txloop.cells.chunks import Extend, Splice
-from txloop.cells.items import ListCells
-from txloop.cells.values import Convert, converted, register, shareable, shareable_all
-from txloop.store import committed
-from txloop.types import MISSING
+from txloop.cells.list_cells import ListCells
+from txloop.cells.list_chunks import Extend, Splice
+from txloop.cells.shareable import (
+    Convert,
+    converted,
+    register,
+    shareable,
+    shareable_all,
+)
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING
 
 __all__ = ["TList"]
 

@@ -8,18 +8,18 @@ import reprlib
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
-from txloop.attempt import current
-from txloop.cells.values import shareable, shareable_values
-from txloop.container import NEWEST, Container, Update
-from txloop.contents import contents_at
-from txloop.store import committed
-from txloop.types import MISSING, Key
-from txloop.versions import Entry, Row, row_of
+from txloop.cells.shareable import shareable, shareable_values
+from txloop.stm.attempt import current
+from txloop.stm.container import NEWEST, Container, Update
+from txloop.stm.contents import contents_at
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key
+from txloop.stm.versions import Entry, Row, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.container import Write
+    from txloop.stm.container import Write
 
 __all__ = ["TObject", "contents_of", "names_of"]
 

@@ -7,10 +7,9 @@ import reprlib
 from collections.abc import Iterable, Iterator, MutableSet, Set
 from typing import Any, TypeVar, cast
 
-from txloop.attempt import current
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
-from txloop.cells.values import (
+from txloop.cells.shareable import (
     Convert,
     check_keys,
     converted,
@@ -18,8 +17,9 @@ from txloop.cells.values import (
     shareable,
     shareable_all,
 )
-from txloop.store import Clear, committed
-from txloop.types import MISSING, Key
+from txloop.stm.attempt import current
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING
 
 __all__ = ["TSet"]
 
@@ -74,14 +74,6 @@ class TSet(KeyedCells, MutableSet[T]):
             self.discard(element)
             return element
         raise KeyError("pop from an empty set")
-
-    def clear(self) -> None:
-        """Take all elements out that there are at the commit."""
-        attempt = current()
-        if attempt is None:
-            committed.install([(self, Key.ALL, Clear())])
-        else:
-            attempt.clear(self)
 
     def update(self, *others: Iterable[T]) -> None:
         """Put the elements of `others` in, in one commit."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar, cast
 
-from txloop.attempt import current
-from txloop.cells.values import shareable
-from txloop.container import Container
+from txloop.cells.shareable import shareable
 from txloop.errors import TxForgottenError
-from txloop.store import committed
-from txloop.types import MISSING, Key
-from txloop.versions import Entry
+from txloop.stm.attempt import current
+from txloop.stm.container import Container
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key
+from txloop.stm.versions import Entry
 
 __all__ = ["TVar"]
 

@@ -1,7 +1,7 @@
 """The verdicts, and the objects that they are about.
 
 Whether a verb runs in parallel is asked of the functions that decide it at run time:
-`txloop.web.eligible` and `txloop.web.verdicts` for requests, `txloop.functions` for
+`txloop.web.eligible` and `txloop.web.verdicts` for requests, `txloop.engine.calls` for
 marked functions, and for both the watch, which tells what can never be copied.
 """
 
@@ -12,11 +12,12 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from txloop import functions
-from txloop.functions import is_coroutine, name_of
-from txloop.marks import mark_of
-from txloop.origin import is_own_module, own_module_of
+from txloop.engine import calls
+from txloop.engine.calls import is_coroutine
+from txloop.engine.marks import mark_of
 from txloop.scan import FindingKind
+from txloop.stm.callables import name_of
+from txloop.stm.origin import is_own_module, own_module_of
 from txloop.watch import held_in_reach, roots_of
 from txloop.web.eligible import mark_for, why_not
 from txloop.web.reached import roots_of_verb
@@ -147,7 +148,7 @@ def _judge_function(function: Callable[..., object]) -> Verdict:
     name = name_of(function)
     if is_coroutine(function):
         return Verdict(name, "", "", STOCK, ("it is a coroutine",))
-    findings = tuple(functions.held_because(function))
+    findings = tuple(calls.held_because(function))
     mark = mark_of(function)
     if not findings and not (mark is not None and mark.trust):
         finding = held_in_reach(roots_of(function, ()))

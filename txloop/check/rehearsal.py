@@ -31,16 +31,16 @@ import tornado.process
 import tornado.tcpserver
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
-from txloop import options
-from txloop.executors.base import executor_named
-from txloop.origin import Owner, claim, owner_of
-from txloop.program import run_file
+from txloop.executors.protocol import executor_named
+from txloop.loop import options
+from txloop.loop.program import run_file
+from txloop.stm.origin import Owner, claim, owner_of
 from txloop.web.targets import applications
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from txloop.executors.base import Executor
+    from txloop.executors.protocol import Executor
 
 __all__ = ["rehearse"]
 

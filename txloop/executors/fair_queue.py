@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from txloop.executors.base import Work
+    from txloop.executors.protocol import Work
 
 __all__ = ["FairQueue"]
 

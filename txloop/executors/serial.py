@@ -9,14 +9,14 @@ import math
 from typing import TYPE_CHECKING
 
 from txloop.errors import TxInternalError
-from txloop.running import run_attempt
-from txloop.store import committed
-from txloop.types import Call, Outcome, Refusal, Retry
+from txloop.stm.run import run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Outcome, Refusal, Retry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from txloop.executors.base import Deliver, Reactor, Running, Work
+    from txloop.executors.protocol import Deliver, Reactor, Running, Work
     from txloop.watch import Watch
 
 __all__ = ["SerialExecutor", "run_here"]

@@ -9,16 +9,10 @@ from functools import partial, reduce
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
-from txloop.origin import is_own_function, own_module_of
 from txloop.scan._expressions import Expressions
-from txloop.scan._targets import constant
-from txloop.scan.element import element
+from txloop.scan._record import constant
 from txloop.scan.frame import Nested
-from txloop.scan.member import class_of, member
-from txloop.scan.outside import act_of
-from txloop.scan.process import process_changer
-from txloop.scan.references import prefix_of
-from txloop.scan.things import (
+from txloop.scan.live_objects import (
     GETTERS,
     MUTATORS,
     UNKNOWN,
@@ -26,6 +20,9 @@ from txloop.scan.things import (
     functions_of,
     has_type,
 )
+from txloop.scan.member import class_of, member
+from txloop.scan.outside import act_of, process_changer
+from txloop.scan.references import prefix_of
 from txloop.scan.value import (
     Arguments,
     Bound,
@@ -36,8 +33,10 @@ from txloop.scan.value import (
     Member,
     Super,
     Value,
+    element,
     shared,
 )
+from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

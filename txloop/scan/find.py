@@ -9,31 +9,30 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._walk import Walk
 from txloop.scan.access import Act
-from txloop.scan.finding import Finding
-from txloop.scan.index import Program, Served, keywords
-from txloop.scan.member import class_at
-from txloop.scan.remedy import (
+from txloop.scan.finding import (
     TRUST_READ,
     TRUST_WRITE,
     VOUCH,
+    Finding,
     advice,
     condition,
     short_path,
 )
-from txloop.scan.things import (
+from txloop.scan.index import Program, Served, keywords
+from txloop.scan.live_objects import (
     UNKNOWN,
     functions_of,
     has_type,
     is_plain,
     module_label,
 )
+from txloop.scan.member import class_at
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from txloop.scan.access import Access
-    from txloop.scan.writes import Writes
+    from txloop.scan.access import Access, Writes
 
 BEFORE = (
     "__init__",

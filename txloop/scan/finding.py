@@ -1,15 +1,184 @@
 """What the scan says: a finding has a place, a name and a remedy.
 
-Findings are built from what the walk saw; this module looks at no source and at no
-live object.
+A remedy that would break the program is none: what a container cannot hold is named
+with what has to become of it, and what no container can stand for is left alone.
+
+Findings are built from what the walk saw; this module looks at no source.
 """
 
 from __future__ import annotations
 
 import enum
+import itertools
+import os
+import sys
 from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING
 
-from txloop.scan.remedy import short_path
+from txloop.scan.live_objects import (
+    IMMUTABLE,
+    UNKNOWN,
+    class_label,
+    has_type,
+    is_container,
+    is_plain,
+    module_label,
+)
+from txloop.stm.immutability import CHANGEABLE
+from txloop.stm.origin import is_own_module, own_module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+TRUST_WRITE = "mark with @transactional(trust=True) if the write may stay in one worker"
+TRUST_READ = (
+    "mark with @transactional(trust=True) if it is written before the first request "
+    "only"
+)
+
+VOUCH = (
+    "mark it yourself with @txloop.transactional if it may run beside others and more "
+    "than once"
+)
+
+_WHOLE = (*IMMUTABLE, FunctionType, BuiltinFunctionType, type)
+_OF_CHANGEABLE = ("__next__", "__setitem__", "acquire", "append", "close", "put")
+
+_BARE_BASES = ("abc", "builtins", "enum", "typing")
+"""Where those bases come from that a container may have, too."""
+
+_MOST = 100  # parts of a container that are looked at
+
+
+def advice(thing: object, name: str = "", kept: Iterable[type] = ()) -> str:
+    """Return what to make of the thing, or of what its name stands for, instead.
+
+    Args:
+        thing: The object, or UNKNOWN.
+        name: What findings call it.
+        kept: Classes whose objects the program puts into it.
+    """
+    if _is_foreign(name):
+        return f"leave the handler on the loop thread: {name} is not the program's own"
+    parts = list(_parts(thing))
+    held = dict.fromkeys(type(part) for part in parts if not _travels(part))
+    made = [*held, *kept]
+    if own_module_of(type(thing)) is not None and not is_plain(thing):
+        made.append(type(thing))
+    tied = next(filter(_is_tied, made), None)
+    if tied is not None:
+        label = class_label(tied)
+        return f"leave the handler on the loop thread: no container can hold a {label}"
+    own = [cls for cls in held if own_module_of(cls) is not None]
+    plain = any(map(is_plain, parts)) or any(cls in CHANGEABLE for cls in kept)
+    own += (
+        cls for cls in sorted(kept, key=class_label) if cls not in (*own, *CHANGEABLE)
+    )
+    found = _container(thing)
+    if plain:
+        found += " (txloop.share makes containers of what it holds, too)"
+    if own:
+        classes = " and ".join(map(_place, own))
+        found += f", and {classes}, whose objects it holds, a txloop.TObject"
+    return found
+
+
+def condition(thing: object, kept: Iterable[type] = ()) -> str:
+    """Return what the advice asks of what the thing will hold, if that is unknown."""
+    if is_plain(thing) and not any(True for _ in _parts(thing)) and not [*kept]:
+        return " (what it is to hold must be immutable, or a container, too)"
+    return ""
+
+
+def short_path(file: str) -> str:
+    """Return the path from the work directory, or as it is where that is longer."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith(os.pardir) else relative
+
+
+def _container(thing: object) -> str:
+    """Return the container to use instead of the thing."""
+    cls = type(thing)
+    name = cls.__name__
+    if has_type(thing, dict):
+        default = name in ("Counter", "defaultdict")
+        note = " (which makes no missing keys: read it with get)" * default
+        return f"make this {name} a txloop.TDict{note}"
+    if has_type(thing, set):
+        return (
+            f"make this {name} a txloop container or an immutable frozenset "
+            "in a txloop.TVar"
+        )
+    if hasattr(cls, "append") and is_plain(thing):
+        return (
+            f"make this {name} a txloop container or an immutable tuple "
+            "in a txloop.TVar"
+        )
+    if hasattr(cls, "__next__"):
+        return "keep the next value in a txloop.TVar"
+    if thing is not UNKNOWN and own_module_of(cls) is not None:
+        return f"make {_place(cls)} a txloop.TObject"
+    return "keep the value in a txloop.TVar"
+
+
+def _parts(thing: object) -> Iterator[object]:
+    """Return some of what a builtin container holds, deeply."""
+    waiting: list[object] = [thing] if is_plain(thing) else []
+    seen = 0
+    while waiting and seen < _MOST:
+        holder = waiting.pop()
+        for part in itertools.islice(_values(holder), _MOST):
+            seen += 1
+            yield part
+            if is_plain(part) or has_type(part, tuple):
+                waiting.append(part)
+
+
+def _values(holder: object) -> Iterable[object]:
+    if has_type(holder, dict):
+        return [*dict.values(holder), *dict.keys(holder)]
+    if has_type(holder, bytearray):
+        return ()
+    return list(holder)  # type: ignore[call-overload,no-any-return] # a list, set ...
+
+
+def _is_tied(cls: type) -> bool:
+    """Tell whether its objects can be neither values nor made containers."""
+    if cls in CHANGEABLE or is_container(cls):
+        return False
+    if own_module_of(cls) is None:
+        return any(hasattr(cls, name) for name in _OF_CHANGEABLE)
+    return any(
+        own_module_of(base) is None and base.__module__ not in _BARE_BASES
+        for base in cls.__mro__
+    )
+
+
+def _travels(part: object) -> bool:
+    """Tell whether a container takes the part as it is, as far as its type tells."""
+    cls = type(part)
+    if has_type(part, *_WHOLE, *CHANGEABLE) or is_container(cls):
+        return True
+    if own_module_of(cls) is not None:
+        return issubclass(cls, tuple | enum.Enum)
+    return not any(hasattr(cls, name) for name in _OF_CHANGEABLE)
+
+
+def _place(cls: type) -> str:
+    return f"the class {class_label(cls)}"
+
+
+def _is_foreign(name: str) -> bool:
+    """Tell whether a module that is not the program's holds the name."""
+    owner = name.rpartition(".")[0]
+    main = module_label(vars(sys.modules["__main__"]))
+    while owner:
+        module = sys.modules.get(owner)
+        if isinstance(module, ModuleType):
+            return not is_own_module(module) and owner != main
+        owner = owner.rpartition(".")[0]
+    return False
 
 
 class FindingKind(enum.Enum):

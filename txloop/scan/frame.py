@@ -12,8 +12,8 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.live_objects import UNKNOWN, module_label
 from txloop.scan.source import FunctionNode, private
-from txloop.scan.things import UNKNOWN, module_label
 from txloop.scan.value import Family, Live, Value, shared
 
 if TYPE_CHECKING:

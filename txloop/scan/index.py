@@ -14,18 +14,16 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.origin import claimed, file_of, is_own_module, own_module_of
 from txloop.scan._walk import Walk
-from txloop.scan.access import Act
-from txloop.scan.evidence import evidence
+from txloop.scan.access import Act, Writes
+from txloop.scan.evidence import evidence, words_in_templates
+from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
 from txloop.scan.references import references
 from txloop.scan.source import Sources
-from txloop.scan.templates import words_in_templates
-from txloop.scan.things import UNKNOWN, class_label, has_type, is_application
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
-from txloop.scan.writes import Writes
+from txloop.stm.origin import claimed, file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

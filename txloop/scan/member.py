@@ -15,8 +15,7 @@ from types import (
 )
 from typing import TYPE_CHECKING
 
-from txloop.origin import is_own_function, own_module_of
-from txloop.scan.things import (
+from txloop.scan.live_objects import (
     METHODS,
     UNKNOWN,
     class_label,
@@ -40,6 +39,7 @@ from txloop.scan.value import (
     sample,
     shared,
 )
+from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

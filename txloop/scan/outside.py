@@ -1,7 +1,12 @@
-"""Calls that change the world outside the program, as far as the source tells.
+"""Calls that change the world outside the program, or the process as a whole.
 
-What is not found here is stopped when it happens (`txloop.outside`), on the loop's
-behalf as here: only for code that was marked by a pattern.
+What of the world is not found here is stopped when it happens (`txloop.watch.outside`),
+on the loop's behalf as here: only for code that was marked by a pattern.
+
+What belongs to the process is plain shared state, of which C or the standard library
+keeps the only copy: a forked worker changes its own, and a thread may not be allowed
+to. What the watch compares by value (`txloop.watch.ambient`) is not named here, nor
+what is as a rule set to the same value again and again, or put back at once.
 """
 
 from __future__ import annotations
@@ -10,8 +15,8 @@ import os
 from types import BuiltinFunctionType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING
 
-from txloop.scan._targets import constant
-from txloop.scan.things import has_type
+from txloop.scan._record import constant
+from txloop.scan.live_objects import has_type
 
 if TYPE_CHECKING:
     import ast
@@ -68,3 +73,43 @@ def _writes(node: ast.Call) -> bool:
     named = (each.value for each in node.keywords if each.arg == "mode")
     mode = constant(node.args[1] if len(node.args) > 1 else next(named, node.func))
     return isinstance(mode, str) and not set(mode).isdisjoint("wax+")
+
+
+_CHANGERS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "atexit": frozenset(["register", "unregister"]),
+        "codecs": frozenset(["register", "register_error", "unregister"]),
+        "faulthandler": frozenset(["disable", "enable", "register", "unregister"]),
+        "gc": frozenset(
+            ["disable", "enable", "freeze", "set_debug", "set_threshold", "unfreeze"]
+        ),
+        "gettext": frozenset(["bindtextdomain", "install", "textdomain"]),
+        "mimetypes": frozenset(["add_type", "init"]),
+        "os": frozenset(["nice", "putenv", "setpriority", "unsetenv"]),
+        "signal": frozenset(
+            [
+                *("alarm", "pthread_sigmask", "set_wakeup_fd", "setitimer"),
+                *("siginterrupt", "signal"),
+            ]
+        ),
+        "socket": frozenset(["setdefaulttimeout"]),
+        "sys": frozenset(["setprofile", "setswitchinterval", "settrace"]),
+        "threading": frozenset(["setprofile", "settrace", "stack_size"]),
+        "time": frozenset(["tzset"]),
+        "tracemalloc": frozenset(["start", "stop"]),
+    }
+)
+"""The functions that do, by their module."""
+
+_HOMES = {"posix": "os", "thread": "threading"}
+
+
+def process_changer(thing: object) -> str | None:
+    """Return the name of a function that changes the whole process, or None."""
+    if not has_type(thing, FunctionType, BuiltinFunctionType):
+        return None
+    # A module in C has the name of the one around it, with an underscore.
+    home = str(getattr(thing, "__module__", "")).removeprefix("_")
+    home = _HOMES.get(home, home)
+    name = str(getattr(thing, "__name__", ""))
+    return f"{home}.{name}" if name in _CHANGERS.get(home, ()) else None

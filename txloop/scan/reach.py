@@ -24,9 +24,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.origin import file_of, own_module_of
 from txloop.scan.member import class_at
 from txloop.scan.references import SOME_CLASS, Reference, References
+from txloop.stm.origin import file_of, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.origin import file_of, own_module_of
+from txloop.stm.origin import file_of, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from txloop.stmlog.connect import connect
 from txloop.stmlog.file import DEFAULT_BYTES
-from txloop.stmlog.hub import hub, keep, recent
+from txloop.stmlog.process_log import connect, hub, keep, recent
 
 __all__ = ["DEFAULT_BYTES", "connect", "hub", "keep", "recent"]

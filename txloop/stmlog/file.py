@@ -14,7 +14,7 @@ import stat
 import sys
 from contextlib import suppress
 
-from txloop.stmlog.packets import HEADER
+from txloop.stmlog.c7_format import HEADER
 
 if sys.platform != "win32":
     import fcntl
@@ -189,7 +189,7 @@ class LogFile:
                 del unwritten[:count]
         except BlockingIOError:
             if len(unwritten) > _MOST_UNREAD:
-                self._end(OSError("nobody reads it any more"))
+                self._end(OSError("its reader has closed it"))
         except OSError as error:
             self._end(error)
 

@@ -2,18 +2,20 @@
 
 What happened in a worker is known when its answer arrives. So events are kept for a
 moment and sorted; one that comes even later gets the time of the last one that is
-written already: the order of a file never breaks.
+written already: the order of a file never breaks. The last minutes of what was written
+stay in memory, for a live page.
 """
 
 from __future__ import annotations
 
 import bisect
 import operator
+from collections import deque
 from typing import Final
 
-from txloop.stmlog.packets import timed
+from txloop.stmlog.c7_format import HEADER, timed
 
-__all__ = ["SETTLING_NS", "Timeline"]
+__all__ = ["MOST_BYTES", "SETTLING_NS", "MemoryLog", "Timeline"]
 
 SETTLING_NS: Final = 500_000_000
 """How long an event is kept before it is written."""
@@ -59,3 +61,35 @@ class Timeline:
         self._last = last
         del ahead[:count]
         return last, b"".join(packed)
+
+
+MOST_BYTES = 32 << 20
+"""What is kept at most, however short the time that it covers."""
+
+
+class MemoryLog:
+    """Keeps what was logged last; used by the loop thread only.
+
+    Attributes:
+        kept_ns: For how long.
+    """
+
+    def __init__(self, kept_ns: int) -> None:
+        self.kept_ns = kept_ns
+        self._blocks: deque[tuple[int, bytes]] = deque()  # with their last event's time
+        self._size = 0
+
+    def write(self, last_ns: int, block: bytes) -> None:
+        """Take the next packets; the last one is of that time."""
+        blocks = self._blocks
+        blocks.append((last_ns, block))
+        self._size += len(block)
+        while blocks and (
+            blocks[0][0] < last_ns - self.kept_ns or self._size > MOST_BYTES
+        ):
+            self._size -= len(blocks.popleft()[1])
+
+    def since(self, begin_ns: int) -> bytes:
+        """Return a whole log of what happened since then, and a little before."""
+        blocks = [block for last, block in self._blocks if last >= begin_ns]
+        return b"".join([HEADER, *blocks])

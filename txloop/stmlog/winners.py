@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.store import committed
-from txloop.tracing import here
-from txloop.types import Key
+from txloop.stm.store import committed
+from txloop.stm.traced import here
+from txloop.stm.types import Key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from txloop.container import Write
-    from txloop.types import Cell, Conflict, Site, Trace
+    from txloop.stm.container import Write
+    from txloop.stm.types import Cell, Conflict, Site, Trace
 
 __all__ = ["Winners"]
 
 _MOST = 2000  # commits that are remembered
-
-_DISPATCHER = "txloop.dispatch"
 
 
 class Winners:
@@ -40,11 +37,9 @@ class Winners:
         """Remember the transaction that has committed as `version`."""
         self._remember(version, label, trace.writes, trace.sites)
 
-    def installed(self, version: int, writes: Sequence[Write]) -> None:
+    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         """Remember the line of unmarked code that has changed shared state."""
-        if sys._getframe(2).f_globals.get("__name__") == _DISPATCHER:
-            return  # `note` is called at once
-        site = here()
+        site = here() if direct else None  # of a transaction, `note` is called at once
         if site is not None:
             cells: dict[Cell, int] = {(one._number, Key.ALL): 0 for one, _, _ in writes}
             self._remember(version, "", cells, (site,))

@@ -14,7 +14,6 @@ from txloop.transaction.blocks import (
     is_atomic,
     signals_enabled,
 )
-from txloop.transaction.clocks import clock, count, time
 from txloop.transaction.queues import (
     TransactionQueue,
     add,
@@ -23,7 +22,7 @@ from txloop.transaction.queues import (
     run,
     set_num_threads,
 )
-from txloop.transaction.scratch import threadlocalproperty
+from txloop.transaction.scratch import clock, count, threadlocalproperty, time
 from txloop.transaction.sharing import (
     Empty,
     queue,

@@ -6,12 +6,12 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from txloop.attempt import Attempt, current, make_current
-from txloop.commit import decide
-from txloop.effects import EffectQueue
+from txloop.engine.effects import EffectQueue
 from txloop.errors import TransactionError
-from txloop.store import committed
-from txloop.types import Conflict
+from txloop.stm.attempt import Attempt, current, make_current
+from txloop.stm.store import committed
+from txloop.stm.types import Conflict
+from txloop.stm.validation import decide
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -11,10 +11,11 @@ import types
 from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.functions import name_of
-from txloop.marks import Mark, mark_of
-from txloop.profile import Average, Profile
+from txloop.engine.marks import UNMARKED, mark_of
+from txloop.engine.profile import Profile
 from txloop.scan import scan_function
+from txloop.stm.callables import name_of
+from txloop.stm.measuring import Average
 from txloop.transaction.pieces import Hindrance, Piece, Report, is_immutable, peeled
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ LARGEST_CHUNK = 4096  # pieces
 AHEAD_SECONDS = 0.002
 """For how long chunks are taken by executors that keep long work back."""
 
-_UNMARKED = Mark()
-
 
 class PieceProfile(Profile):
     """The record of a function's pieces in one place: here, or away.
@@ -45,11 +44,11 @@ class PieceProfile(Profile):
         super().__init__(label)
         self._stays = stays
 
-    def stays(self, transport_seconds: float) -> bool:
+    def decide_stay(self, transport_seconds: float) -> bool:
         return self._stays or self.home is not None
 
     def short(self, transport_seconds: float) -> bool:
-        return self.stays(transport_seconds)
+        return self.decide_stay(transport_seconds)
 
     def estimate(self) -> float | None:
         # So little that one more is sent ahead: a worker that has done a chunk should
@@ -75,7 +74,7 @@ class Group:
 
     def __init__(self, piece: Piece, seconds: float | None) -> None:
         """Take a first example, and what is known of how long one takes."""
-        mark = mark_of(piece.function) or _UNMARKED
+        mark = mark_of(piece.function) or UNMARKED
         self.label = name_of(piece.function)
         self.waiting: deque[Piece] = deque()
         self.singles: deque[Piece] = deque()

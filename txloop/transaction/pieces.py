@@ -14,12 +14,13 @@ import types
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.attempt import Attempt, current
-from txloop.container import Container
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
-from txloop.executors.portable import found_by_name
-from txloop.functions import name_of
-from txloop.timing import BodyTimer
+from txloop.executors.codec.answers import found_by_name
+from txloop.stm.attempt import Attempt, current
+from txloop.stm.callables import contents_of, layers, name_of
+from txloop.stm.container import Container
+from txloop.stm.immutability import CONSTANTS, PLAIN
+from txloop.stm.measuring import BodyTimer
 from txloop.watch import ROOTS_OF, Given, Roots, roots_of
 
 if TYPE_CHECKING:
@@ -27,23 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hindrance", "Piece", "Report", "is_immutable", "peeled", "run_pieces"]
 
-_SCALARS = frozenset({bool, bytes, float, int, str, type(None)})  # most things are
-
-_IMMUTABLE = (
-    bool,
-    bytes,
-    complex,
-    float,
-    int,
-    range,
-    str,
-    type(None),
-    type(Ellipsis),
-    enum.Enum,
-    type,
-    types.ModuleType,
-    Container,
-)
+_IMMUTABLE = (*CONSTANTS, enum.Enum, type, types.ModuleType, Container)
 
 _CALLABLE = (
     types.FunctionType,
@@ -180,18 +165,14 @@ class Peeled(NamedTuple):
 def peeled(function: Callable[..., object]) -> Peeled:
     """Return the function inside of partials and methods, and what those hold."""
     things: list[object] = []
-    bare: object = function
+    *around, bare = layers(function)
     owner: object = None
-    while True:
-        if isinstance(bare, functools.partial):
-            things += [*bare.args, *bare.keywords.values()]
-            bare = bare.func
-        elif isinstance(bare, types.MethodType):
-            owner = bare.__self__
-            things.append(owner)
-            bare = bare.__func__
+    for layer in around:
+        if isinstance(layer, functools.partial):
+            things += [*layer.args, *layer.keywords.values()]
         else:
-            break
+            owner = layer.__self__
+            things.append(owner)
     if isinstance(bare, types.BuiltinFunctionType | types.MethodWrapperType):
         owner = bare.__self__
         things.append(owner)
@@ -202,20 +183,11 @@ def things_of(function: Callable[..., object]) -> list[object]:
     """Return the objects that a callable holds and could change when it is called."""
     bare, _, things = peeled(function)
     if isinstance(bare, types.FunctionType):
-        return things + _closure(bare)
+        around = contents_of(bare).values()
+        return [*things, *(thing for thing in around if thing is not bare)]
     if isinstance(bare, types.BuiltinFunctionType | types.MethodWrapperType):
         return things
     return [*things, bare]  # an object that can be called
-
-
-def _closure(function: types.FunctionType) -> list[object]:
-    things = []
-    for cell in function.__closure__ or ():
-        try:
-            things.append(cell.cell_contents)
-        except ValueError:  # it is not assigned yet
-            continue
-    return [thing for thing in things if thing is not function]
 
 
 def is_immutable(thing: object, _around: tuple[object, ...] = ()) -> bool:
@@ -224,7 +196,7 @@ def is_immutable(thing: object, _around: tuple[object, ...] = ()) -> bool:
     So is what refers to shared state: containers, and what is made of them. False
     where that would take long to find out.
     """
-    if type(thing) in _SCALARS or isinstance(thing, _IMMUTABLE) or _is_ours(thing):
+    if type(thing) in PLAIN or isinstance(thing, _IMMUTABLE) or _is_ours(thing):
         return True
     if isinstance(thing, tuple | frozenset):
         return len(thing) <= _MOST_PARTS and all(

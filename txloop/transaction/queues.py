@@ -7,12 +7,12 @@ from collections import deque
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
 
-from txloop.attempt import Attempt, current
-from txloop.body import on_commit
 from txloop.errors import TransactionError
-from txloop.executors.base import available_cores, resolve_name
-from txloop.functions import name_of
-from txloop.options import Options
+from txloop.executors.protocol import available_cores, resolve_name
+from txloop.loop.options import Options
+from txloop.stm.attempt import Attempt, current
+from txloop.stm.callables import name_of
+from txloop.stm.primitives import on_commit
 from txloop.transaction.blocks import atomic
 from txloop.transaction.pieces import Hindrance, Piece, is_immutable
 from txloop.transaction.runs import Run

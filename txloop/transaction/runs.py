@@ -19,19 +19,20 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from txloop import stmlog
-from txloop.dispatch import Dispatcher
+from txloop.engine.dispatcher import Dispatcher
 from txloop.errors import TransactionError
-from txloop.executors.base import executor_named
-from txloop.logs import capture_records
+from txloop.executors.protocol import executor_named
+from txloop.loop.patches import patch
+from txloop.stm.log_capture import handle
+from txloop.stm.types import Call
 from txloop.transaction.groups import Group, key_of
 from txloop.transaction.pieces import Hindrance, Piece, Report, run_pieces
 from txloop.transaction.reactor import Reactor
-from txloop.types import Call
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from txloop.options import Options
+    from txloop.loop.options import Options
 
 __all__ = ["Run"]
 
@@ -94,7 +95,7 @@ class Run:
                 and no other piece runs after it.
             TransactionError: if all that is left waits for what nobody will do.
         """
-        capture_records()
+        patch(logging.Logger, "handle", handle)
         try:
             while self._error is None and self._has_work():
                 self._sort_in()

@@ -1,15 +1,41 @@
-"""An attribute that each thread, and each worker, has for itself."""
+"""What never conflicts: the time, new numbers, and what each thread has for itself."""
 
 from __future__ import annotations
 
 import threading
+import time as _time
 import weakref
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+from txloop.stm.store import committed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["threadlocalproperty"]
+__all__ = ["clock", "count", "threadlocalproperty", "time"]
+
+
+def time() -> float:
+    """Return the seconds since the epoch.
+
+    A transaction reads the clock when it runs, not when it commits: the times of two
+    may tell another order than that of their commits.
+    """
+    return _time.time()
+
+
+def clock() -> float:
+    """Return the CPU seconds that this process, or this worker, has used."""
+    return _time.process_time()
+
+
+def count() -> int:
+    """Return a number that no other call has got, in whichever thread or worker.
+
+    Numbers are not given out in order, and an attempt that is undone loses its own.
+    """
+    return committed.new_number()
+
 
 V = TypeVar("V")
 

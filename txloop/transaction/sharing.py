@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from queue import Empty
 from typing import TYPE_CHECKING, Generic, Never, TypeVar, cast
 
-from txloop.attempt import current
-from txloop.body import retry
 from txloop.cells import Channel, TCounter, TDict, TSet
-from txloop.container import Container
 from txloop.errors import TransactionError
+from txloop.stm.attempt import current
+from txloop.stm.container import Container
+from txloop.stm.primitives import retry
 from txloop.transaction.pieces import Hindrance
 
 if TYPE_CHECKING:

@@ -7,9 +7,7 @@ there. What has changed keeps the function on the loop thread, until nothing cha
 any more. The watch calls nothing of the program and changes nothing::
 
     kinds      what an object is to the watch
-    names      which names code uses, and in which line
-    templates  which names templates use
-    randomness the generators that a process shares
+    names      which names code and templates use, and in which line
     pictures   what an object looked like, and whether it looks otherwise now
     ambient    what belongs to the whole process: its folder, environment, locale ...
     reach      from a function to all that it can reach: the walk
@@ -19,7 +17,6 @@ any more. The watch calls nothing of the program and changes nothing::
     hooks      the program's code that libraries and the interpreter call
     library    objects of the standard library that keep something
     states     what its modules keep
-    roots      where that walk begins
     subject    one function under watch: when to look at what
     given      what a call has by value
     watch      all functions, on the loop thread
@@ -30,10 +27,15 @@ from __future__ import annotations
 
 from txloop.watch.given import Given, GivenWatch
 from txloop.watch.in_worker import WorkerWatch
-from txloop.watch.places import Roots
-from txloop.watch.roots import ROOTS_OF, add_functions, known_functions, roots_of
+from txloop.watch.names import names_in_templates
+from txloop.watch.places import (
+    ROOTS_OF,
+    Roots,
+    add_functions,
+    known_functions,
+    roots_of,
+)
 from txloop.watch.subject import Change, Subject
-from txloop.watch.templates import names_in_templates
 from txloop.watch.watch import Watch, held_in_reach
 
 __all__ = [

@@ -1,22 +1,37 @@
-"""What belongs to the whole process: a copy of the process has a copy of its own."""
+"""What belongs to the whole process: a copy of the process has a copy of its own.
+
+So has it of the generators of random numbers that a process shares. That is as good,
+unless the program has seeded them: then it wants the numbers of one sequence.
+"""
 
 from __future__ import annotations
 
+import linecache
 import locale
 import logging
 import os
+import random
+import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from txloop.origin import is_own_module
+from txloop.stm.origin import file_of, is_own_module
 from txloop.watch.pictures import Thing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Set
 
     from txloop.watch.pictures import Names
 
-__all__ = ["MAKING_FILES", "Ambient", "Imports", "Umask"]
+__all__ = [
+    "MAKING_FILES",
+    "Ambient",
+    "Imports",
+    "Umask",
+    "is_seeded",
+    "is_shared_generator",
+    "shared_generators",
+]
 
 MAKING_FILES = frozenset(
     [
@@ -140,3 +155,41 @@ def _umask() -> bytes:
             return next(line for line in file if line.startswith(b"Umask"))
     except (OSError, StopIteration):
         return b""
+
+
+_SEEDING = re.compile(r"(?<![\w.])(random|np\.random|numpy\.random)\.seed\(")
+_IMPORTING = re.compile(r"from (numpy\.)?random import .*\bseed\b")
+
+
+def is_shared_generator(thing: object) -> bool:
+    """Tell whether it is the generator behind a module's functions."""
+    return any(thing is one for one in _generators())
+
+
+def shared_generators(module: object, names: Set[str]) -> Iterator[object]:
+    """Yield the generators behind the functions of `random`, or of numpy's.
+
+    Args:
+        module: A module that code uses.
+        names: What it uses of modules and objects.
+    """
+    numpys = module is sys.modules.get("numpy") and "random" in names
+    if module is random or module is sys.modules.get("numpy.random") or numpys:
+        yield from _generators()
+
+
+def _generators() -> Iterator[Any]:
+    yield getattr(random, "_inst", None)
+    numpy_random: Any = sys.modules.get("numpy.random.mtrand")
+    if numpy_random is not None:
+        yield numpy_random._rand
+
+
+def is_seeded() -> bool:
+    """Tell whether a line of the program's seeds them."""
+    for module in list(sys.modules.values()):
+        if is_own_module(module):
+            lines = linecache.getlines(file_of(module), vars(module))
+            if any(_SEEDING.search(line) or _IMPORTING.search(line) for line in lines):
+                return True
+    return False

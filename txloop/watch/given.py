@@ -12,17 +12,17 @@ import time
 import types
 from typing import TYPE_CHECKING, Any
 
-from txloop.types import Refusal
+from txloop.stm.callables import is_found_by_name, layers
+from txloop.stm.types import Refusal
 from txloop.watch.kinds import Kind, kind_of
-from txloop.watch.parts import is_by_reference
+from txloop.watch.places import ROOTS_OF
 from txloop.watch.reach import pictures_by_value
-from txloop.watch.roots import ROOTS_OF
 from txloop.watch.subject import FIRST_RUNS, SHARE, Change, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
-    from txloop.types import Answer, Call
+    from txloop.stm.types import Answer, Call
 
 __all__ = ["Given", "GivenWatch"]
 
@@ -96,21 +96,16 @@ def _given_to(call: Call) -> Given | None:
 
 
 def _things_of(call: Call) -> Iterator[tuple[str, object]]:
-    function: Any = call.function
     yield from _numbered(call.args)
     yield from call.kwargs.items()
-    while True:
-        if isinstance(function, functools.partial):
-            yield from _numbered(function.args)
-            yield from function.keywords.items()
-            function = function.func
-        elif isinstance(function, types.MethodType):
-            yield "the object that it is a method of", function.__self__
-            function = function.__func__
+    *around, bare = layers(call.function)
+    for layer in around:
+        if isinstance(layer, functools.partial):
+            yield from _numbered(layer.args)
+            yield from layer.keywords.items()
         else:
-            break
-    is_function = isinstance(function, types.FunctionType)
-    yield "" if is_function else "itself", function
+            yield "the object that it is a method of", layer.__self__
+    yield "" if isinstance(bare, types.FunctionType) else "itself", bare
 
 
 def _numbered(args: Iterable[object]) -> Iterator[tuple[str, object]]:
@@ -122,4 +117,4 @@ def _may_change(thing: Any) -> bool:
     kind = kind_of(thing)
     if kind in (Kind.NOTHING, Kind.CLASS, Kind.MODULE):
         return False
-    return not (kind is Kind.FUNCTION and is_by_reference(thing))
+    return not (kind is Kind.FUNCTION and is_found_by_name(thing))

@@ -20,7 +20,7 @@ import warnings
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from txloop.origin import is_own_function, is_own_module, own_module_of
+from txloop.stm.origin import is_own_function, is_own_module, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set

@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from txloop.types import Refusal
+from txloop.stm.types import Refusal
 from txloop.watch.ambient import Imports
 from txloop.watch.given import GivenWatch
+from txloop.watch.places import roots_of
 from txloop.watch.reach import reach_of
-from txloop.watch.roots import roots_of
 from txloop.watch.subject import SHARE, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from txloop.types import Answer, Call
+    from txloop.stm.types import Answer, Call
     from txloop.watch.places import Reach, Roots
 
 __all__ = ["WorkerWatch"]

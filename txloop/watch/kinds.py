@@ -25,8 +25,8 @@ from array import array
 from collections import deque
 from io import BytesIO, StringIO
 
-from txloop.cells.kinds import SCALARS
-from txloop.origin import own_module_of
+from txloop.stm.immutability import SCALARS
+from txloop.stm.origin import own_module_of
 
 __all__ = [
     "ATOMS",

@@ -1,4 +1,4 @@
-"""What an object consists of: parts, attributes, what it wraps, a function's cells.
+"""What an object consists of: parts, attributes, what it wraps.
 
 Objects are not asked themselves: that would run the program's code.
 """
@@ -7,24 +7,17 @@ from __future__ import annotations
 
 import functools
 import gc
-import sys
 import threading
 import types
 import weakref
 from contextlib import suppress
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "BUILTIN",
-    "attributes_of",
-    "contents_of",
-    "is_by_reference",
-    "parts_of",
-    "wrapped",
-]
+__all__ = ["BUILTIN", "attributes_of", "only_here", "parts_of", "wrapped"]
 
 BUILTIN = ("_collections", "builtins", "collections")
 """Modules of the builtin containers, which the interpreter knows."""
@@ -56,24 +49,6 @@ def wrapped(thing: Any) -> Iterator[object]:
             found = getattr(thing, name, None)
             if found is not None and not issubclass(type(found), types.ModuleType):
                 yield found
-
-
-def contents_of(function: types.FunctionType) -> dict[str, object]:
-    """Return what the variables around a function hold, as far as they are assigned."""
-    found = {}
-    names = function.__code__.co_freevars
-    for name, cell in zip(names, function.__closure__ or (), strict=True):
-        with suppress(ValueError):
-            found[name] = cell.cell_contents
-    return found
-
-
-def is_by_reference(function: Any) -> bool:
-    """Tell whether a function is the same one wherever it is unpickled."""
-    found: Any = sys.modules.get(function.__module__)
-    for name in function.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is function
 
 
 def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
@@ -118,3 +93,38 @@ def _in_slots(
         with suppress(AttributeError):
             values[name] = slot.__get__(thing)
     return values
+
+
+def only_here(thing: threading.local) -> list[str]:
+    """Return the names of its attributes that another thread would not find.
+
+    A forked worker has those of the thread that was forked. A worker thread has none
+    but those that the object's class gives to each thread. They are not copied there:
+    what is kept for each thread is mostly what threads must not share.
+
+    Those that an ``__init__`` of its classes may set, which runs in each thread, are
+    not meant, nor those that its classes have, too.
+    """
+    given: set[str] = set()
+    for each in type(thing).__mro__:
+        given.update(vars(each))
+        begin = vars(each).get("__init__")
+        code = begin.__code__ if isinstance(begin, FunctionType) else None
+        if isinstance(code, CodeType):  # PyPy's own functions have another one
+            given.update(_names_of(code))
+    return [name for name in vars(thing) if name not in given]
+
+
+def _names_of(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    yield from _names_in(code.co_consts)
+
+
+def _names_in(constants: tuple[object, ...]) -> Iterator[str]:
+    for constant in constants:
+        if isinstance(constant, CodeType):
+            yield from _names_of(constant)
+        elif isinstance(constant, tuple):  # as of the keys of a display
+            yield from _names_in(constant)
+        elif isinstance(constant, str):  # as of `setattr`, or of a key of `__dict__`
+            yield constant

@@ -1,17 +1,30 @@
-"""Where a walk begins, what it goes into, and what it has found."""
+"""Where the walk of a call begins, what it goes into, and what it has found."""
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from txloop.stm.callables import is_found_by_name, layers
 from txloop.watch.pictures import Names, Namespace, Thing
 
 if TYPE_CHECKING:
-    import types
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-__all__ = ["Held", "Job", "Place", "Reach", "Roots", "Space", "Table"]
+__all__ = [
+    "ROOTS_OF",
+    "Held",
+    "Job",
+    "Place",
+    "Reach",
+    "Roots",
+    "Space",
+    "Table",
+    "add_functions",
+    "known_functions",
+    "roots_of",
+]
 
 Table = dict[object, Thing]
 """What is under watch, by identity: one picture of each object is enough."""
@@ -93,3 +106,53 @@ class Space:
     used: set[str] | None = None  # of globals; of others, what the walk's code names
     besides: frozenset[str] = frozenset()  # ... and a library's
     place: Place | None = None
+
+
+ROOTS_OF = "__txloop_roots__"
+"""The attribute of a function that tells, given its arguments, what it really runs."""
+
+
+_functions: list[Callable[[], Iterable[Roots]]] = []  # filled at import
+
+
+def add_functions(roots: Callable[[], Iterable[Roots]]) -> None:
+    """Have pictures taken of all that these functions reach, called yet or not."""
+    _functions.append(roots)
+
+
+def known_functions() -> Iterator[Roots]:
+    """Yield the roots of the functions that `add_functions` tells, as it is now."""
+    for roots in _functions:
+        yield from roots()
+
+
+def roots_of(function: Callable[..., object], args: Sequence[object]) -> Roots:
+    """Return where to look for what a call can reach.
+
+    What travels by value, such as its arguments, is not among it: see `Given`.
+    """
+    tell = getattr(function, ROOTS_OF, None)
+    if tell is not None:
+        roots: Roots = tell(*args)
+        return roots
+    *around, bare = layers(function)
+    owners = [one.__self__ for one in around if type(one) is types.MethodType]
+    name = getattr(bare, "__qualname__", type(bare).__qualname__)
+    things: list[tuple[str, object]] = []
+    names = frozenset[str]()
+    if isinstance(bare, types.FunctionType):
+        things.append((name, bare if is_found_by_name(bare) else _emptied(bare)))
+        key: object = bare.__code__
+    else:
+        things.append((name, type(bare)))
+        names, key = frozenset(["__call__"]), type(bare)
+    if owners and isinstance(owners[-1], type):
+        things.append((owners[-1].__qualname__, owners[-1]))
+    return Roots(key, tuple(things), names)
+
+
+def _emptied(function: types.FunctionType) -> types.FunctionType:
+    """Return a function without what is around it: that travels by value."""
+    code = function.__code__
+    cells = tuple(types.CellType() for _ in code.co_freevars)
+    return types.FunctionType(code, function.__globals__, closure=cells or None)

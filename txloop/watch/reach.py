@@ -16,8 +16,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from txloop.origin import is_own_module
-from txloop.scan.things import module_label
+from txloop.scan.live_objects import module_label
+from txloop.stm.origin import is_own_module
 from txloop.watch.walk import Walk
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan import Finding, FindingKind
-from txloop.scan.remedy import short_path
+from txloop.scan.finding import short_path
 from txloop.watch.kinds import why_held
 from txloop.watch.names import line_of
 from txloop.watch.pictures import Namespace

@@ -13,8 +13,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from txloop.origin import is_own_function, is_own_module
-from txloop.scan.things import class_label, module_label
+from txloop.scan.live_objects import class_label, module_label
+from txloop.stm.callables import contents_of, is_found_by_name
+from txloop.stm.origin import is_own_function, is_own_module
+from txloop.watch.ambient import shared_generators
 from txloop.watch.hooks import kept_by_module, libraries_behind
 from txloop.watch.kinds import (
     ATOMS,
@@ -35,14 +37,13 @@ from txloop.watch.names import (
     imports_of,
     names_in_code,
     names_in_format,
+    names_in_templates,
     names_of,
     uses_any_global,
 )
 from txloop.watch.parts import (
     BUILTIN,
     attributes_of,
-    contents_of,
-    is_by_reference,
     parts_of,
     wrapped,
 )
@@ -51,9 +52,7 @@ from txloop.watch.pictures import (
     cache_results,
 )
 from txloop.watch.places import Job, Place
-from txloop.watch.randomness import shared_generators
 from txloop.watch.states import state_behind
-from txloop.watch.templates import names_in_templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -178,7 +177,7 @@ def _visit_function(walk: Walk, job: Job) -> None:
     if type(code) is not types.CodeType:  # one of PyPy's own
         return
     own = is_own_function(function) or _is_made_by_program(function)
-    if walk.by_value and is_by_reference(function):
+    if walk.by_value and is_found_by_name(function):
         return
     if own:
         _use_globals(walk, function)

@@ -6,8 +6,14 @@ import functools
 from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.origin import own_module_of
-from txloop.watch.ambient import MAKING_FILES, Ambient, Umask
+from txloop.stm.origin import own_module_of
+from txloop.watch.ambient import (
+    MAKING_FILES,
+    Ambient,
+    Umask,
+    is_seeded,
+    is_shared_generator,
+)
 from txloop.watch.hooks import hooks
 from txloop.watch.kinds import (
     ATOMS,
@@ -29,7 +35,6 @@ from txloop.watch.pictures import (
     thing_of,
 )
 from txloop.watch.places import Held, Job, Place, Reach, Space
-from txloop.watch.randomness import is_seeded, is_shared_generator
 from txloop.watch.states import State
 from txloop.watch.visits import (
     CONSTRUCTING,

@@ -21,17 +21,16 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from txloop.threadlocals import only_here
-from txloop.watch.places import Held, Reach, Roots
+from txloop.watch.parts import only_here
+from txloop.watch.places import Held, Reach, Roots, roots_of
 from txloop.watch.reach import census, reach_of
-from txloop.watch.roots import roots_of
 from txloop.watch.subject import Change, Subject, finding_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from txloop.scan import Finding
-    from txloop.types import Call
+    from txloop.stm.types import Call
     from txloop.watch.places import Table
 
 __all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "held_in_reach"]

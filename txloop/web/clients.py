@@ -19,7 +19,7 @@ from tornado.iostream import IOStream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["hear_of_leaving", "keep_open", "let_close", "let_close_soon"]
+__all__ = ["keep_open", "let_close"]
 
 Leave: TypeAlias = "Callable[[Callable[[], object]], object]"
 
@@ -84,37 +84,29 @@ class _Reader:
             stream.io_loop.update_handler(stream.fileno(), stream._state)
 
 
-def keep_open(connection: Any) -> None:
+def keep_open(connection: Any, leave: Leave) -> None:
     """Keep a connection open from now on until its request is answered.
 
     Args:
         connection: Tornado's; one that is not HTTP/1 stays as it is.
+        leave: Called when the client has sent all that it will: it may be gone. Given
+            what closes the connection.
     """
     stream = getattr(connection, "stream", None)
     if not isinstance(connection, HTTP1Connection) or not isinstance(stream, IOStream):
+        return
+    if stream.closed():  # before its request began: nothing tells of that any more
+        leave(stream.close)
         return
     reader: _Reader | None = vars(stream).get(_ATTRIBUTE)
     if reader is None:
         reader = vars(stream)[_ATTRIBUTE] = _Reader(stream)
         stream.read_from_fd = reader.read  # type: ignore[assignment, method-assign] # here
     reader.connection = weakref.ref(connection)
-
-
-def hear_of_leaving(connection: Any, leave: Leave) -> None:
-    """Have `leave` called when the client has sent all that it will: it may be gone."""
-    reader = _reader_of(connection)
-    if reader is None:
-        return
     if reader.ended:
         leave(reader.close)
     else:
         reader.leave = leave
-
-
-def let_close_soon(connection: Any) -> None:
-    """Do `let_close` once the request's handler, which Tornado runs next, has begun."""
-    if _reader_of(connection) is not None:
-        connection.stream.io_loop.asyncio_loop.call_soon(let_close, connection)
 
 
 def let_close(connection: Any) -> None:

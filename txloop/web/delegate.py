@@ -3,118 +3,147 @@
 from __future__ import annotations
 
 import functools
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tornado.ioloop import IOLoop
 from tornado.log import app_log
-from tornado.routing import Router
-from tornado.web import Application, RequestHandler, _HandlerDelegate
+from tornado.web import Application, RequestHandler
 
 from txloop.errors import TxInternalError, TxOverloadError, TxTimeoutError
-from txloop.loop import TransactionLoop, before_start
-from txloop.types import Call
-from txloop.variables import set_all
-from txloop.web.body import Response, run_request
+from txloop.loop.ioloop import TransactionLoop, before_start
+from txloop.loop.patches import patch
+from txloop.stm.types import Call
+from txloop.stm.variables import set_all
 from txloop.web.clients import (
-    hear_of_leaving,
     keep_open,
     let_close,
-    let_close_soon,
 )
 from txloop.web.eligible import Plan, logs_by_itself, plan_for
 from txloop.web.frozen import FrozenRequest
 from txloop.web.leftovers import give_ui, revived
 from txloop.web.noticing import notice_handlers
+from txloop.web.request_attempt import Response, run_in_place, run_request
 from txloop.web.targets import Target, register_all, target_of
+from txloop.web.tornado_private import HandlerDelegate
 from txloop.web.verdicts import held_because, is_judged, judge_all
 
 if TYPE_CHECKING:
     import contextvars
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Mapping
 
     from tornado import httputil
+
+    from txloop.engine.profile import Profile
 
 __all__ = ["TransactionDelegate", "take_requests_over"]
 
 
-class TransactionDelegate(_HandlerDelegate):
-    """Serves one request as a transaction; owned by the loop thread."""
+class TransactionDelegate(HandlerDelegate):
+    """Serves one request as a transaction; owned by the loop thread.
+
+    It is a `txloop.stm.types.Ready`: the request runs where it has arrived, if it may,
+    and is made into a call that travels only if not.
+    """
 
     plan: Plan
     loop: TransactionLoop
+    args: tuple[()] = ()
+    kwargs: Mapping[str, object] = MappingProxyType({})
+    commits_on: tuple[()] = ()  # a handler's errors are answered before
+    _target: Target | None = None
+    _context: contextvars.Context | None = None
 
     def execute(self) -> Awaitable[None] | None:
         """Submit the request, whose body has arrived."""
-        dispatcher = self.loop.dispatcher
+        loop, plan = self.loop, self.plan
+        options, dispatcher = loop.options, loop.dispatcher
+        self.timeout_seconds = plan.mark.timeout_seconds(options.timeout)
+        key = self.handler_class, self.request.method
+        profile = dispatcher.profiles.known(key) or self._first_profile(key)
+        ordered = options.order == "arrival"
+        number = dispatcher.submit_ready(self, profile, self._answer, ordered)
+        if number:
+            assert self.connection is not None
+            leave = functools.partial(dispatcher.leave, number)
+            self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
+            keep_open(self.connection, leave)
+        return None
+
+    def _first_profile(self, key: tuple[type[RequestHandler], str | None]) -> Profile:
+        handler_class, method = key
+        return self.loop.dispatcher.profiles.find(
+            key,
+            self.plan.label,
+            lambda: held_because(handler_class, method or "", self.application),
+        )
+
+    def function(self) -> Response:
+        """Run the handler here and now; called inside an attempt."""
+        path = self.path_args, self.path_kwargs
+        return run_in_place(self, self.request, *path, self.plan.mark.commits_on)
+
+    def call(self) -> Call:
+        """Return the request as a call."""
         plan = self.plan
         target = target_of(self.application, self.handler_class, self.handler_kwargs)
-        commits_on = plan.mark.commits_on
         watched = plan.watched or logs_by_itself(self.application)
-        frozen = FrozenRequest(self.request)
         # Nothing that can be changed, so that threads need not copy it.
         path = tuple(self.path_args), tuple(self.path_kwargs.items())
         call = Call(
             run_request,
-            (target, frozen, *path, commits_on, watched),
+            (target, FrozenRequest(self.request), *path, plan.mark.commits_on, watched),
             {},
             plan.label,
             self.loop.options.order == "arrival",
-            timeout_seconds=plan.mark.timeout_seconds(self.loop.options.timeout),
+            timeout_seconds=self.timeout_seconds,
             watched=not plan.mark.trust,
             guarded=not plan.mark.vouched,
         )
-        method = self.request.method or ""
-        profile = dispatcher.profiles.find(
-            (self.handler_class, method),
-            plan.label,
-            lambda: held_because(self.handler_class, method, self.application),
-        )
-        assert self.connection is not None
-        done = functools.partial(self._answer, target, call.context, self.connection)
-        number = dispatcher.submit(call, profile, done, at_once=True)
-        if not number:
-            return None
-        leave = functools.partial(dispatcher.leave, number)
-        self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
-        hear_of_leaving(self.connection, leave)
-        return None
+        self._target, self._context = target, call.context
+        return call
 
-    def _answer(
-        self,
-        target: Target,
-        context: contextvars.Context,
-        connection: httputil.HTTPConnection,
-        response: object,
-        error: BaseException | None,
-    ) -> None:
+    def is_wanted(self) -> bool:
+        """Return True: as in stock Tornado, it runs though its client has left."""
+        return True
+
+    def _answer(self, response: object, error: BaseException | None) -> None:
         """Send what a committed attempt answered."""
+        connection = self.connection
+        assert connection is not None
         self.request.connection = connection
         if error is not None:
-            context.run(self._fail, error)
+            if self._context is None:
+                self._fail(error)
+            else:
+                self._context.run(self._fail, error)
             return
         if not isinstance(response, Response):
             raise TxInternalError(f"a request was answered with {response!r}")
-        handler = response.handler
+        handler, recorder = response.handler, response.recorder
+        context = self._context if response.context is None else response.context
+        assert context is not None
         if handler is None:
-            status_code = response.recorder.status_code
-            handler = revived(target, self.request, status_code, response.leftovers)
+            assert self._target is not None
+            handler = revived(
+                self._target, self.request, recorder.status_code, response.leftovers
+            )
             context.run(set_all, response.variables)
-        elif response.context is not None:
-            context = response.context
-            if response.before is not None:
-                give_ui(handler)
-        try:
-            response.recorder.release(connection)
-        except Exception:  # it was checked, so whatever this is, the client must know
-            connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
-            raise
+        elif response.before is not None:
+            give_ui(handler)
+        if not recorder.released:
+            try:
+                recorder.release(connection)
+            except Exception:  # it was checked: whatever this is, the client must know
+                connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
+                raise
         if response.rest is not None:
             let_close(connection)
             task = IOLoop.current().asyncio_loop.create_task(  # type: ignore[attr-defined] # a TransactionLoop
                 response.rest, context=context
             )
             task.add_done_callback(lambda task: task.cancelled() or task.result())
-        elif response.recorder.finished:
+        elif recorder.finished or (recorder.settled and handler._finished):
             context.run(_after_response, handler)
 
     def _fail(self, error: BaseException) -> None:
@@ -181,38 +210,27 @@ def _get_handler_delegate(
     target_kwargs: dict[str, Any] | None = None,
     path_args: list[bytes] | None = None,
     path_kwargs: dict[str, bytes] | None = None,
-) -> _HandlerDelegate:
-    arguments = (request, target_class, target_kwargs, path_args, path_kwargs)
+) -> HandlerDelegate:
     plan = plan_for(target_class, request.method or "")
     if plan is not None or not is_judged(self):
         loop = IOLoop.current()
         if isinstance(loop, TransactionLoop):
             if loop.dispatcher.executor.parallel:
+                notice_handlers()
                 judge_all(self, loop.asyncio_loop)
             if plan is not None:
-                delegate = TransactionDelegate(self, *arguments)
+                delegate = TransactionDelegate(
+                    self, request, target_class, target_kwargs, path_args, path_kwargs
+                )
                 delegate.plan = plan
                 delegate.loop = loop
                 return delegate
-    let_close_soon(request.connection)
-    return _stock_get_handler_delegate(self, *arguments)
-
-
-_stock_start_request = Router.start_request
-
-
-@functools.wraps(_stock_start_request)
-def _start_request(
-    self: Router, server_conn: object, request_conn: httputil.HTTPConnection
-) -> httputil.HTTPMessageDelegate:
-    if isinstance(IOLoop.current(), TransactionLoop):
-        keep_open(request_conn)
-    return _stock_start_request(self, server_conn, request_conn)
+    return _stock_get_handler_delegate(
+        self, request, target_class, target_kwargs, path_args, path_kwargs
+    )
 
 
 def take_requests_over() -> None:
     """Let marked handlers' requests become transactions; inert on a stock loop."""
     before_start(register_all)
-    notice_handlers()
-    Application.get_handler_delegate = _get_handler_delegate  # type: ignore[method-assign]
-    Router.start_request = _start_request  # type: ignore[method-assign] # in place
+    patch(Application, "get_handler_delegate", _get_handler_delegate)

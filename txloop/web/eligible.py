@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
-from tornado.web import Application, RequestHandler, _has_stream_request_body
+from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-from txloop.functions import is_coroutine
-from txloop.marks import Mark, mark_of
+from txloop.engine.calls import is_coroutine
+from txloop.engine.marks import Mark, mark_of
+from txloop.web.tornado_private import has_stream_request_body
 
 __all__ = ["Plan", "mark_for", "mark_matching", "plan_for", "why_not"]
 
@@ -35,7 +36,8 @@ class Plan:
     watched: bool
 
 
-_plans: WeakKeyDictionary[type, dict[str, Plan | None]] = WeakKeyDictionary()
+# By the class's `id`, for as long as it lives: a WeakKeyDictionary takes twice as long.
+_plans: dict[int, dict[str, Plan | None]] = {}
 
 
 def mark_matching(matcher: Matcher) -> None:
@@ -50,9 +52,11 @@ def mark_matching(matcher: Matcher) -> None:
 
 def plan_for(handler_class: type[RequestHandler], method: str) -> Plan | None:
     """Return how requests of that kind run as transactions, or None: as in stock."""
-    plans = _plans.get(handler_class)
+    number = id(handler_class)
+    plans = _plans.get(number)
     if plans is None:
-        plans = _plans[handler_class] = {}
+        weakref.finalize(handler_class, _plans.pop, number, None).atexit = False
+        plans = _plans[number] = {}
     if method not in plans:
         plans[method] = _plan(handler_class, method)
     return plans[method]
@@ -85,7 +89,7 @@ def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
         return "it is a WebSocket"
     if handler_class.__module__ in ("tornado.web", "tornado.websocket"):
         return "it is Tornado's own"
-    if _has_stream_request_body(handler_class):
+    if has_stream_request_body(handler_class):
         return "its request body is streamed"
     if is_coroutine(function):
         return f"{method.lower()}() is a coroutine"

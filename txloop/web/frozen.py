@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
-from txloop.forms import is_plain
+from txloop.executors.codec.plain_forms import is_plain
 from txloop.web.leftovers import pristine
 from txloop.web.recorder import Recorder, headers_with
 from txloop.web.tied import TiedObject, known_of, tied_context
@@ -120,7 +120,8 @@ def _copied(request: HTTPServerRequest) -> dict[str, object]:
     """Return the attributes, and copies of those that Tornado itself changes."""
     state = dict(vars(request))
     for name in ("arguments", "query_arguments", "body_arguments", "files"):
-        state[name] = {key: [*values] for key, values in state[name].items()}
+        lists = state[name]
+        state[name] = {key: [*each] for key, each in lists.items()} if lists else {}
     return state
 
 

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Never
 from tornado import httputil
 from tornado.locale import CSVLocale, GettextLocale, Locale
 from tornado.util import ObjectDict
-from tornado.web import RequestHandler, _UIModuleNamespace
 
-from txloop.executors.by_value import dumps_by_value
+from txloop.executors.codec.by_value import dumps_by_value
 from txloop.web.recorder import headers_copied
+from txloop.web.tornado_private import UIModuleNamespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tornado.web import Application
+    from tornado.web import Application, RequestHandler
 
     from txloop.web.targets import Target
 
@@ -323,7 +323,7 @@ def give_ui(handler: RequestHandler) -> None:
     """Let templates have what the handler's constructor gave them."""
     application, method = handler.application, handler._ui_method
     ui = ObjectDict((n, method(m)) for n, m in application.ui_methods.items())
-    ui["_tt_modules"] = _UIModuleNamespace(handler, application.ui_modules)
+    ui["_tt_modules"] = UIModuleNamespace(handler, application.ui_modules)
     ui["modules"] = ui["_tt_modules"]
     handler.ui = ui
 

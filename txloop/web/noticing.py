@@ -13,13 +13,17 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketProtocol
 
-from txloop.loop import TransactionLoop
+from txloop.loop.ioloop import TransactionLoop
+from txloop.loop.patches import patch
 from txloop.web.eligible import plan_for
 
 __all__ = ["notice_handlers"]
 
 _stock_log_request = Application.log_request
 _stock_run_callback = WebSocketProtocol._run_callback
+
+
+_noticed = False  # the patches below are made once
 
 
 def _note() -> None:
@@ -45,6 +49,14 @@ def _run_callback(
 
 
 def notice_handlers() -> None:
-    """Take note of each request that was answered, and of what WebSockets do."""
-    Application.log_request = _log_request  # type: ignore[method-assign] # in place
-    WebSocketProtocol._run_callback = _run_callback  # type: ignore[method-assign] # likewise
+    """Take note of each request that was answered, and of what WebSockets do.
+
+    Called before the first request of a program whose attempts run beside the loop
+    thread; again does nothing.
+    """
+    global _noticed
+    if _noticed:
+        return
+    _noticed = True
+    patch(Application, "log_request", _log_request)
+    patch(WebSocketProtocol, "_run_callback", _run_callback)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from tornado.httputil import HTTPHeaders, ResponseStartLine
 
-from txloop.forms import Form, is_plain, register_form
-from txloop.web.body import Response, arrived, run_request
+from txloop.executors.codec.plain_forms import Form, is_plain, register_form
 from txloop.web.frozen import thawed
 from txloop.web.recorder import headers_with, recorded
+from txloop.web.request_attempt import Response, arrived, run_request
 from txloop.web.targets import target_numbered
 
 if TYPE_CHECKING:

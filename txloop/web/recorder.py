@@ -11,8 +11,8 @@ from tornado import httputil
 from tornado.escape import native_str, utf8
 from tornado.http1connection import parse_int
 
-from txloop.attempt import current
 from txloop.errors import TxInternalError
+from txloop.stm.attempt import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -45,7 +45,18 @@ class Recorder(httputil.HTTPConnection):
             it closes the connection, or sends nothing.
         status_code: The response's.
         released: Whether everything goes to the real connection now.
+        settled: Whether the whole response has gone there at once: see `settle`.
     """
+
+    finished = False
+    refused = False
+    released = False
+    settled = False
+    status_code = 200
+    _close_callback: Callable[[], None] | None = None
+    _remaining: int | None = None
+    _closed = False
+    _request: httputil.HTTPServerRequest | None = None
 
     def __init__(
         self,
@@ -66,19 +77,11 @@ class Recorder(httputil.HTTPConnection):
                 that the attempt comes to stand for that one.
         """
         self.context = context
-        self.finished = False
-        self.refused = False
-        self.released = False
-        self.status_code = 200
         self._method = method
         self._version = version
         self._real = real
         self._later = later
         self._operations: list[tuple[str, tuple[object, ...]]] = []
-        self._close_callback: Callable[[], None] | None = None
-        self._remaining: int | None = None
-        self._closed = False
-        self._settled = False
 
     def __reduce__(self) -> tuple[object, ...]:
         return recorded, (self.finished, self.status_code, self._operations)
@@ -97,20 +100,15 @@ class Recorder(httputil.HTTPConnection):
         assert isinstance(start_line, httputil.ResponseStartLine)
         self.status_code = start_line.code
         try:
-            if self._fits(start_line, headers, chunk):
-                assert self._real is not None
-                self._real.write_headers(start_line, headers, chunk)
-                self._settled = False
-                self.released = True
-                self._count(chunk)
-                _fix_attempt()
+            if self._request is not None and self._fits(start_line, headers, chunk):
+                self._send(start_line, headers, chunk)
                 return _recorded
             self._check(start_line, headers)
         except Exception:  # the handler sees it, and may go on
-            self._settled = False
+            self._request = None
             self._do("write_headers", start_line, headers_copied(headers), _REFUSED)
             raise
-        self._settled = False
+        self._request = None
         self._count(chunk)
         return self._do("write_headers", start_line, headers_copied(headers), chunk)
 
@@ -120,11 +118,30 @@ class Recorder(httputil.HTTPConnection):
         headers: httputil.HTTPHeaders,
         chunk: bytes | None,
     ) -> bool:
-        """Tell whether this is a whole response that may go straight out."""
-        if not self._settled or self._operations:
+        """Tell whether this is a whole response, which may go straight out."""
+        if self._operations:
             return False
+        if chunk and headers.get("Content-Length") == str(len(chunk)):
+            self._remaining = len(chunk)
+            return self._method != "HEAD" and start_line.code != 304
         self._remaining = self._announced(start_line, headers)
         return self._remaining is None or self._remaining == len(chunk or b"")
+
+    def _send(
+        self,
+        start_line: httputil.ResponseStartLine,
+        headers: httputil.HTTPHeaders,
+        chunk: bytes | None,
+    ) -> None:
+        """Send a response straight to the real connection, which is the request's."""
+        request, self._request = self._request, None
+        assert self._real is not None
+        assert request is not None
+        self._real.write_headers(start_line, headers, chunk)
+        self.settled = self.released = True
+        self._remaining = None
+        request.connection = self._real
+        _fix_attempt()
 
     def _announced(
         self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
@@ -187,12 +204,14 @@ class Recorder(httputil.HTTPConnection):
         self.finished = True
         self._do("finish")
 
-    def settle(self) -> None:
+    def settle(self, request: httputil.HTTPServerRequest) -> None:
         """Take note that the handler's verb has returned: nothing can fail any more.
 
-        On the loop thread the response then goes straight to the real connection.
+        On the loop thread a response that is written whole then goes straight to the
+        real connection, which becomes that of `request` again.
         """
-        self._settled = self._real is not None
+        if not self.released and self._real is not None:
+            self._request = request
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
         """Remember `callback` for the case that the real connection is released."""

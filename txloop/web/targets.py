@@ -16,9 +16,10 @@ from weakref import WeakValueDictionary
 from tornado.routing import RuleRouter
 from tornado.web import Application, RequestHandler
 
-from txloop.naming import add_roots
-from txloop.origin import claim
+from txloop.loop.patches import patch
 from txloop.scan import Served, add_served
+from txloop.stm.cell_names import add_roots
+from txloop.stm.origin import claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -183,7 +184,7 @@ def _notice_applications() -> None:
         initialize(self, *args, **kwargs)
         _applications[id(self)] = self
 
-    Application.__init__ = initialize_and_note  # type: ignore[method-assign]
+    patch(Application, "__init__", initialize_and_note)
 
 
 _applications: WeakValueDictionary[int, Application] = WeakValueDictionary(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tornado.template import Loader, Template
 from tornado.web import RequestHandler, StaticFileHandler
 
+from txloop.loop.patches import patch
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -33,8 +35,8 @@ def reset_caches(settings: Mapping[str, object]) -> None:
 
 def keep_templates() -> None:
     """Take note of the files from which Tornado makes templates, from now on."""
-    loaders = RequestHandler._template_loaders
-    RequestHandler._template_loaders = _Loaders(loaders)
+    loaders = _Loaders(RequestHandler._template_loaders)
+    patch(RequestHandler, "_template_loaders", loaders)
 
 
 class _Loaders(dict[str, Any]):

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tornado.httpserver import _HTTPRequestContext
-
-from txloop.attempt import current
+from txloop.stm.attempt import current
+from txloop.web.tornado_private import HTTPRequestContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +27,7 @@ _KNOWN = (
 
 def known_of(context: object) -> dict[str, object] | None:
     """Return what an attempt elsewhere may know of a context; None if it is another."""
-    if type(context) is not _HTTPRequestContext:
+    if type(context) is not HTTPRequestContext:
         return None
     attributes = vars(context)
     if not all(name in attributes for name in _KNOWN):
@@ -48,7 +47,25 @@ def tied_context(
     return TiedObject("context", real) if known is None else TiedContext(known, real)
 
 
-class TiedObject:
+class _Tied:
+    """Passes changes and comparisons on to what it stands for."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(_real_of(self), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(_real_of(self), name)
+
+    def __hash__(self) -> int:
+        return hash(_real_of(self))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(_real_of(self) == other)
+
+
+class TiedObject(_Tied):
     """Stands for an object that only the loop thread has; nothing of it is known.
 
     After the commit, and in an attempt that is on the loop thread by then, it passes
@@ -65,23 +82,11 @@ class TiedObject:
     def __getattribute__(self, name: str) -> Any:
         return getattr(_real_of(self), name)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        setattr(_real_of(self), name, value)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(_real_of(self), name)
-
-    def __hash__(self) -> int:
-        return hash(_real_of(self))
-
-    def __eq__(self, other: object) -> bool:
-        return bool(_real_of(self) == other)
-
     def __repr__(self) -> str:
         return repr(_real_of(self))
 
 
-class TiedContext(_HTTPRequestContext):
+class TiedContext(_Tied, HTTPRequestContext):
     """Stands for the context that Tornado makes for each connection."""
 
     _name = "context"
@@ -96,20 +101,8 @@ class TiedContext(_HTTPRequestContext):
         if name in known and (_is_elsewhere() or not _has_real(self)):
             return known[name]
         if name == "__class__":
-            return _HTTPRequestContext
+            return HTTPRequestContext
         return getattr(_real_of(self), name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        setattr(_real_of(self), name, value)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(_real_of(self), name)
-
-    def __hash__(self) -> int:
-        return hash(_real_of(self))
-
-    def __eq__(self, other: object) -> bool:
-        return bool(_real_of(self) == other)
 
 
 def _is_elsewhere() -> bool:
@@ -121,7 +114,7 @@ def _has_real(tied: TiedContext) -> bool:
     return object.__getattribute__(tied, "_real") is not None
 
 
-def _real_of(tied: TiedObject | TiedContext) -> Any:
+def _real_of(tied: _Tied) -> Any:
     """Return what it stands for; an attempt elsewhere is abandoned instead."""
     attempt = current()
     if attempt is not None and attempt.speculative:

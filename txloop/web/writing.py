@@ -1,13 +1,16 @@
-"""`RequestHandler.write` takes containers as it takes what is in them."""
+"""`RequestHandler.write`, and JSON, take containers as they take what is in them."""
 
 from __future__ import annotations
 
 import functools
+import json
 from typing import Any
 
 from tornado.web import RequestHandler
 
-from txloop.container import Container
+from txloop.cells.encoding import default
+from txloop.loop.patches import patch
+from txloop.stm.container import Container
 
 __all__ = ["FRAMES", "write_containers"]
 
@@ -26,5 +29,9 @@ FRAMES = frozenset({_write.__code__})  # type: ignore[attr-defined] # a function
 
 
 def write_containers() -> None:
-    """Let handlers write a `TDict` or `TObject` as they write a dict."""
-    RequestHandler.write = _write  # type: ignore[method-assign] # in place
+    """Let handlers write a `TDict` or `TObject` as they write a dict.
+
+    And every JSON encoder take containers; those with a `default` keep their own.
+    """
+    patch(RequestHandler, "write", _write)
+    patch(json.JSONEncoder, "default", default)

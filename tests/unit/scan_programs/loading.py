@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from txloop.origin import is_own_module
 from txloop.scan import Finding, index, scan_function, scan_handler
+from txloop.stm.origin import is_own_module
 
 if TYPE_CHECKING:
     import types

@@ -1,0 +1,54 @@
+"""ARCHITECTURE.md and CONTRIBUTING.md: the rooms are these, what they name exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_imports import BELOW
+
+ROOT = Path(__file__).parents[2]
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+PAGES = [ARCHITECTURE, ROOT / "CONTRIBUTING.md"]
+
+_FOLDERS = "txloop|conflict_log|tests|docs|handlers|examples|bench"
+_PATH = re.compile(rf"`((?:{_FOLDERS})/[\w/.-]+)(?:::(\w+))?`")
+
+
+def quoted(text):
+    return re.findall(r"`([\w/]+)`", text)
+
+
+def told_arrows():
+    """Return the table of the rooms: room -> the rooms that it may import."""
+    section = ARCHITECTURE.read_text().split("## Rooms")[1].split("\n## ")[0]
+    arrows: dict[str, set[str]] = {}
+    for names, what in re.findall(r"^\| (`.*?) \| (.*) \|$", section, re.MULTILINE):
+        below = set()
+        for name in quoted(what.partition(";")[0]):
+            below.add(name)
+            if "and what that may import" in what:
+                below |= arrows[name]
+        arrows.update(dict.fromkeys(quoted(names), below))
+    return arrows
+
+
+def test_the_rooms_and_their_arrows_are_those_of_the_import_test():
+    assert BELOW == told_arrows()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_names_exists(page):
+    named = _PATH.findall(page.read_text())
+
+    assert named
+    for name, function in named:
+        path = ROOT / name
+        assert path.exists(), name
+        if function:
+            nodes = ast.walk(ast.parse(path.read_text()))
+            names = {one.name for one in nodes if isinstance(one, ast.FunctionDef)}
+            assert function in names, (name, function)

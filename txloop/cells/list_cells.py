@@ -1,0 +1,294 @@
+"""How a list reads and writes its cells, inside an attempt and outside.
+
+What is read is remembered as little as possible: an item, that there is an item, a span
+of them, the length, or everything. `TList` is the list that the program sees.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from txloop.cells.list_chunks import (
+    Extend,
+    ListOperation,
+    Put,
+    cells_of,
+    changed_length,
+    changed_since,
+    contents_at,
+    item_at,
+    items_at,
+    size_at,
+    span_changed_since,
+)
+from txloop.cells.list_writes import ListWrites
+from txloop.stm.attempt import Attempt, current
+from txloop.stm.container import NEWEST, Container, refer
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key, Unsendable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+__all__ = ["ListCells"]
+
+# Who has read single items of a list so often, and a sixteenth as often as it is long,
+# counts as having read all of it: from then on, reads cost next to nothing.
+_OFTEN = 16
+_SHARE = 16
+
+_FEW = 8  # a slice of so many items is read item by item where some are written
+
+
+class ListCells(Container):
+    """The items of a list, by index."""
+
+    __slots__ = ("_reads", "_whole")
+
+    _reads: int  # of single items outside transactions, since it was last shown
+    _whole: bool  # whether reading anything is reading everything
+
+    def __new__(cls, *_: object, **__: object) -> Any:
+        """Make an empty one, as unpickling does, too."""
+        made = super().__new__(cls)
+        made._reads = 0
+        made._whole = False
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        function, arguments = super().__reduce__()
+        return _refer_whole if self._whole else function, arguments
+
+    def _item(self, index: int) -> Any:
+        """Return one item, or MISSING; a negative index is not there."""
+        if index < 0:
+            return MISSING
+        attempt = current()
+        if attempt is None:
+            self._reads += 1
+            if self._is_often(self._reads, NEWEST):
+                self._reads = 0
+                committed.show(self, contents_at(self, NEWEST))
+            return item_at(self, index, NEWEST)
+        number = self._number
+        view = attempt.views.get(number)
+        if view is not None:
+            return view[index] if index < len(view) else MISSING
+        own: ListWrites | None = attempt.writes.get(number)
+        if self._whole or (own is not None and not own.is_loose):
+            contents = self._contents()
+            return contents[index] if index < len(contents) else MISSING
+        if own is not None and index in own.put:
+            return own.put[index]
+        value = item_at(self, index, attempt.snapshot)
+        if value.__class__ is Unsendable or self._forgotten:
+            attempt.refuse(self, value)
+        if value is MISSING:
+            return self._item_beyond(attempt, index)
+        attempt.values.add((number, index))
+        reads = attempt.item_reads[number] = attempt.item_reads.get(number, 0) + 1
+        if reads >= _OFTEN and self._is_often(reads, attempt.snapshot):
+            self._contents()
+        return value
+
+    def _is_often(self, reads: int, version: int) -> bool:
+        return reads >= _OFTEN and reads * _SHARE >= size_at(self, version)
+
+    def _item_beyond(self, attempt: Attempt, index: int) -> Any:
+        """Return an item that was not there at the snapshot."""
+        attempt.presences.add((self._number, index))
+        own: ListWrites | None = attempt.writes.get(self._number)
+        if own is None or not own.added:
+            return MISSING
+        place = index - self._base_size(attempt)
+        return own.added[place] if place < len(own.added) else MISSING
+
+    def _has(self, index: int) -> bool:
+        """Tell whether there is an item at `index`, reading no more than that."""
+        view = self._view
+        if view is not None:
+            return 0 <= index < len(view)
+        attempt = current()
+        if attempt is None or index < 0:
+            return 0 <= index < size_at(self, NEWEST)
+        own: ListWrites | None = attempt.writes.get(self._number)
+        if own is not None and not own.is_loose:
+            return index < len(self._contents())
+        if self._forgotten:
+            attempt.refuse(self, None)
+        if index < size_at(self, attempt.snapshot):
+            attempt.presences.add((self._number, index))
+            return True
+        return self._item_beyond(attempt, index) is not MISSING
+
+    def _base_size(self, attempt: Attempt) -> int:
+        if self._forgotten:
+            attempt.refuse(self, None)
+        size = size_at(self, attempt.snapshot)
+        attempt.values.add((self._number, Key.KEYS))
+        return size
+
+    def _contents(self) -> list[Any]:
+        """Return everything; whoever gets it must not change it."""
+        if self._view is not None:
+            return self._view
+        attempt = current()
+        if attempt is None:
+            return contents_at(self, NEWEST)
+        own: ListWrites | None = attempt.writes.get(self._number)
+        if own is not None and own.known is not None:
+            return own.known
+        view = attempt.views.get(self._number)
+        if view is not None:
+            return view
+        contents = contents_at(self, attempt.snapshot)
+        attempt.values.add((self._number, Key.ALL))
+        self._check(attempt, contents)
+        if own is not None:
+            return own.know(contents)
+        if not committed.show(self, contents):
+            attempt.views[self._number] = contents
+        return contents
+
+    def _slice(self, wanted: slice) -> list[Any]:
+        attempt = current()
+        if attempt is None:
+            places = range(*wanted.indices(size_at(self, NEWEST)))
+            if wanted.step is None and places:
+                return items_at(self, places.start, places.stop, NEWEST)
+            return contents_at(self, NEWEST)[wanted]
+        if wanted.step is None and wanted.stop is not None:
+            start = operator.index(wanted.start or 0)
+            stop = operator.index(wanted.stop)
+            if 0 <= start <= stop:
+                if self._number not in attempt.writes and not self._whole:
+                    return self._span(attempt, start, stop)
+                if stop - start <= _FEW:
+                    return list(self._items_until_end(start, stop))
+        return self._contents()[wanted]
+
+    def _span(self, attempt: Attempt, start: int, stop: int) -> list[Any]:
+        """Return the items from `start` to before `stop`, as many as there are.
+
+        All that is read so of one list is remembered as one span, which reaches from
+        the first item of it to the last.
+        """
+        number = self._number
+        found = items_at(self, start, stop, attempt.snapshot)
+        if Unsendable.exist or self._forgotten:
+            self._check(attempt, found)
+        if start == stop:
+            return found
+        spans = attempt.spans
+        span = spans.get(number)
+        if span is None:
+            span = start, stop
+        elif start < span[0] or stop > span[1]:
+            span = min(start, span[0]), max(stop, span[1])
+        spans[number] = span  # even again: see `Attempt.condemn`
+        return found
+
+    def _check(self, attempt: Attempt, items: list[Any]) -> None:
+        if Unsendable.exist:
+            strange = next((one for one in items if isinstance(one, Unsendable)), None)
+            if strange is not None:
+                attempt.refuse(self, strange)
+        if self._forgotten:
+            attempt.refuse(self, None)
+
+    def _items_until_end(self, start: int, stop: int) -> Iterator[Any]:
+        for index in range(start, stop):
+            value = self._item(index)
+            if value is MISSING:
+                return
+            yield value
+
+    def _length(self) -> int:
+        view = self._view
+        if view is not None:
+            return len(view)
+        attempt = current()
+        if attempt is None:
+            return size_at(self, NEWEST)
+        own: ListWrites | None = attempt.writes.get(self._number)
+        if self._whole or (own is not None and not own.is_loose):
+            return len(self._contents())
+        return self._base_size(attempt) + (len(own.added) if own is not None else 0)
+
+    def _put(self, items: dict[int, object]) -> None:
+        attempt = current()
+        if attempt is not None and items:
+            own: ListWrites | None = attempt.writes.get(self._number)
+            if attempt.traced:
+                attempt.note_write(self, items)
+            if own is not None and own.is_loose and not own.added:
+                own.put.update(items)  # as `_do` does in the end
+                return
+            if own is not None and own.added and not own.moved:
+                size = self._base_size(attempt)
+                for index in [index for index in items if index >= size]:
+                    own.put_added(index, size, items.pop(index))
+        if items:
+            self._do(Put(items))
+
+    def _do(self, operation: ListOperation) -> None:
+        attempt = current()
+        if attempt is None:
+            committed.install([(self, Key.ALL, operation)])
+            return
+        own: ListWrites | None = attempt.writes.get(self._number)
+        if own is None:
+            if self._forgotten:
+                attempt.refuse(self, None)
+            own = attempt.writes[self._number] = ListWrites(self)
+            attempt.views.pop(self._number, None)
+        self._view = None
+        if attempt.traced and not isinstance(operation, Put):
+            attempt.note_write(self, ())
+        own.do(operation)
+
+    def _begin(self, items: tuple[object, ...]) -> None:
+        """Fill it, while it is new, with what may be stored."""
+        if current() is None:
+            self._cells = cells_of(items)
+            self._size = len(self._cells)
+            if items:
+                committed.begin(self, lambda: (self, Key.ALL, Extend(items)))
+        elif items:
+            self._do(Extend(items))
+
+    # What the store asks
+
+    def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
+        return tuple(map(convert, value)) if type(value) is tuple else value
+
+    def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
+        if self._changed <= snapshot:
+            return 0
+        if key is Key.ALL:
+            return self._changed
+        if isinstance(key, tuple):
+            start, stop = key
+            return span_changed_since(self, start, stop, snapshot)
+        before, now = size_at(self, snapshot), size_at(self, NEWEST)
+        if isinstance(key, int):
+            if not presence:
+                return changed_since(self, key, snapshot)
+            before, now = before > key, now > key
+        return 0 if before == now else changed_length(self)
+
+    def _stamp(self, key: Hashable, presence: bool) -> object:
+        if key is Key.ALL or isinstance(key, tuple):
+            return self._changed
+        size = size_at(self, NEWEST)
+        if isinstance(key, int):
+            return size > key if presence else item_at(self, key, NEWEST)
+        return size
+
+
+def _refer_whole(kind: type[ListCells], number: int) -> Container:
+    container = refer(kind, number)
+    assert isinstance(container, ListCells)
+    container._whole = True
+    return container

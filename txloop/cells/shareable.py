@@ -1,0 +1,214 @@
+"""What may be stored in a container: immutable values and containers.
+
+A plain mutable object would be shared behind the transactions' back: a change to it
+would be lost in a worker and would race in a thread. Plain lists, dicts and sets become
+containers, dataclasses do where `share` is asked to; the rest is refused with advice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from txloop.cells.kinds import (
+    check_key,
+    is_frozen_dataclass,
+    is_immutable,
+    is_plain_tuple,
+    keeps_its_identity,
+    named,
+    refusal,
+)
+from txloop.errors import TxValueError
+from txloop.stm.immutability import FAMILIES, SCALARS
+from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    from txloop.stm.container import Container
+
+__all__ = [
+    "Conversion",
+    "Convert",
+    "Fill",
+    "check_keys",
+    "container_for",
+    "converted",
+    "rebuilt_dataclass",
+    "rebuilt_tuple",
+    "register",
+    "shareable",
+    "shareable_all",
+    "shareable_values",
+]
+
+Convert: TypeAlias = Callable[[Any], Any]
+"""Turns a part of a plain object into what a container may hold."""
+
+Fill: TypeAlias = Callable[[Any, Any, Convert], None]
+"""Fills an empty container from a plain object."""
+
+_containers: dict[type, tuple[type[Container], Fill]] = {}  # filled at import
+
+
+def register(plain: type, kind: type[Container], fill: Fill) -> None:
+    """Let objects of the class `plain` become containers of that kind.
+
+    Args:
+        plain: The class; its subclasses are not meant.
+        kind: The container; made empty, so that the object may contain itself.
+        fill: Called with the container, the object and the conversion of its parts.
+    """
+    _containers[plain] = kind, fill
+
+
+def container_for(plain: type) -> tuple[type[Container], Fill] | None:
+    """Return the kind of container that objects of a class become, and its filler."""
+    return _containers.get(plain)
+
+
+def shareable(value: object) -> object:
+    """Return `value` as a container may hold it: itself, or a container made from it.
+
+    Raises:
+        TxValueError: if it is mutable; the message says what to store instead.
+    """
+    if type(value) in SCALARS or isinstance(value, FAMILIES):
+        return value
+    return Conversion(container_for).convert(value)
+
+
+def shareable_all(values: Collection[Any]) -> Collection[Any]:
+    """Return `values` as `shareable` returns each; themselves if all are scalars."""
+    if SCALARS.issuperset(map(type, values)):
+        return values
+    return [shareable(value) for value in values]
+
+
+def check_keys(keys: Collection[Any]) -> None:
+    """Check each as `check_key` does."""
+    if not SCALARS.issuperset(map(type, keys)):
+        for key in keys:
+            check_key(key)
+
+
+def shareable_values(contents: dict[Any, Any]) -> dict[Any, Any]:
+    """Do the same with the values of a dict, which is returned or replaced.
+
+    Raises:
+        TxValueError: if a key is none.
+    """
+    check_keys(contents)
+    if SCALARS.issuperset(map(type, contents.values())):
+        return contents
+    return {key: shareable(value) for key, value in contents.items()}
+
+
+def converted(values: Collection[Any], convert: Convert) -> Collection[Any]:
+    """Return what `convert` makes of each; `values` if all are scalars, which stay."""
+    if SCALARS.issuperset(map(type, values)):
+        return values
+    return [convert(value) for value in values]
+
+
+class Conversion:
+    """Converts one object with all its parts; what is one object there stays one."""
+
+    def __init__(
+        self,
+        find: Callable[[type], tuple[type[Container], Fill] | None],
+        rebuild: bool = False,
+    ) -> None:
+        """Prepare a conversion.
+
+        Args:
+            find: Finds the container for a class, and what fills it.
+            rebuild: Whether frozen dataclasses with plain parts are replaced.
+        """
+        self._find = find
+        self._rebuild = rebuild
+        # By the plain object's id, with that object: as long as it lives, it is its.
+        self._made: dict[int, tuple[object, object]] = {}
+
+    def convert(self, value: Any) -> Any:
+        """Return what a container may hold instead of `value`, or itself.
+
+        Raises:
+            TxValueError: if there is no such thing.
+        """
+        plain = type(value)
+        if plain in SCALARS:
+            return value
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        if plain in _containers:
+            pass  # the rest of the questions takes longer than the container
+        elif isinstance(value, FAMILIES):
+            return value
+        elif isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
+            made = self._rebuilt(value)
+            # Parts of it may have led back to it.
+            return self._made.setdefault(id(value), (value, made))[1]
+        found = self._find(plain)
+        if found is None:
+            if is_immutable(value):
+                return value
+            raise refusal(value)
+        kind, fill = found
+        made = kind.__new__(kind)
+        self._made[id(value)] = value, made
+        committed.adopt(made)
+        fill(made, value, self.convert)
+        return made
+
+    def _rebuilt(self, value: Any) -> object:
+        """Return an immutable object with its parts converted."""
+        if is_frozen_dataclass(value):
+            if not keeps_its_identity(value):
+                raise refusal(value)
+            return rebuilt_dataclass(value, self._part)
+        parts = [self.convert(part) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        if isinstance(value, tuple) and is_plain_tuple(value):
+            return rebuilt_tuple(value, parts)
+        raise TxValueError(
+            f"{named(value)} holds a plain list, dict or set; make it a container"
+        )
+
+    def _part(self, name: str, part: object, whole: object) -> object:
+        converted = self.convert(part)
+        if converted is not part and not self._rebuild:
+            raise TxValueError(
+                f"field {name!r} of {named(whole)} holds a plain "
+                f"{type(part).__name__}; give it a txloop container"
+            )
+        return converted
+
+
+def rebuilt_dataclass(
+    value: Any, convert: Callable[[str, object, object], object]
+) -> object:
+    """Return a frozen dataclass with its parts converted; itself if all stay.
+
+    Its constructor is not called: that need not take what it makes of its arguments.
+
+    Args:
+        value: An instance of a frozen dataclass.
+        convert: Called with the name of each part, the part and `value`.
+    """
+    fields = [field.name for field in dataclasses.fields(value)]
+    parts = {name: getattr(value, name) for name in fields if hasattr(value, name)}
+    converted = {name: convert(name, part, value) for name, part in parts.items()}
+    if all(converted[name] is part for name, part in parts.items()):
+        return value
+    kind: Any = type(value)
+    made: object = kind.__new__(kind)
+    for name, part in (getattr(value, "__dict__", {}) | converted).items():
+        object.__setattr__(made, name, part)
+    return made
+
+
+def rebuilt_tuple(value: Any, parts: list[Any]) -> object:
+    """Return the same kind of plain tuple with other parts."""
+    return tuple(parts) if type(value) is tuple else value._make(parts)

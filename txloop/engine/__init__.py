@@ -1,0 +1,1 @@
+"""Which transaction runs when and where, and what becomes of its answer."""

@@ -1,0 +1,300 @@
+"""Plain functions as transactions: callbacks, and calls from coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import types
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from txloop.engine.marks import UNMARKED, mark_of
+from txloop.errors import TxError
+from txloop.scan import scan_function
+from txloop.stm.attempt import current
+from txloop.stm.callables import name_of, without_partials
+from txloop.stm.types import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from txloop.engine.dispatcher import Dispatcher, Done
+    from txloop.engine.marks import Mark
+    from txloop.engine.profile import Profile
+    from txloop.scan import Finding
+
+__all__ = [
+    "FunctionCalls",
+    "Settled",
+    "check_awaitable",
+    "held_because",
+    "is_coroutine",
+]
+
+T = TypeVar("T")
+
+_COROUTINE_FLAGS = (
+    inspect.CO_COROUTINE
+    | inspect.CO_GENERATOR
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_ITERABLE_COROUTINE
+)
+
+
+class FunctionCalls:
+    """Makes transactions of function calls; owned by the loop thread.
+
+    Args:
+        dispatcher: Runs them.
+        commits_on: The exceptions that commit whatever the mark says.
+        ordered: Whether all of them commit in the order in which they were made.
+        timeout: After how many seconds a run is ended, if its mark does not say.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        commits_on: tuple[type[BaseException], ...],
+        ordered: bool,
+        timeout: float | None = None,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._commits_on = commits_on
+        self._ordered = ordered
+        self._timeout = timeout
+
+    def profile(self, function: Callable[..., object]) -> Profile:
+        """Return the record of a function, which is scanned when first seen."""
+        bare = without_partials(function)
+        identity, profiles = _identity(bare), self._dispatcher.profiles
+        return profiles.known(identity) or profiles.find(
+            identity, name_of(bare), lambda: held_because(function)
+        )
+
+    def submit(
+        self,
+        function: Callable[..., object],
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+        done: Done,
+        *,
+        ordered: bool,
+    ) -> int:
+        """Have a call run as a transaction and its result handed to `done`.
+
+        What is short may have run, and `done` have been called, when this returns.
+
+        Returns:
+            The transaction's number, 0 if it has ended.
+        """
+        asked = _Asked(self, function, args, kwargs, ordered or self._ordered)
+        profile = self.profile(function)
+        return self._dispatcher.submit_ready(asked, profile, done, asked.ordered)
+
+    def future(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        function: Callable[..., T],
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+        *,
+        ordered: bool = False,
+    ) -> asyncio.Future[T]:
+        """Run a call as one transaction and return the future of its result.
+
+        It does not begin before the next iteration. If the future is cancelled while
+        the transaction waits for a change, or before it does, it is dropped then.
+        """
+        future: asyncio.Future[T] = loop.create_future()
+        awaited = _Awaited(self, function, args, kwargs, ordered or self._ordered)
+        awaited.future = future
+        profile, dispatcher = self.profile(function), self._dispatcher
+        done = functools.partial(_resolve, future)
+        if awaited.ordered:  # from now on
+            awaited.number = dispatcher.submit(awaited.call(), profile, done)
+        else:
+            awaited.number = dispatcher.ask(awaited, profile, done)
+        return future
+
+    def leave(self, number: int) -> None:
+        """Take note that the result of a transaction is not waited for any more."""
+        self._dispatcher.leave(number)
+
+    def commits_on(self, mark: Mark) -> tuple[type[BaseException], ...]:
+        """Return the exceptions that commit what a function so marked has written."""
+        own = mark.commits_on
+        return self._commits_on + own if own else self._commits_on
+
+    def timeout_seconds(self, mark: Mark) -> float | None:
+        """Return after how long a run of a function so marked is ended, or None."""
+        return mark.timeout_seconds(self._timeout)
+
+
+class _Asked:
+    """A function call that was asked for; `txloop.stm.types.Ready` to run."""
+
+    __slots__ = (
+        *("args", "commits_on", "function", "kwargs", "ordered", "timeout_seconds"),
+        *("_calls", "_trust"),
+    )
+
+    def __init__(
+        self,
+        calls: FunctionCalls,
+        function: Callable[..., object],
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+        ordered: bool,
+    ) -> None:
+        mark = mark_of(function) or UNMARKED
+        self.function = function
+        self.args = tuple(map(_settled, args)) if args else args
+        self.kwargs = kwargs
+        self.ordered = ordered
+        self.commits_on = calls.commits_on(mark)
+        self.timeout_seconds = calls.timeout_seconds(mark)
+        self._calls = calls
+        self._trust = mark.trust
+
+    def is_wanted(self) -> bool:
+        return True
+
+    def call(self) -> Call:
+        return Call(
+            self.function,
+            self.args,
+            self.kwargs,
+            name_of(self.function),
+            self.ordered,
+            self.commits_on,
+            timeout_seconds=self.timeout_seconds,
+            watched=not self._trust,
+        )
+
+
+class _Awaited(_Asked):
+    """One of which the result is that of a future."""
+
+    __slots__ = ("future", "number")
+
+    future: asyncio.Future[Any]
+    number: int  # its transaction's
+
+    def is_wanted(self) -> bool:
+        return not self.future.cancelled()
+
+    def call(self) -> Call:
+        # It may have to be taken back from now on.
+        self.future.add_done_callback(self._leave)
+        return super().call()
+
+    def _leave(self, future: asyncio.Future[object]) -> None:
+        if future.cancelled():
+            self._calls.leave(self.number)
+
+
+def held_because(function: Callable[..., object]) -> tuple[Finding, ...]:
+    """Return what keeps calls of a function on the loop thread; nothing for most.
+
+    Loop thread only.
+    """
+    mark = mark_of(function) or UNMARKED
+    return () if mark.trust else scan_function(function)
+
+
+def check_awaitable(function: Callable[..., object]) -> None:
+    """Check that a coroutine may await `function` as a transaction here and now.
+
+    Raises:
+        TxError: if called inside a transaction, or for a coroutine function.
+    """
+    if current() is not None:
+        raise TxError(
+            "a transaction cannot wait for another one; call "
+            f"{name_of(function)} directly, as a part of this one"
+        )
+    if is_coroutine(function):
+        raise TxError(
+            f"{name_of(function)} is a coroutine function, and a transaction never "
+            "spans an await: use a plain function"
+        )
+
+
+class Settled:
+    """A future that is done, as an argument that may travel: result or exception."""
+
+    def __init__(self, value: object, error: BaseException | None) -> None:
+        self._value = value
+        self._error = error
+
+    def result(self) -> object:
+        """Return the result, or raise the exception."""
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def exception(self) -> BaseException | None:
+        """Return the exception, or None."""
+        return self._error
+
+    def done(self) -> bool:
+        """Return True."""
+        return True
+
+    def cancelled(self) -> bool:
+        """Return False; a cancelled future is not turned into this."""
+        return False
+
+
+def _settled(argument: object) -> object:
+    if (
+        isinstance(argument, asyncio.Future)
+        and argument.done()
+        and not argument.cancelled()
+    ):
+        error = argument.exception()
+        return Settled(None if error else argument.result(), error)
+    return argument
+
+
+def _resolve(
+    future: asyncio.Future[T], value: object, error: BaseException | None
+) -> None:
+    if future.done():
+        return  # its awaiter was cancelled
+    if error is None:
+        future.set_result(cast("T", value))  # what its function returned
+    elif isinstance(error, Exception) and not isinstance(error, StopIteration):
+        future.set_exception(error)
+    else:  # a future cannot carry these out of the loop
+        wrapped = RuntimeError(f"the transaction raised {error!r}")
+        wrapped.__cause__ = error
+        future.set_exception(wrapped)
+
+
+def is_coroutine(function: Callable[..., object]) -> bool:
+    """Tell whether calling it makes a coroutine, decorated or not."""
+    if type(function) is types.FunctionType and not vars(function):
+        return bool(function.__code__.co_flags & _COROUTINE_FLAGS)
+    bare: object = function
+    while True:
+        if isinstance(bare, functools.partial):
+            bare = bare.func
+        elif inspect.iscoroutinefunction(bare) or getattr(
+            bare, "__tornado_coroutine__", False
+        ):
+            return True
+        elif hasattr(bare, "__wrapped__"):
+            bare = bare.__wrapped__
+        else:
+            return inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare)
+
+
+def _identity(function: Callable[..., object]) -> Hashable:
+    # A closure or a bound method is a new object each time; its code is not.
+    code: Hashable = getattr(function, "__code__", None)
+    return (
+        code
+        if code is not None
+        else getattr(function, "__qualname__", id(type(function)))
+    )

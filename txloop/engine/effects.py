@@ -1,0 +1,84 @@
+"""Effects of committed transactions, waiting to be run in commit order."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import TYPE_CHECKING
+
+from txloop.stm.callables import name_of
+from txloop.stm.log_capture import emission
+from txloop.stm.types import Effect, Outcome
+
+if TYPE_CHECKING:
+    import contextvars
+    from collections.abc import Callable, Iterable
+
+    from txloop.executors.faults import Faults
+
+__all__ = ["EffectQueue", "tell_of_failure"]
+
+_log = logging.getLogger("txloop")
+
+
+class EffectQueue:
+    """Runs effects one after another; owned by the loop thread.
+
+    One commit's effects run before the next one's, even if an effect causes a commit.
+
+    Attributes:
+        waiting: Those that have not run yet.
+    """
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        """Take what shall go wrong on purpose."""
+        self._faults = faults
+        self.waiting: deque[Effect] = deque()
+
+    def add(
+        self,
+        outcome: Outcome,
+        done: Callable[[object, BaseException | None], object],
+        label: str,
+        context: contextvars.Context | None = None,
+    ) -> None:
+        """Take over what a committed outcome wants done, and `done` with its result.
+
+        Args:
+            outcome: The outcome.
+            done: Takes its value or its error, after the effects.
+            label: Names the call.
+            context: That of the call, if it may have run in another process.
+        """
+        effects: Iterable[Effect] = outcome.effects
+        if self._faults is not None:
+            effects = map(self._faults.spoil, effects)
+        for effect in (*map(emission, outcome.records), *effects):
+            if effect.variables is not None and context is not None:
+                effect.variables.base = context
+            self.waiting.append(effect)
+        self.waiting.append(Effect(done, (outcome.value, outcome.error), {}, label))
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+    def run_next(self) -> bool:
+        """Run the next effect, if any, and tell so; one that raises is logged."""
+        if not self.waiting:
+            return False
+        effect = self.waiting.popleft()
+        try:
+            if effect.variables is None:
+                effect.function(*effect.args, **effect.kwargs)
+            else:
+                effect.variables.run(effect.function, *effect.args, **effect.kwargs)
+        except KeyboardInterrupt:  # hardly the effect's own
+            raise
+        except BaseException:  # the program's code; the other effects run
+            tell_of_failure(effect.function, effect.origin)
+        return True
+
+
+def tell_of_failure(function: Callable[..., object], origin: str) -> None:
+    """Log that an effect has raised; called where it was caught."""
+    _log.exception("an effect failed: %s, asked for at %s", name_of(function), origin)

@@ -1,0 +1,389 @@
+"""What is known of each function: how long it takes, where it runs, how it fared."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop.stm.cell_names import cell_name
+from txloop.stm.counting import gil_enabled
+from txloop.stm.measuring import Average, BodyTimer, WallTimer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from txloop.executors.protocol import Executor
+    from txloop.scan import Finding
+    from txloop.stm.types import Cell
+
+__all__ = ["SHORT_SECONDS", "Heat", "LabelStats", "Profile", "Profiles", "Stats"]
+
+_log = logging.getLogger("txloop")
+
+SHORT_SECONDS = 0.0005
+"""What takes less here stays, whatever transport costs: it would wait for a worker."""
+
+MEDIUM_SECONDS = 0.004
+"""What takes longer never runs here of choice: others would wait for it."""
+
+_CERTAINLY_SHORT = 0.8 * SHORT_SECONDS  # by the wall clock, whatever disturbs it
+
+_MOST_WORTH = 0.001  # the first calls that are sent away cost much more than others
+
+_TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much longer
+_STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
+_TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
+
+# Of conflicts on one cell
+_WEIGHT = 0.1  # of the newest attempt in the moving average
+_CALM_WEIGHT = 0.02  # the same while there is a line, where a conflict proves more
+_HOT = 1 / 3
+_COLD = 0.1
+
+
+def _worth(transport_seconds: float) -> float:
+    """Return what a body must take here to be worth sending away."""
+    # Where sending costs nothing, as is assumed before it was measured, all is.
+    if not transport_seconds:
+        return 0.0
+    return min(max(transport_seconds, SHORT_SECONDS), _MOST_WORTH)
+
+
+class Heat:
+    """How often the attempts of one function conflict on the same cell.
+
+    Attributes:
+        cell: The cell on which it conflicted last, or None.
+        share: The share of its attempts that conflict there, a moving average.
+        lined_up: Whether its calls stand in line for that cell.
+    """
+
+    __slots__ = ("cell", "lined_up", "share")
+
+    def __init__(self) -> None:
+        self.cell: Cell | None = None
+        self.share = 0.0
+        self.lined_up = False
+
+    @property
+    def matters(self) -> bool:
+        """Whether conflicts on the cell are more than an accident."""
+        return self.share >= _COLD
+
+    def note_conflict(self, cell: Cell) -> None:
+        """Take an attempt into the average that was in vain because of a cell."""
+        if cell != self.cell:
+            if self.share > _COLD:  # the other cell matters more, so far
+                self.share -= _WEIGHT * self.share
+                return
+            self.cell, self.share = cell, 0.0
+        self.share += _WEIGHT * (1 - self.share)
+        self.lined_up = self.lined_up or self.share >= _HOT
+
+    def note_commit(self) -> None:
+        """Take an attempt into the average that was not in vain."""
+        if self.cell is not None:
+            self.share -= (_CALM_WEIGHT if self.lined_up else _WEIGHT) * self.share
+            if self.share < _COLD:
+                self.lined_up = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Profile:
+    """The record of one function or handler verb; owned by the loop thread.
+
+    Attributes:
+        label: Its name in statistics and logs.
+        home: Why it always runs on the loop thread, or None.
+        body: Its body's time.
+        here: The same of its runs on the loop thread alone.
+        next_trial: After how many attempts it is tried here, though it looks long.
+        commits: Transactions that took effect.
+        errors: Those among them that ended with an exception.
+        attempts: Runs, whatever became of them.
+        conflicts: Runs thrown away because what they had read changed.
+        inline: Runs on the loop thread.
+        retries: Runs that gave up until something changes.
+        waits: Those among them after which nothing had changed yet.
+        refused: Calls turned away because too many waited.
+        heat: How often it conflicts on the same cell.
+        stayed: Whether it was known to be short when it was last called.
+        examined: Whether it was asked if it can run elsewhere at all.
+        unproven: Whether its first run away from here, which is made alone, has not
+            been answered.
+        blocks: Whether it waited for something when it last ran here.
+    """
+
+    label: str
+    home: str | None = None
+    body: Average = field(default_factory=Average)
+    here: Average = field(default_factory=Average)
+    next_trial: int = 1
+    commits: int = 0
+    errors: int = 0
+    attempts: int = 0
+    conflicts: int = 0
+    inline: int = 0
+    retries: int = 0
+    waits: int = 0
+    refused: int = 0
+    heat: Heat = field(default_factory=Heat)
+    stayed: bool = False
+    examined: bool = False
+    unproven: bool = False
+    blocks: bool = False
+    _named: tuple[Cell, str] | None = field(default=None, init=False)
+
+    def note_body(self, seconds: float, inline: bool) -> None:
+        """Take a measurement into the averages."""
+        self.body.add(seconds)
+        if inline:
+            self.here.add(seconds)
+
+    def timer(self) -> BodyTimer | WallTimer:
+        """Return what measures a run here: as exactly as the decision needs it."""
+        seconds = self.here.seconds
+        if seconds is None or seconds > _CERTAINLY_SHORT:
+            return BodyTimer()
+        return WallTimer()
+
+    def note_short(self, seconds: float, failed: bool) -> None:
+        """Take note of a run here that took effect."""
+        self.commits += 1
+        self.errors += failed
+        self.body.add(seconds)
+        self.here.add(seconds)
+        if self.heat.cell is not None:
+            self.heat.note_commit()
+
+    def note_retry(self) -> None:
+        """Take note that a run here gave up: it did not tell how long one takes."""
+        self.next_trial = self.attempts
+
+    def decide_stay(self, transport_seconds: float) -> bool:
+        """Decide whether the next call stays: sending it away would cost more.
+
+        A function that never ran is sent away: it may be long. One that looks short
+        from afar is tried here now and then: only that tells how long it takes here.
+        """
+        here_seconds = self.here.seconds
+        if here_seconds is None or here_seconds > _CERTAINLY_SHORT:
+            self.stayed = self.short(transport_seconds)
+        else:
+            self.stayed = transport_seconds > 0.0 or self.home is not None
+        if self.stayed:
+            return True
+        body_seconds = self.body.seconds
+        if body_seconds is None or self.attempts < self.next_trial:
+            return False
+        if body_seconds > _TRIAL_FACTOR * _worth(transport_seconds) and not (
+            self.blocks and self.has_medium_length(transport_seconds)
+        ):
+            return False
+        self.next_trial = self.attempts + _TRIAL_INTERVAL
+        return True
+
+    def short(self, transport_seconds: float) -> bool:
+        """Tell whether it is known to cost less here, or has to run here."""
+        if self.home is not None:
+            return True
+        here_seconds = self.here.seconds
+        if here_seconds is None:
+            return False
+        worth = _worth(transport_seconds)
+        return here_seconds < (_STAYING_FACTOR * worth if self.stayed else worth)
+
+    def medium(self, transport_seconds: float) -> bool:
+        """Tell whether it may run here or there, by what else there is to do."""
+        return not self.blocks and self.has_medium_length(transport_seconds)
+
+    def has_medium_length(self, transport_seconds: float) -> bool:
+        """Tell whether it is too long to stay, and too short to matter to others."""
+        here, body = self.here.seconds, self.body.seconds
+        seconds = body if here is None else here
+        if seconds is None or not transport_seconds:
+            return False
+        return SHORT_SECONDS <= seconds < MEDIUM_SECONDS
+
+    def estimate(self) -> float | None:
+        """Return how long it will take, if it may wait at a worker behind another call.
+
+        What conflicts often should not: its snapshot would be old before it starts.
+        """
+        return None if 10 * self.conflicts > self.attempts else self.body.seconds
+
+    def stats(self) -> LabelStats:
+        """Return the figures as a value."""
+        return LabelStats(
+            self.label,
+            self.commits,
+            self.errors,
+            self.conflicts,
+            self.attempts,
+            self.inline,
+            self.body.seconds or 0.0,
+            self.home or "",
+            self.retries,
+            self.waits,
+            self.refused,
+            self._contended(),
+        )
+
+    def _contended(self) -> str:
+        cell = self.heat.cell
+        if cell is None or not self.heat.matters:
+            return ""
+        if self._named is None or self._named[0] != cell:
+            self._named = cell, cell_name(cell)
+        return self._named[1]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStats:
+    """The figures of one function or handler verb, as in `Profile`.
+
+    Attributes:
+        on_loop_because: Why it always runs on the loop thread; empty if it does not.
+        contended: On what at least a tenth of its attempts conflict at present; empty
+            if there is no such thing.
+    """
+
+    label: str
+    commits: int
+    errors: int
+    aborts: int
+    attempts: int
+    inline: int
+    body_seconds: float
+    on_loop_because: str
+    retries: int = 0
+    waits: int = 0
+    refused: int = 0
+    contended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What the loop has done since it started.
+
+    Attributes:
+        executor: The executor's name.
+        workers: How many attempts can run at once.
+        gil: Whether this interpreter holds its global lock.
+        rounds: Loop iterations that handed transactions to the executor.
+        marked: Callbacks, fd events and requests that ran as transactions.
+        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+        commits: Transactions that took effect.
+        errors: Those among them that ended with an exception.
+        aborts: Attempts thrown away in a conflict.
+        attempts: Runs, whatever became of them.
+        inline: Runs on the loop thread.
+        retries: Runs that gave up until something changes.
+        waits: Those among them after which nothing had changed yet.
+        waiting: Transactions that wait just now.
+        pending: Transactions that have not ended, those that wait included.
+        queued: Calls for which there is no worker yet.
+        refused: Calls turned away because too many waited.
+        transport_seconds: What sending one call away costs.
+        version: The number of commits that wrote, direct writes included.
+        labels: The same per function and handler verb.
+    """
+
+    executor: str
+    workers: int
+    gil: bool
+    rounds: int
+    marked: int
+    unmarked: int
+    commits: int
+    errors: int
+    aborts: int
+    attempts: int
+    inline: int
+    transport_seconds: float
+    version: int
+    labels: tuple[LabelStats, ...]
+    retries: int = 0
+    waits: int = 0
+    waiting: int = 0
+    refused: int = 0
+    pending: int = 0
+    queued: int = 0
+
+    @property
+    def inline_share(self) -> float:
+        """The share of the attempts that ran on the loop thread."""
+        return self.inline / self.attempts if self.attempts else 0.0
+
+
+class Profiles:
+    """The records of all functions of one loop; owned by its thread.
+
+    Attributes:
+        rounds: Loop iterations that handed transactions to the executor.
+        marked: Callbacks, fd events, requests and calls that ran as transactions.
+        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+    """
+
+    def __init__(self, scanning: bool) -> None:
+        """Say whether functions are scanned for state that they do not share."""
+        self.rounds = 0
+        self.marked = 0
+        self.unmarked = 0
+        self._scanning = scanning
+        self._profiles: dict[Hashable, Profile] = {}
+
+    def known(self, key: Hashable) -> Profile | None:
+        """Return the record of a function, or None if it was never seen."""
+        return self._profiles.get(key)
+
+    def find(
+        self, key: Hashable, label: str, findings: Callable[[], Sequence[Finding]]
+    ) -> Profile:
+        """Return the record of a function, made and scanned when it is first seen."""
+        profile = self._profiles.get(key)
+        if profile is None:
+            profile = self._profiles[key] = Profile(label)
+            found = findings() if self._scanning else ()
+            if found:
+                profile.home = found[0].describe()
+                _log.warning("%s runs on the loop thread: %s", label, profile.home)
+        return profile
+
+    def close(self) -> None:
+        """Let go of the functions and classes; their figures stay."""
+        self._profiles = dict(enumerate(self._profiles.values()))
+
+    def stats(
+        self,
+        executor: Executor,
+        version: int,
+        waiting: int = 0,
+        pending: int = 0,
+        queued: int = 0,
+    ) -> Stats:
+        """Return what was done so far, and what there is to do."""
+        labels = tuple(profile.stats() for profile in self._profiles.values())
+        return Stats(
+            executor=executor.name,
+            workers=executor.workers,
+            gil=gil_enabled(),
+            rounds=self.rounds,
+            marked=self.marked,
+            unmarked=self.unmarked,
+            commits=sum(one.commits for one in labels),
+            errors=sum(one.errors for one in labels),
+            aborts=sum(one.aborts for one in labels),
+            attempts=sum(one.attempts for one in labels),
+            inline=sum(one.inline for one in labels),
+            transport_seconds=executor.transport_seconds,
+            version=version,
+            labels=labels,
+            retries=sum(one.retries for one in labels),
+            waits=sum(one.waits for one in labels),
+            waiting=waiting,
+            refused=sum(one.refused for one in labels),
+            pending=pending,
+            queued=queued,
+        )

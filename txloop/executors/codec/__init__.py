@@ -1,0 +1,1 @@
+"""Calls, answers and values as bytes, which another process or thread can read."""

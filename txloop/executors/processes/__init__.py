@@ -1,0 +1,1 @@
+"""Workers that are forked processes, each with a replica of the store."""

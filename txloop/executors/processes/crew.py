@@ -1,0 +1,388 @@
+"""The workers of one executor: made, replaced when they die, and relieved in time."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from txloop.executors.processes.connection import WorkerConnection
+from txloop.executors.processes.deaths import state_of
+from txloop.executors.processes.spawner import Spawner, threads_besides
+from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from txloop.executors.processes.replication import DeltaLog
+    from txloop.executors.processes.spawner import RunWorker
+    from txloop.executors.processes.spawner_process import Report
+    from txloop.executors.protocol import Reactor
+
+__all__ = ["Crew"]
+
+STILLBORN_LIMIT = 5
+"""So many workers may die before they are ready, in a row, until there is a pause."""
+
+_FIRST_PAUSE_SECONDS = 0.25
+_LONGEST_PAUSE_SECONDS = 30.0
+
+_NOTHING = -1  # the version of a worker that gets the whole store
+
+_log = logging.getLogger("txloop")
+
+
+class Crew:
+    """Makes workers and others in their place; owned by the loop thread.
+
+    Where no worker can be made, it tries again after a pause, and says so once.
+
+    Attributes:
+        workers: Those that there are.
+        spawned: How many there were in all.
+        spawner: What forks them, None if there is none just now.
+        most_calls: After how many calls a worker is relieved; None for never.
+        complained: Whether the log says already that none can be made.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        run_worker: RunWorker,
+        on_readable: Callable[[WorkerConnection], None],
+        on_change: Callable[[], None],
+        before_fork: Callable[[], object],
+    ) -> None:
+        """Take how many there shall be, and whom to tell what.
+
+        Args:
+            size: How many get calls at once.
+            run_worker: What a worker does.
+            on_readable: Called when a worker has sent something, or has ended.
+            on_change: Called when there may be workers again, or fewer.
+            before_fork: Called just before this process is forked.
+        """
+        self.workers: list[WorkerConnection] = []
+        self.spawned = 0
+        self.spawner: Spawner | None = None
+        self._size = size
+        self.most_calls: int | None = None
+        self._run_worker = run_worker
+        self._on_readable = on_readable
+        self._on_change = on_change
+        self._before_fork = before_fork
+        self._owner = os.getpid()
+        self._log: DeltaLog | None = None
+        self._reactor: Reactor | None = None
+        self._relief: tuple[WorkerConnection, WorkerConnection] | None = None
+        self._orphans: list[WorkerConnection] = []
+        self._outdated: dict[Spawner, set[WorkerConnection]] = {}
+        self._spawner_stopped = False
+        self._forked = False
+        self._starting = False
+        self._barren = False
+        self._stillborn = 0
+        self._pause_seconds = 0.0
+        self._pausing = False
+        self.complained = False
+
+    # Starting and ending
+
+    def start(self, log: DeltaLog) -> None:
+        """Fork the spawner and ask it for the workers, before there is a loop."""
+        self._log = log
+        self._starting = True
+        self.fill()
+        self._starting = False
+
+    def attach(self, reactor: Reactor) -> None:
+        """Let `reactor` watch over all connections."""
+        if self._reactor is not None:
+            return
+        self._reactor = reactor
+        if self.spawner is not None:
+            reactor.add_reader(self.spawner.control.fileno(), self.read_reports)
+        for worker in self._all():
+            worker.attach(reactor, self._on_readable)
+        self._pausing = False
+        self.fill()
+
+    def close(self) -> None:
+        """End all workers, waiting for them."""
+        left = [worker for worker in self._all() if not worker.closed]
+        for worker in left:
+            worker.close()
+        self.workers.clear()
+        self._relief = self._log = None
+        for spawner in list(self._outdated):
+            self._dismiss(spawner)
+        if self.spawner is not None and not self._drop_spawner(self.spawner):
+            self._orphans += [worker for worker in left if worker.pid]
+        for worker in self._orphans if self._owner == os.getpid() else ():
+            worker.condemn(None)  # in a copy of this process, they are another's
+        self._orphans.clear()
+        self._reactor = None
+
+    def _all(self) -> Iterator[WorkerConnection]:
+        yield from self.workers
+        if self._relief is not None:
+            yield self._relief[0]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are as many workers as there should be, ready or not."""
+        return sum(not one.retiring for one in self.workers) >= self._size
+
+    # Making
+
+    def fill(self) -> None:
+        """Make the workers that are missing, as far as that is possible."""
+        while not self._pausing and self._log is not None:
+            if self.is_complete:
+                return
+            if self.complained and any(not one.ready for one in self.workers):
+                return  # one after another, until one succeeds
+            worker = self._make()
+            if worker is not None:
+                self.workers.append(worker)
+
+    def _make(self) -> WorkerConnection | None:
+        assert self._log is not None
+        number = committed.number_replica()
+        try:
+            if self.spawner is None:
+                self.spawner = self._new_spawner()
+            connection = self.spawner.spawn(number)
+        except ConnectionError:
+            assert self.spawner is not None
+            self._drop_spawner(self.spawner)
+            return None
+        except OSError as error:
+            self._pause(f"no worker can be started ({error})")
+            return None
+        self.spawned += 1
+        version = self._log.forked_at if self._starting else _NOTHING
+        place = self._free_place()
+        worker = WorkerConnection(number, connection, self._log, version, place)
+        if self.most_calls is not None:
+            # Not all of them at the same time, later.
+            part = min(self.spawned / self._size, 1.0)
+            worker.most_calls = max(1, round(self.most_calls * part))
+        if self._reactor is not None:
+            worker.attach(self._reactor, self._on_readable)
+        return worker
+
+    def _free_place(self) -> int:
+        """Return the lowest number from 1 that no worker has.
+
+        The one after the last belongs to the loop thread; see `Trace`.
+        """
+        taken = {worker.place for worker in self._all()} | {self._size + 1}
+        return next(place for place in itertools.count(1) if place not in taken)
+
+    def _new_spawner(self) -> Spawner:
+        if self._forked:
+            threads = threads_besides()
+            if threads is None or threads:
+                names = ", ".join(threads or ["which ones is unknown"])
+                raise OSError(
+                    "the process that forks workers has died, and this one cannot be "
+                    f"forked safely while it has other threads: {names}"
+                )
+            _log.error("the process that forks workers has died; starting another")
+        return self._fork_spawner()
+
+    def _fork_spawner(self) -> Spawner:
+        self._before_fork()
+        spawner = Spawner(self._run_worker)
+        self._forked = self._barren = True
+        if self._reactor is not None:
+            self._reactor.add_reader(spawner.control.fileno(), self.read_reports)
+        return spawner
+
+    def renew(self) -> bool:
+        """Replace all workers by such that are forked from this process as it is now.
+
+        Those that there are get no more calls, and leave when they have answered.
+
+        Returns:
+            Whether that could be done.
+        """
+        if self._log is None or self._pausing or threads_besides() != []:
+            return False
+        try:
+            spawner = self._fork_spawner()
+        except OSError:
+            return False
+        if self._relief is not None:
+            self.workers.append(self._relief[0])
+            self._relief = None
+        if self.spawner is not None:
+            self._outdated[self.spawner] = set(self.workers)
+        self.spawner = spawner
+        for worker in self.workers:
+            worker.retiring = True
+        self.fill()
+        self.dismiss_retired()
+        return True
+
+    def _dismiss_spawners(self, worker: WorkerConnection) -> None:
+        """End each outdated spawner whose last worker has gone."""
+        for spawner, workers in list(self._outdated.items()):
+            workers.discard(worker)
+            if not workers:
+                self._dismiss(spawner)
+
+    def _dismiss(self, spawner: Spawner) -> None:
+        del self._outdated[spawner]
+        if self._reactor is not None:
+            self._reactor.remove_reader(spawner.control.fileno())
+        spawner.close()
+
+    def _drop_spawner(self, spawner: Spawner) -> bool:
+        """Do without a spawner; return whether it has taken its workers along."""
+        if self._reactor is not None:
+            self._reactor.remove_reader(spawner.control.fileno())
+        orderly = spawner.close()
+        self.spawner = None
+        if self._barren and self._log is not None:
+            self._pause("the process that forks workers dies before it forks any")
+        # Its workers go on, but nobody ends them if they do not end by themselves.
+        self._orphans += [one for one in self._all() if one.pid and not one.closed]
+        return orderly
+
+    def _pause(self, reason: str) -> None:
+        if not self.complained:
+            self.complained = True
+            left = sum(worker.ready for worker in self.workers)
+            rest = f"{left} are left" if left else "all runs on the loop thread"
+            _log.error("%s; %s", reason, rest)
+        if self._pausing:
+            return
+        self._pausing = True
+        doubled = max(2 * self._pause_seconds, _FIRST_PAUSE_SECONDS)
+        self._pause_seconds = min(doubled, _LONGEST_PAUSE_SECONDS)
+        if self._reactor is not None:
+            self._reactor.call_later(self._pause_seconds, self._go_on)
+
+    def _go_on(self) -> None:
+        self._pausing = False
+        self.fill()
+        self._on_change()
+
+    # What becomes of them
+
+    def read_reports(self) -> None:
+        """Take what the spawner tells, or its death."""
+        for spawner in list(self._outdated):
+            reports = _reports_of(spawner)
+            if reports is None:
+                self._dismiss(spawner)
+            else:
+                self._take_reports(reports)
+        if self.spawner is None:
+            return
+        reports = _reports_of(self.spawner)
+        if reports is None:
+            self._drop_spawner(self.spawner)
+            self.fill()
+            self._on_change()
+        else:
+            self._take_reports(reports)
+
+    def _take_reports(self, reports: Iterable[Report]) -> None:
+        workers = {worker.number: worker for worker in self._all()}
+        for report in reports:
+            worker = workers.get(report.number)
+            if worker is None:
+                continue
+            if not report.pid:
+                reason = os.strerror(report.status or 0)
+                worker.cause = f"it could not be forked ({reason})"
+                self._pause(f"no worker can be forked ({reason})")
+            elif report.status is None:
+                self._barren = False
+                worker.pid = report.pid
+            else:
+                worker.status = report.status
+
+    def look(self) -> None:
+        """Replace a spawner that was stopped, if it still is when looked at again."""
+        if self.spawner is None:
+            return
+        stopped = state_of(self.spawner.pid) == "T"
+        if stopped and self._spawner_stopped:
+            self.spawner.kill()
+        self._spawner_stopped = stopped
+
+    def welcome(self, worker: WorkerConnection) -> None:
+        """Let a worker that is ready take its place."""
+        self._stillborn = 0
+        self._pause_seconds = 0.0
+        if self._relief is not None and self._relief[0] is worker:
+            self._relief[1].retiring = True
+            self._relief = None
+            self.workers.append(worker)
+            self.dismiss_retired()
+        self.fill()
+        if self.complained and self.is_complete:
+            self.complained = not all(one.ready for one in self.workers)
+            if not self.complained:
+                _log.warning("there are workers again, as many as there should be")
+
+    def remove(self, worker: WorkerConnection) -> None:
+        """Replace a worker that has ended, unless its relief is there."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+        if worker in self._orphans:
+            self._orphans.remove(worker)
+        self._dismiss_spawners(worker)
+        if self._relief is not None:
+            relief, old = self._relief
+            if old is worker:
+                self.workers.append(relief)
+            if worker in (relief, old):
+                self._relief = None
+        if worker.pid and not worker.ready:
+            self._stillborn += 1
+            if self._stillborn >= STILLBORN_LIMIT:
+                self._pause("workers keep dying at their start")
+        self.fill()
+
+    # Relief
+
+    def relieve(self, worker: WorkerConnection) -> None:
+        """Have another worker take the place of one that has run its calls."""
+        if (
+            worker.most_calls is None
+            or worker.worn  # it leaves at once
+            or worker.calls < worker.most_calls
+            or self._relief is not None
+            or self._pausing
+            or worker not in self.workers
+            or worker.retiring
+        ):
+            return
+        relief = self._make()
+        if relief is not None:
+            self._relief = relief, worker
+
+    def dismiss_retired(self) -> None:
+        """Let those go that get no more calls and have nothing left to do."""
+        for worker in self.workers[:]:
+            if (worker.retiring or worker.worn) and not worker.assigned:
+                worker.close()
+                self.remove(worker)
+
+
+def _reports_of(spawner: Spawner) -> list[Report] | None:
+    """Return what has become of workers; None if the spawner is dead.
+
+    What is forked in a handler stays in it for ever, and so do all workers of a
+    spawner: what their exceptions say would begin with the one that is handled here.
+    """
+    try:
+        return spawner.reports()
+    except EOFError:
+        return None

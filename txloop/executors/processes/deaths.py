@@ -1,0 +1,108 @@
+"""How workers end, in words: for the log, and for whose call it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from txloop.errors import TxWorkerError
+from txloop.stm.run import run_body
+from txloop.stm.store import committed
+from txloop.stm.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from txloop.executors.protocol import Work
+
+__all__ = ["Death", "given_up", "last_frames", "state_of"]
+
+DEADLY_SECONDS = 1.0
+"""What a call that ends its worker counts for."""
+
+_MOST_LINES = 20  # of a stack
+
+_RUNNER = os.path.join(*run_body.__module__.split(".")) + ".py"
+"""The file that calls the program's code, wherever it is installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The end of a worker.
+
+    Attributes:
+        pid: Its process number, 0 if it never got one.
+        status: How it ended, as `os.wait` says it; None if nobody knows.
+        cause: Why we ended it, or None.
+        words: What it wrote last, if that was no answer.
+    """
+
+    pid: int
+    status: int | None
+    cause: str | None = None
+    words: bytes = b""
+
+    def describe(self) -> str:
+        """Return how it came about, with the stack if that is known."""
+        how = self.cause or _how(self.status)
+        frames = last_frames(self.words)
+        return f"{how}, at\n{frames}" if frames else how
+
+
+def _how(status: int | None) -> str:
+    if status is None:
+        return "nobody knows how"
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return f"it exited with {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = " (by hand, or because memory ran out)" if -code == signal.SIGKILL else ""
+    return f"killed by {name}{hint}"
+
+
+def last_frames(words: bytes) -> str:
+    """Return the frames of the user's code in what `faulthandler` wrote, or nothing."""
+    frames = []
+    for line in words.decode(errors="replace").splitlines():
+        if line.startswith("  File "):
+            if _RUNNER in line:
+                break
+            frames.append(line)
+    more = ["  ..."] if len(frames) > _MOST_LINES else []
+    return "\n".join(frames[:_MOST_LINES] + more)
+
+
+def given_up(work: Work, deaths: Sequence[Death], seconds: float) -> Outcome:
+    """Return what becomes of a call that several workers died of.
+
+    Args:
+        work: The call.
+        deaths: How they died.
+        seconds: How long the last one ran it.
+    """
+    label, count = work.call.label, len(deaths)
+    story = "; ".join(f"worker {one.pid}: {one.describe()}" for one in deaths)
+    error = TxWorkerError(
+        f"{count} workers died while they ran {label}; it is not run again: {story}"
+    )
+    # Long enough that the next one is not taken for a short one, and tried here.
+    seconds = max(seconds, DEADLY_SECONDS)
+    return Outcome(committed.open_snapshot(), error=error, body_seconds=seconds)
+
+
+def state_of(pid: int) -> str:
+    """Return the letter of a process's state, "" if it is gone, "?" if unknown."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0].decode()
+    except OSError:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return ""
+        return "?"  # no descriptor is free, or there is no /proc

@@ -1,0 +1,150 @@
+"""What replicas miss: the commits since a version, each pickled once.
+
+A replica that has fallen too far behind gets the whole of the changed containers
+instead, so the log stays short whatever a worker is stuck in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from txloop.executors.codec.frames import UNPICKLABLE, dumps
+from txloop.stm.container import Container, Operation, Update, Write
+from txloop.stm.types import MISSING, Unsendable
+
+if TYPE_CHECKING:
+    from txloop.stm.store import Store
+
+__all__ = ["LAG_COMMITS", "DeltaLog", "Dump"]
+
+LAG_COMMITS = 500
+"""So many commits an idle replica may miss before it is sent them without a call."""
+
+_LONGEST_LOG = 5000  # commits; a replica further behind is loaded afresh
+
+Dump = tuple[Sequence[tuple[Container, dict[Hashable, Any]]], Sequence[int]]
+"""Containers with all their keys and values, and the numbers of those that live."""
+
+
+class DeltaLog:
+    """Follows a store for the replicas forked when this was made; the loop's own."""
+
+    def __init__(
+        self, store: Store, on_lag: Callable[[], object] = lambda: None
+    ) -> None:
+        """Follow `store` from now on; `on_lag` is called when replicas may lag."""
+        self._store = store
+        self._on_lag = on_lag
+        self.forked_at = store.version
+        self._first = store.version  # the log holds every commit after this one
+        self._commits: deque[tuple[Write, ...] | bytes] = deque()
+        self._dropped: deque[int] = deque()
+        store.followers.append(self)
+
+    def close(self) -> None:
+        """Stop following."""
+        self._store.followers.remove(self)
+
+    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
+        self._commits.append(tuple(writes))
+        if len(self._commits) % LAG_COMMITS == 0:
+            self._on_lag()
+        if len(self._commits) > _LONGEST_LOG:
+            self.trim(self._first + 1)
+
+    def dropped(self, number: int) -> None:
+        self._dropped.append(number)  # a deque: the collector runs in any thread
+
+    def take_dropped(self) -> list[int]:
+        """Return the numbers of the containers that died since the last time."""
+        numbers = []
+        while self._dropped:
+            numbers.append(self._dropped.popleft())
+        return numbers
+
+    def since(self, version: int) -> list[bytes] | None:
+        """Return the pickled commits after `version`; None if too far back."""
+        skipped = version - self._first
+        if skipped < 0:
+            return None
+        commits = self._commits
+        deltas = []
+        for index in range(skipped, len(commits)):
+            delta = commits[index]
+            if not isinstance(delta, bytes):
+                delta = commits[index] = _pickled(delta)
+            deltas.append(delta)
+        return deltas
+
+    def trim(self, version: int) -> None:
+        """Let go of the commits up to `version`."""
+        while self._first < version and self._commits:
+            self._commits.popleft()
+            self._first += 1
+
+    def dump(self) -> bytes:
+        """Return a pickled `Dump` of what has changed since the fork."""
+        living = self._store.containers()
+        changed: list[tuple[Container, dict[Hashable, Any]]] = [
+            (container, self._store.contents_at(container, self._store.version))
+            for container in living
+            if container._changed > self.forked_at
+        ]
+        numbers = [container._number for container in living]
+        try:
+            return dumps((changed, numbers))
+        except UNPICKLABLE:
+            sendable = [
+                (
+                    one,
+                    {
+                        _sendable_key(key): one._converted(new, _sendable)
+                        for key, new in items.items()
+                    },
+                )
+                for one, items in changed
+            ]
+            return dumps((sendable, numbers))
+
+
+def _pickled(writes: tuple[Write, ...]) -> bytes:
+    try:
+        return dumps(writes)
+    except UNPICKLABLE:
+        return dumps(
+            [
+                (one, _sendable_key(key), _sendable(new))
+                for write in writes
+                for one, key, new in _singly(write)
+            ]
+        )
+
+
+def _singly(write: Write) -> Iterable[Write]:
+    """Return the writes to single cells that a write consists of, if its keys count."""
+    container, _, value = write
+    if not isinstance(value, Update):
+        return [write]
+    return ((container, key, new) for key, new in value.items.items())
+
+
+def _sendable_key(key: Hashable) -> Hashable:
+    sendable = _sendable(key)
+    if isinstance(sendable, Unsendable):
+        # One for each, so that there are as many keys, and the same for its deletion.
+        return Unsendable(f"key {id(key):x}: {sendable.reason}")
+    return key
+
+
+def _sendable(value: object) -> object:
+    if value is MISSING:
+        return value
+    if isinstance(value, Operation):
+        return value.mapped(_sendable)
+    try:
+        dumps(value)
+    except UNPICKLABLE as error:
+        return Unsendable(str(error))
+    return value

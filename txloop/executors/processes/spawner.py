@@ -1,0 +1,135 @@
+"""The spawner: a child that does nothing but fork workers, so that forking stays safe.
+
+It is forked from the loop's process once, has one thread and runs no loop, so a worker
+can be replaced at any time, whatever the program has started since. Memory is shared
+copy-on-write; ``gc.freeze`` keeps the collector from touching, and so copying, it.
+
+The spawner ends when its control socket closes, and takes its workers along: nothing
+outlives the loop's process, even if that was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from txloop.executors.processes.spawner_process import (
+    Report,
+    flush_output,
+    run_child,
+    spawn_workers,
+)
+
+__all__ = ["RunWorker", "Spawner", "threads_besides"]
+
+RunWorker = Callable[[socket.socket, int], None]
+
+_MESSAGE_BYTES = 64
+
+
+class Spawner:
+    """The loop's end of the spawner; owned by the loop thread.
+
+    Attributes:
+        pid: The spawner's process number.
+        control: Readable when there are reports, and at its end.
+    """
+
+    def __init__(self, run_worker: RunWorker) -> None:
+        """Fork the spawner, which will call `run_worker` in each new worker.
+
+        Raises:
+            OSError: if that is impossible just now.
+        """
+        # Messages stay apart in a socket of this type.
+        self.control, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        try:
+            flush_output()  # or parent and child would both write what is buffered
+            self.pid = os.fork()
+            if self.pid == 0:
+                run_child(spawn_workers, theirs, run_worker)
+        except OSError:
+            self.control.close()
+            raise
+        finally:
+            theirs.close()
+        self.control.setblocking(False)
+
+    def spawn(self, number: int) -> socket.socket:
+        """Ask for a worker and return the loop's end of its connection.
+
+        Raises:
+            ConnectionError: if the spawner is dead.
+            OSError: if there can be no worker just now.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            socket.send_fds(
+                self.control, [number.to_bytes(8, "big")], [theirs.fileno()]
+            )
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return ours
+
+    def reports(self) -> list[Report]:
+        """Return what has become of workers since the last time.
+
+        Raises:
+            EOFError: if the spawner is dead.
+        """
+        reports: list[Report] = []
+        while True:
+            try:
+                message = self.control.recv(_MESSAGE_BYTES)
+            except BlockingIOError:
+                return reports
+            except OSError:
+                message = b""
+            if message:
+                reports.append(Report.unpacked(message))
+            elif reports:
+                return reports  # the next call says that it is dead
+            else:
+                raise EOFError
+
+    def close(self) -> bool:
+        """End the spawner, which takes its workers along, and wait until it is gone.
+
+        Returns:
+            Whether it has ended by itself, so that no worker is left.
+        """
+        self.control.close()
+        with suppress(ChildProcessError, ProcessLookupError):
+            os.kill(self.pid, signal.SIGCONT)  # or it would not see that
+            # Where the program reaps all its children itself, there may be none.
+            _, status = os.waitpid(self.pid, 0)
+            return status == 0
+        return True
+
+    def kill(self) -> None:
+        """End the spawner alone, at once."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def threads_besides() -> list[str] | None:
+    """Return the names of the threads besides this one; None if nobody can tell.
+
+    What they hold when this process is forked (locks of libraries, of the allocator)
+    stays held in the child for ever.
+    """
+    try:
+        count = len(os.listdir("/proc/self/task")) - 1
+    except OSError:
+        return None
+    here = threading.current_thread()
+    names = [one.name for one in threading.enumerate() if one is not here]
+    names += [f"{count - len(names)} of a library"] * (count > len(names))
+    return names if count else []

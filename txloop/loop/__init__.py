@@ -1,0 +1,1 @@
+"""Tornado's loop made transactional, and programs set up to run on it."""

@@ -1,0 +1,317 @@
+"""The IOLoop that runs marked callbacks, fd handlers and requests as transactions.
+
+Unmarked ones run on the loop thread exactly as in stock Tornado. The loop is Tornado's
+own asyncio loop with its two choke points extended: `_run_callback`, through which all
+callbacks, timers and futures go, and `_handle_events`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import weakref
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from tornado import gen
+from tornado.ioloop import IOLoop, PeriodicCallback
+from tornado.iostream import BaseIOStream
+from tornado.log import app_log
+from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop, BaseAsyncIOLoop
+from tornado.process import task_id
+from tornado.web import Finish
+
+from txloop import stmlog
+from txloop.engine.calls import FunctionCalls, check_awaitable, is_coroutine
+from txloop.engine.dispatcher import Dispatcher
+from txloop.engine.marks import mark_of
+from txloop.executors.refusing import refusing
+from txloop.loop.autoreload import end_at_reload
+from txloop.loop.options import Options, take_executor
+from txloop.loop.patches import extend, patch
+from txloop.loop.shutdown import drain_on_signals
+from txloop.stm.log_capture import handle
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+__all__ = [
+    "TransactionIOLoop",
+    "TransactionMainLoop",
+    "atomically",
+    "before_start",
+    "prepare_to_fork",
+]
+
+T = TypeVar("T")
+
+
+class TransactionLoop(BaseAsyncIOLoop):
+    """What both kinds of transactional loops share.
+
+    Attributes:
+        dispatcher: The transactions of this loop.
+        calls: Makes them of function calls.
+        options: As given to `txloop.install` or ``IOLoop.configure``.
+    """
+
+    dispatcher: Dispatcher
+    calls: FunctionCalls
+    options: Options
+
+    def initialize(self, **kwargs: object) -> None:  # type: ignore[override]
+        """Take txloop's options out of `kwargs`; the rest is Tornado's.
+
+        Raises:
+            TxConfigurationError: if an option has an unknown value.
+        """
+        self.options, rest = Options.split(kwargs)
+        self._started_here = False
+        super().initialize(**rest)  # type: ignore[arg-type] # Tornado checks them
+        # A loop of asyncio or uvloop has all that a reactor needs.
+        executor = take_executor(self.options)
+        end_at_reload(executor)
+        # A weak method: a loop that is merely dropped must not become cyclic garbage.
+        tie = weakref.WeakMethod(self._tie_to_asyncio_loop)
+        self.dispatcher = Dispatcher(
+            executor,
+            self.asyncio_loop,
+            on_start=lambda: _on_start(tie(), executor.forks),
+            max_queue=self.options.max_queue,
+            barrier=self.options.rounds == "barrier",
+        )
+        in_order = self.options.order == "arrival"
+        self.calls = FunctionCalls(
+            self.dispatcher, (Finish,), in_order, self.options.timeout
+        )
+        stmlog.connect(self.dispatcher, self.options.log, self.options.log_bytes)
+        patch(logging.Logger, "handle", handle)
+        if self.options.signals:
+            drain_on_signals(self, self.options.drain_seconds)
+
+    def start(self) -> None:
+        self._started_here = True
+        try:
+            super().start()
+        finally:
+            self._started_here = False
+
+    @refusing
+    def close(self, all_fds: bool = False) -> None:
+        self.dispatcher.close()
+        super().close(all_fds)
+
+    def shares_sockets(self) -> bool:
+        """Tell whether other processes listen on the very same sockets."""
+        return task_id() is not None  # one of `fork_processes`
+
+    def end(self) -> None:
+        """Stop the loop from within, however it was started, with exit code 0."""
+        self.dispatcher.close()
+        if self._started_here:
+            self.stop()
+        else:  # `asyncio.run` takes a stopped loop for an error
+            raise SystemExit(0)
+
+    def _tie_to_asyncio_loop(self) -> None:
+        # `asyncio.run` closes async generators, and never the IOLoop.
+        self._closer = _close_at_the_end(self.dispatcher)
+        self._closing_task = self.asyncio_loop.create_task(anext(self._closer))
+
+    # Callbacks
+
+    def _run_callback(self, callback: Callable[[], object]) -> None:
+        # Tornado hands over a functools.partial of the program's callback.
+        function = getattr(callback, "func", callback)
+        if _is_marked(function):
+            self._run_marked(callback)
+            return
+        periodic = getattr(function, "__self__", None)
+        if isinstance(periodic, PeriodicCallback) and _is_marked(periodic.callback):
+            super()._run_callback(functools.partial(self._run_periodic, periodic))
+            return
+        self.dispatcher.profiles.unmarked += 1
+        super()._run_callback(callback)
+        self._note(function)
+
+    def _note(self, function: Callable[..., object]) -> None:
+        """Take note that an unmarked function has run, if it is not Tornado's own."""
+        if not str(getattr(function, "__module__", "")).startswith("tornado."):
+            self.dispatcher.note_program()
+
+    def _run_marked(self, callback: Callable[[], object]) -> None:
+        def done(value: object, error: BaseException | None) -> None:
+            if error is None:
+                # A result may be awaitable, as that of any callback.
+                BaseAsyncIOLoop._run_callback(self, lambda: value)
+            elif not isinstance(error, asyncio.CancelledError):
+                app_log.error("Exception in callback %r", callback, exc_info=error)
+
+        assert isinstance(callback, functools.partial)
+        function, args, kwargs = callback.func, callback.args, callback.keywords
+        self.calls.submit(function, args, kwargs, done, ordered=True)
+
+    async def _run_periodic(self, periodic: PeriodicCallback) -> None:
+        """Do what `PeriodicCallback._run` does, in a transaction."""
+        if not periodic._running:
+            return
+        try:
+            await self.calls.future(
+                self.asyncio_loop, periodic.callback, (), {}, ordered=True
+            )
+        except Exception:
+            app_log.error("Exception in callback %r", periodic.callback, exc_info=True)
+        finally:
+            periodic._schedule_next()
+
+    # File descriptors
+
+    def _handle_events(self, fd: int, events: int) -> None:
+        handler = self.handlers[fd]
+        fileobj, function = handler
+        if isinstance(getattr(function, "__self__", None), BaseIOStream):
+            self.dispatcher.profiles.unmarked += 1
+            function(fileobj, events)
+            return
+        if not _is_marked(function):
+            self.dispatcher.profiles.unmarked += 1
+            function(fileobj, events)
+            self._note(function)
+            return
+        # What was read cannot be unread, and workers do not have the descriptor.
+        self.calls.profile(function).home = "it handles a file descriptor"
+        watched = (IOLoop.READ if fd in self.readers else 0) | (
+            IOLoop.WRITE if fd in self.writers else 0
+        )
+        # It stays ready until the handler has run; do not ask again before that.
+        self.update_handler(fd, 0)
+
+        def done(_: object, error: BaseException | None) -> None:
+            if self.handlers.get(fd) is handler and not self._watches(fd):
+                self.update_handler(fd, watched)
+            if error is not None:
+                app_log.error("Exception in handler for fd %d", fd, exc_info=error)
+
+        self.calls.submit(function, (fileobj, events), {}, done, ordered=True)
+
+    def _watches(self, fd: int) -> bool:
+        return fd in self.readers or fd in self.writers
+
+    # Asyncio's loop refuses attempts, but these change something before it is asked.
+    add_handler = refusing(BaseAsyncIOLoop.add_handler)
+    remove_timeout = refusing(BaseAsyncIOLoop.remove_timeout)  # type: ignore[arg-type] # of a subclass
+
+
+async def _close_at_the_end(dispatcher: Dispatcher) -> AsyncGenerator[None, None]:
+    # It must not know the loop, which would be kept alive by a generator of its own.
+    try:
+        yield
+    finally:
+        dispatcher.close()
+
+
+_preparations: list[Callable[[], object]] = []  # a registry, filled at import
+
+
+def before_start(function: Callable[[], object]) -> None:
+    """Have a function called before workers are forked."""
+    _preparations.append(function)
+
+
+def prepare_to_fork() -> None:
+    """Call what has to be done before workers are forked."""
+    for prepare in _preparations:
+        prepare()
+
+
+def _on_start(tie: Callable[[], None] | None, forks: bool) -> None:
+    if forks:
+        prepare_to_fork()
+    if tie is not None:
+        tie()
+
+
+def _is_marked(function: Callable[..., object]) -> bool:
+    return mark_of(function) is not None and not is_coroutine(function)
+
+
+class TransactionIOLoop(TransactionLoop, AsyncIOLoop):
+    """An `IOLoop` whose marked callbacks, handlers and requests are transactions.
+
+    ``IOLoop.configure("txloop.TransactionIOLoop", workers=4)`` or `txloop.install` make
+    it the class of every IOLoop of the program. The options are those of `install`.
+    """
+
+
+class TransactionMainLoop(TransactionLoop, AsyncIOMainLoop):
+    """The same on the asyncio loop that is already there, as under ``asyncio.run``."""
+
+
+def atomically(
+    function: Callable[..., T], /, *args: object, **kwargs: object
+) -> asyncio.Future[T]:
+    """Run ``function(*args, **kwargs)`` as one transaction; await the result.
+
+    The function may run more than once and in another process, and takes effect once,
+    at its commit. Its exception is raised here, after its writes were undone. Must be
+    called on the loop thread, outside a transaction. On a stock IOLoop the function
+    runs at once, as a transaction with nothing beside it.
+
+    Raises:
+        TxError: if called inside a transaction, or for a coroutine function.
+        TxTimeoutError: (on awaiting) if it ran for longer than its timeout.
+        TxClosedError: (on awaiting) if the loop was closed before the commit.
+    """
+    check_awaitable(function)
+    loop = IOLoop.current()
+    assert isinstance(loop, BaseAsyncIOLoop)
+    calls = loop.calls if isinstance(loop, TransactionLoop) else _calls_beside(loop)
+    return calls.future(loop.asyncio_loop, function, args, kwargs)
+
+
+def _calls_beside(loop: BaseAsyncIOLoop) -> FunctionCalls:
+    """Return what runs transactions, serially, on behalf of a stock loop."""
+    calls: FunctionCalls | None = getattr(loop, "_txloop_calls", None)
+    if calls is None:
+        executor = take_executor(Options(executor="serial"))
+        calls = FunctionCalls(Dispatcher(executor, loop.asyncio_loop), (Finish,), False)
+        loop._txloop_calls = calls  # type: ignore[attr-defined] # our own attribute
+    return calls
+
+
+# `IOLoop.current()` builds an AsyncIOMainLoop by name, whatever class is configured.
+# Replacing the module's attribute would miss those who imported it before.
+_stock_new = AsyncIOMainLoop.__new__
+
+
+@refusing  # attempts: whoever wants the current loop does not find it, and comes here
+def _new_main_loop(
+    cls: type[AsyncIOMainLoop], *args: object, **kwargs: object
+) -> AsyncIOMainLoop:
+    if cls is AsyncIOMainLoop:
+        configured, options = IOLoop._save_configuration()
+        if isinstance(configured, type) and issubclass(configured, TransactionLoop):
+            made = TransactionMainLoop(**{**(options or {}), **kwargs})
+            return cast("AsyncIOMainLoop", made)  # untyped, as is all of Configurable
+    return cast("AsyncIOMainLoop", _stock_new(cls, *args, **kwargs))  # likewise
+
+
+patch(AsyncIOMainLoop, "__new__", _new_main_loop)
+
+
+# These change the object itself, or ask what may be a copy of it.
+for _name in ("is_running", "start", "stop"):
+    patch(PeriodicCallback, _name, refusing(getattr(PeriodicCallback, _name)))
+
+
+def _run_yielded_call(yielded: tuple[object, ...]) -> asyncio.Future[object]:
+    """Run the transaction of ``yield function, args[, kwargs]`` in a coroutine."""
+    match yielded:
+        case (function, tuple(args)) if callable(function):
+            return atomically(function, *args)
+        case (function, tuple(args), dict(kwargs)) if callable(function):
+            return atomically(function, *args, **kwargs)
+    raise gen.BadYieldError(f"yielded unknown object {yielded!r}")
+
+
+extend(gen.convert_yielded, tuple, _run_yielded_call)

@@ -1,0 +1,123 @@
+"""The options of a transactional loop, their defaults, and workers started early."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from txloop.engine.marks import check_timeout
+from txloop.errors import TxConfigurationError
+from txloop.executors.protocol import Executor, executor_named, resolve_name
+from txloop.stmlog import DEFAULT_BYTES
+
+__all__ = ["Options", "take_executor", "use_executor"]
+
+_log = logging.getLogger("txloop")
+
+_ORDERS = ("completion", "arrival")
+_ROUNDS = ("overlapping", "barrier")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a loop runs transactions, as given to `txloop.install`.
+
+    Raises:
+        TxConfigurationError: if a value is unknown; the message names the known ones.
+    """
+
+    executor: str = "auto"
+    workers: int | None = None
+    order: Literal["completion", "arrival"] = "completion"
+    rounds: Literal["overlapping", "barrier"] = "overlapping"
+    signals: bool = False
+    drain_seconds: float = 10.0
+    max_queue: int | None = None
+    timeout: float | None = None
+    max_calls: int | None = None
+    log: str | None = None
+    log_bytes: int = DEFAULT_BYTES
+
+    def __post_init__(self) -> None:
+        resolve_name(self.executor)
+        if self.workers is not None and (
+            not isinstance(self.workers, int) or self.workers < 1
+        ):
+            raise TxConfigurationError(
+                f"workers must be a number from 1, not {self.workers!r}"
+            )
+        if self.max_queue is not None and (
+            type(self.max_queue) is not int or self.max_queue < 0
+        ):
+            raise TxConfigurationError(
+                f"max_queue must be a number from 0, not {self.max_queue!r}"
+            )
+        if self.max_calls is not None and (
+            type(self.max_calls) is not int or self.max_calls < 1
+        ):
+            raise TxConfigurationError(
+                f"max_calls must be a number from 1, not {self.max_calls!r}"
+            )
+        if type(self.log_bytes) is not int or self.log_bytes < 1:
+            raise TxConfigurationError(
+                f"log_bytes must be a number from 1, not {self.log_bytes!r}"
+            )
+        check_timeout(self.timeout)
+        if self.order not in _ORDERS:
+            raise TxConfigurationError(
+                f"unknown order {self.order!r}; there are: {', '.join(_ORDERS)}"
+            )
+        if self.rounds not in _ROUNDS:
+            raise TxConfigurationError(
+                f"unknown rounds {self.rounds!r}; there are: {', '.join(_ROUNDS)}"
+            )
+
+    @classmethod
+    def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:
+        """Return the options among `keywords`, and the rest.
+
+        ``TXLOOP_EXECUTOR``, ``TXLOOP_WORKERS`` and ``PYPYSTM``, the name of the log,
+        stand in for what is not given.
+        """
+        names = {field.name for field in fields(cls)}
+        given = {
+            name: value
+            for name, value in keywords.items()
+            if name in names and value is not None
+        }
+        rest = {name: value for name, value in keywords.items() if name not in names}
+        if "executor" not in given and os.environ.get("TXLOOP_EXECUTOR"):
+            given["executor"] = os.environ["TXLOOP_EXECUTOR"]
+        if "workers" not in given and os.environ.get("TXLOOP_WORKERS"):
+            text = os.environ["TXLOOP_WORKERS"]
+            if not text.isdecimal():
+                raise TxConfigurationError(f"TXLOOP_WORKERS is not a number: {text!r}")
+            given["workers"] = int(text)
+        if "log" not in given and os.environ.get("PYPYSTM"):
+            given["log"] = os.environ["PYPYSTM"]
+        return cls(**given), rest  # type: ignore[arg-type] # checked right after
+
+
+# Started before there was a loop, with the process that did it; at most one.
+_waiting: list[tuple[int, Executor]] = []
+
+
+def use_executor(executor: Executor) -> None:
+    """Let the next loop take `executor`, which has its workers already."""
+    _waiting.append((os.getpid(), executor))
+
+
+def take_executor(options: Options) -> Executor:
+    """Return the executor for a new loop: one started early, or a new one."""
+    if _waiting and _waiting[-1][1].name == resolve_name(options.executor):
+        starter, executor = _waiting.pop()
+        if starter == os.getpid():
+            return executor
+        executor.close()  # only our ends: its workers are another process's
+        _log.warning(
+            "txloop.start_workers() came before a fork (fork_processes, a daemon's): "
+            "this process starts workers of its own; call it after the fork"
+        )
+    return executor_named(options.executor, options.workers, options.max_calls)

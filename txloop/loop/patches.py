@@ -1,0 +1,205 @@
+"""Every patch: what of Tornado and of the standard library is replaced, and why.
+
+`PATCHES` and `MADE_BELOW` are the whole list. What takes the place of each stands in
+the module that needs it, and gets there by `patch`, which refuses all else.
+
+Not in the list: methods replaced on single objects (a handler, a stream), which go with
+these; and what `txloop.check.rehearsal` replaces while it rehearses a program, which
+serves nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from tornado import gen
+from tornado.ioloop import PeriodicCallback
+from tornado.platform.asyncio import AsyncIOMainLoop
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketProtocol
+
+from txloop.errors import TxInternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["MADE_BELOW", "PATCHES", "Patch", "PatchBelow", "extend", "patch"]
+
+_ANYTHING = "*args, **kwargs"
+
+
+class PatchBelow(NamedTuple):
+    """Replacements that a lower room makes.
+
+    Attributes:
+        what: What is replaced, in words.
+        by: The module of txloop that does it.
+        reason: Why nothing less will do.
+    """
+
+    what: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One replacement.
+
+    Attributes:
+        owner: The class or function of others that is changed.
+        name: What of it is replaced; or what is called to extend it.
+        takes: The parameters of what is replaced, as relied upon; None for others.
+        by: The module of txloop that has the replacement.
+        reason: Why nothing less will do.
+        stock: What stood there when this module was imported.
+    """
+
+    owner: object
+    name: str
+    takes: str | None
+    by: str
+    reason: str
+    stock: object = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stock", getattr(self.owner, self.name))
+
+
+PATCHES: tuple[Patch, ...] = (
+    # Loops
+    Patch(
+        AsyncIOMainLoop,
+        "__new__",
+        "cls, " + _ANYTHING,
+        "loop.ioloop",
+        "IOLoop.current() makes an AsyncIOMainLoop, whatever class is configured",
+    ),
+    *(
+        Patch(
+            PeriodicCallback,
+            name,
+            "self",
+            "loop.ioloop",
+            "in an attempt it would change, or ask, what may be a copy",
+        )
+        for name in ("is_running", "start", "stop")
+    ),
+    Patch(
+        gen.convert_yielded,
+        "register",
+        "cls, func",
+        "loop.ioloop",
+        "`yield function, args` in a coroutine is a transaction; it is only extended",
+    ),
+    # Requests
+    Patch(
+        Application,
+        "get_handler_delegate",
+        "self, request, target_class, target_kwargs, path_args, path_kwargs",
+        "web.delegate",
+        "what it returns serves a request; a marked one becomes a transaction",
+    ),
+    Patch(
+        Application,
+        "__init__",
+        "self, handlers, default_host, transforms, **settings",
+        "web.targets",
+        "workers know handlers by their applications, of which Tornado keeps no list",
+    ),
+    Patch(
+        Application,
+        "log_request",
+        "self, handler",
+        "web.noticing",
+        "handlers run in tasks, which pass no hook; each ends with its access log",
+    ),
+    Patch(
+        WebSocketProtocol,
+        "_run_callback",
+        "self, callback, " + _ANYTHING,
+        "web.noticing",
+        "what a WebSocket does has no access log, and begins with one of these",
+    ),
+    Patch(
+        RequestHandler,
+        "write",
+        "self, chunk",
+        "web.writing",
+        "it takes dicts, and refuses all else that becomes JSON",
+    ),
+    Patch(
+        RequestHandler,
+        "_template_loaders",
+        None,
+        "web.templates",
+        "debug mode compiles all templates for each request, and here for each attempt",
+    ),
+    # The standard library
+    Patch(
+        json.JSONEncoder,
+        "default",
+        "self, o",
+        "cells.encoding",
+        "all JSON encoding asks it, and only it, about what it does not know",
+    ),
+    Patch(
+        logging.Logger,
+        "handle",
+        "self, record",
+        "stm.log_capture",
+        "records of an attempt wait for its commit, before any filter or handler",
+    ),
+)
+"""What is replaced here and in the web room."""
+
+MADE_BELOW: tuple[PatchBelow, ...] = (
+    PatchBelow(
+        "the methods of asyncio's loops by which a loop is changed",
+        "executors.refusing",
+        "a forked worker has copies of loops that never run, and attempts must not use"
+        " them; in workers only",
+    ),
+    PatchBelow(
+        "threading.Thread.start; on PyPy the functions of os that raise no audit event",
+        "watch.outside",
+        "a guarded attempt has to be stopped before it acts, and an event of a thread"
+        " comes when there is one; in guarded processes only",
+    ),
+    PatchBelow(
+        "cloudpickle's search for the names of globals",
+        "executors.codec.by_value",
+        "PyPy's `dis` fails at variables of closures; on PyPy only",
+    ),
+)
+"""What rooms below replace by themselves, as they cannot know this one."""
+
+_rows = {(id(row.owner), row.name): row for row in PATCHES}
+
+
+def patch(owner: type, name: str, replacement: object) -> None:
+    """Put `replacement` in the place of something in the list.
+
+    Raises:
+        TxInternalError: if it is not in the list.
+    """
+    _check(owner, name)
+    setattr(owner, name, replacement)
+
+
+def extend(function: object, kind: type, implementation: Callable[..., object]) -> None:
+    """Let a `functools.singledispatch` function in the list take objects of a kind.
+
+    Raises:
+        TxInternalError: if it is not in the list.
+    """
+    _check(function, "register")
+    function.register(kind, implementation)  # type: ignore[attr-defined] # a singledispatch
+
+
+def _check(owner: object, name: str) -> None:
+    if (id(owner), name) not in _rows:
+        raise TxInternalError(f"{owner!r}.{name} is not in the list of patches")

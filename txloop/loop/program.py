@@ -1,0 +1,58 @@
+"""Running a program as Python itself would: what it finds in `sys` and `__main__`."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pkgutil
+import runpy
+import sys
+import types
+from importlib.machinery import SourceFileLoader
+from typing import TYPE_CHECKING
+
+from txloop.stm.origin import claim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["prepare", "run_file", "run_module"]
+
+
+def prepare(program: Sequence[str], *, is_module: bool) -> None:
+    """Make the program see the arguments and the path that Python would give it.
+
+    Args:
+        program: Its file, or its module's name, and its arguments.
+        is_module: Which of the two.
+    """
+    sys.argv[:] = program
+    if sys.flags.safe_path:
+        return  # nothing was put in front of the path
+    file = os.path.realpath(program[0])
+    sys.path[0] = os.getcwd() if is_module else os.path.dirname(file)
+
+
+def run_module(name: str) -> None:
+    """Run a module, as ``python -m`` does."""
+    claim(name)
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def run_file(file: str) -> None:
+    """Run a file, as ``python FILE`` does.
+
+    `runpy` would set ``sys.argv[0]`` to the absolute path, and Python does not.
+    """
+    path = os.path.join(os.getcwd(), file)
+    if path.endswith(".pyc") or pkgutil.get_importer(path) is not None:  # or an archive
+        runpy.run_path(file, run_name="__main__")
+        return
+    loader = SourceFileLoader("__main__", path)
+    code = loader.source_to_code(loader.get_data(path), path)
+    module = types.ModuleType("__main__")
+    module.__file__, module.__loader__ = path, loader
+    vars(module).update(__builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = module
+    claim("__main__")
+    exec(code, vars(module))

@@ -1,0 +1,142 @@
+"""The orderly end: stop accepting, finish what runs, leave no child, exit with 0."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from txloop.loop.connections import end_after_answers
+from txloop.loop.ports import (
+    HANDSHAKE_SECONDS,
+    Listener,
+    accept_and_close,
+    turn_newcomers_away,
+)
+
+if TYPE_CHECKING:
+    from txloop.engine.dispatcher import Dispatcher
+
+__all__ = ["drain_on_signals"]
+
+_POLL_SECONDS = 0.02
+
+LINGER_SECONDS = 1.0
+"""How long after SIGTERM a client may send another request on an open connection."""
+
+_log = logging.getLogger("txloop")
+
+
+class DrainableLoop(Listener, Protocol):
+    """What is asked of the loop that is to end."""
+
+    asyncio_loop: asyncio.AbstractEventLoop
+    dispatcher: Dispatcher
+    writers: set[int]
+
+    def shares_sockets(self) -> bool:
+        """Tell whether other processes listen on the very same sockets."""
+
+    def end(self) -> None:
+        """Stop the loop from within."""
+
+
+def drain_on_signals(loop: DrainableLoop, drain_seconds: float) -> None:
+    """Drain and end `loop` on SIGTERM and SIGINT; at once on the second one.
+
+    Only on the main thread, and only for signals that the program leaves to Python.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    drain = _Drain(loop, drain_seconds)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        loop.asyncio_loop.add_signal_handler(
+            signal.SIGTERM, drain.request, LINGER_SECONDS
+        )
+    if _is_pythons(signal.getsignal(signal.SIGINT)):
+        loop.asyncio_loop.add_signal_handler(signal.SIGINT, drain.request, 0.0)
+
+
+def _is_pythons(handler: object) -> bool:
+    # `asyncio.run` sets a method of its Runner, as a partial.
+    function = getattr(handler, "func", handler)
+    return function is signal.default_int_handler or (
+        getattr(function, "__module__", None) == "asyncio.runners"
+    )
+
+
+class _Drain:
+    """One loop's way to its end; used on the loop thread only.
+
+    ::
+
+        SIGTERM --> listening sockets: no newcomers, those in the queue, closed
+                --> requests: answered, each the last one on its connection;
+                    those that wait without a timeout when nothing else runs: refused
+                --> connections without a request: open for LINGER_SECONDS
+                --> end
+    """
+
+    def __init__(self, loop: DrainableLoop, drain_seconds: float) -> None:
+        self._loop = loop
+        self._drain_seconds = drain_seconds
+        self._deadline: float | None = None
+        self._close_at: float | None = None  # the listening sockets; None: closed
+        self._linger_until = 0.0
+
+    def request(self, linger_seconds: float) -> None:
+        if self._deadline is not None:  # asked twice: now
+            self._loop.end()
+            return
+        now = time.monotonic()
+        self._deadline = now + self._drain_seconds
+        self._linger_until = now + min(linger_seconds, self._drain_seconds)
+        self._close_at = now
+        if not self._loop.shares_sockets() and turn_newcomers_away(self._loop):
+            self._close_at += HANDSHAKE_SECONDS
+        self._loop.dispatcher.stop_waiting()
+        self._poll()
+
+    def _poll(self) -> None:
+        assert self._deadline is not None
+        now = time.monotonic()
+        if self._close_at is not None and now >= self._close_at:
+            accept_and_close(self._loop)
+            self._close_at = None
+        connections = end_after_answers(self._loop.asyncio_loop)
+        dispatcher = self._loop.dispatcher
+        busy = self._busy()
+        if not busy and connections.busy <= dispatcher.pending:
+            dispatcher.end_waits()  # nobody is left whom they could wait for
+        busy = busy or bool(connections.busy)
+        idle = connections.idle and now < self._linger_until
+        if busy or idle or self._close_at is not None:
+            if now < self._deadline:
+                self._loop.asyncio_loop.call_later(_POLL_SECONDS, self._poll)
+                return
+            if busy:
+                _log.warning(
+                    "ended with requests unanswered after %g s", self._drain_seconds
+                )
+        self._loop.end()
+
+    def _busy(self) -> bool:
+        return bool(
+            self._loop.dispatcher.busy
+            or self._loop.writers
+            or any(map(_is_request, asyncio.all_tasks(self._loop.asyncio_loop)))
+        )
+
+
+def _is_request(task: asyncio.Task[object]) -> bool:
+    """Tell whether a handler that runs as in stock Tornado has to answer yet."""
+    coroutine = task.get_coro()
+    if not getattr(coroutine, "__qualname__", "").endswith("._execute"):
+        return False
+    # The coroutine of a WebSocket lasts as long as it is open.
+    frame = getattr(coroutine, "cr_frame", None)
+    handler = None if frame is None else frame.f_locals.get("self")
+    return getattr(handler, "ws_connection", None) is None

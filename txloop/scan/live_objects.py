@@ -1,0 +1,156 @@
+"""What kind of thing a live object is.
+
+Objects are looked at with `type`, `is` and the methods of builtin types only, never
+through code of the program.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+import threading
+from functools import cached_property, partial
+from inspect import getattr_static
+from logging import Logger
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+from txloop.stm.immutability import CHANGEABLE, PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_Kind = TypeVar("_Kind")
+
+MUTATORS = frozenset(
+    [
+        *("__delitem__", "__iadd__", "__ior__", "__setitem__", "add", "append"),
+        *("appendleft", "clear", "difference_update", "discard", "extend"),
+        *("extendleft", "insert", "intersection_update", "move_to_end", "pop"),
+        *("popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort"),
+        *("subtract", "symmetric_difference_update", "update"),
+    ]
+)
+"""The methods by which the builtin containers change."""
+
+GETTERS = frozenset(["__getitem__", "get", "pop", "popleft", "setdefault"])
+"""Those that return an element."""
+
+METHODS = MUTATORS | GETTERS | {"items", "values"}
+"""Those whose name tells that an unknown object is such a container."""
+
+IMMUTABLE = (*PLAIN, frozenset)
+_HARMLESS = (
+    FunctionType,
+    BuiltinFunctionType,
+    MethodType,
+    ModuleType,
+    type,
+    Logger,
+    threading.local,
+    type(threading.Lock()),
+    type(threading.RLock()),
+    threading.Condition,
+    threading.Semaphore,
+)
+
+_INNER: Mapping[type, str] = MappingProxyType(
+    {
+        MethodType: "__func__",
+        staticmethod: "__func__",
+        classmethod: "__func__",
+        partial: "func",
+        cached_property: "func",
+        property: "fget",
+    }
+)
+"""Where what wraps a function keeps it."""
+
+
+class Unknown(enum.Enum):
+    """The object that is shared but cannot be looked at."""
+
+    UNKNOWN = enum.auto()
+
+
+UNKNOWN = Unknown.UNKNOWN
+
+
+def module_label(namespace: Mapping[str, object]) -> str:
+    """Return the module's name, for a script that of its file."""
+    name = str(namespace.get("__name__", "?"))
+    if name != "__main__":
+        return name
+    file = os.path.basename(str(namespace.get("__file__", name)))
+    return os.path.splitext(file)[0]
+
+
+def class_label(cls: type) -> str:
+    """Return the qualified name of the class with its module."""
+    module = sys.modules.get(cls.__module__)
+    home = cls.__module__ if module is None else module_label(module.__dict__)
+    return f"{home}.{cls.__qualname__}"
+
+
+def is_application(cls: type) -> bool:
+    """Return whether objects of the class are Tornado applications."""
+    return any(
+        each.__name__ == "Application" and each.__module__ == "tornado.web"
+        for each in cls.__mro__
+    )
+
+
+def is_container(cls: type) -> bool:
+    """Return whether objects of the class are containers of txloop."""
+    modules = (str(each.__module__) for each in cls.__mro__ if each is not Unknown)
+    return any(module.startswith("txloop.") for module in modules)
+
+
+def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
+    """Return whether the object is of one of the types.
+
+    Unlike `isinstance` it never asks the object, which may be a proxy that answers by
+    running code of the program.
+    """
+    return issubclass(type(thing), kinds)
+
+
+def is_plain(thing: object) -> bool:
+    """Return whether the object is a builtin container that can change."""
+    return has_type(thing, *CHANGEABLE) and not is_container(type(thing))
+
+
+def is_harmless(thing: object) -> bool:
+    """Return whether it matters to nobody that a worker has a copy of the object."""
+    return has_type(thing, *_HARMLESS)
+
+
+def is_iterator(thing: object) -> bool:
+    """Return whether `next` would change the object."""
+    return hasattr(type(thing), "__next__") and not is_container(type(thing))
+
+
+def functions_of(thing: object) -> tuple[FunctionType, ...]:
+    """Return the functions that a call of the object runs, wrappers first."""
+    found: list[FunctionType] = []
+    for _ in range(32):  # a chain that long goes round in a circle
+        if thing is None:
+            break
+        # PyPy's own functions are of this type too, but have no module.
+        if has_type(thing, FunctionType) and thing.__globals__ is not None:
+            found.append(thing)
+        name = next(
+            (name for kind, name in _INNER.items() if has_type(thing, kind)), None
+        )
+        if name is None:
+            thing = getattr_static(thing, "__wrapped__", None)
+        else:
+            thing = getattr(thing, name)
+    return tuple(found)

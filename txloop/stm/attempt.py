@@ -1,0 +1,399 @@
+"""One run of a transaction: what it read, what it would write, what it would do.
+
+It changes nothing that anybody else can see. An attempt belongs to the thread that runs
+it (see `txloop.stm.run`), which finds it with `current`.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar, Never
+
+from txloop.errors import (
+    BecomeInevitable,
+    Retrying,
+    TxError,
+    TxForgottenError,
+)
+from txloop.stm.container import Container, forgotten_message
+from txloop.stm.store import committed
+from txloop.stm.types import (
+    MISSING,
+    Cell,
+    Effect,
+    Key,
+    Outcome,
+    Retry,
+    Trace,
+    Unsendable,
+)
+from txloop.stm.variables import Variables
+from txloop.stm.write_set import KeyedWrites
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable, Collection, Hashable, Mapping
+
+__all__ = ["Attempt", "current", "make_current"]
+
+
+class Attempt:
+    """The reads, writes and effects of one run so far.
+
+    Attributes:
+        snapshot: The version that it reads.
+        speculative: Whether it may still be thrown away. An attempt on the loop
+            thread is not: nothing can interfere before its commit.
+        values: Cells whose value it read.
+        presences: Cells of which it learnt only whether the key was there.
+        item_reads: By list's number, how many single items of it were read.
+        views: By list's number, its contents, where it shows none to all who read.
+        spans: By list's number, the span of it that was read in slices: a cell, too.
+        writes: By container number, what it writes there.
+        abandoned: Why it has to start anew on the loop thread, or None.
+        warns: Whether the program should be told of that.
+        files: Those outside that it has read, where it is stopped before it changes
+            any; None where it may.
+        plead: Asks whether it may change some all the same, and why it would have to
+            stay on the loop thread otherwise; None where nobody hears that.
+        error_answered: Whether it raised and made the answer to that itself.
+        effects: What to run at commit.
+        variables: The context variables that effects find: as they are at the end.
+        records: Log records to emit at commit.
+        retrying: Whether it is given up until something that it read changes.
+        patience_seconds: The shortest timeout that it retried with, or None.
+        waited_seconds: How long its transaction has waited before.
+        alternatives: How many `or_else` have something else to try if it retries.
+        fixed: What happened that nobody could undo, so that it cannot retry, or None.
+        traced: Whether it notes where in the source things happen: `TracedAttempt`.
+    """
+
+    traced: ClassVar[bool] = False
+
+    __slots__ = (
+        "abandoned",
+        "alternatives",
+        "effects",
+        "error_answered",
+        "files",
+        "fixed",
+        "item_reads",
+        "patience_seconds",
+        "plead",
+        "presences",
+        "records",
+        "retrying",
+        "snapshot",
+        "spans",
+        "speculative",
+        "values",
+        "variables",
+        "views",
+        "waited_seconds",
+        "warns",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        snapshot: int,
+        speculative: bool,
+        context: contextvars.Context | None = None,
+    ) -> None:
+        """Begin one.
+
+        Args:
+            snapshot: The version that it reads.
+            speculative: Whether it may still be thrown away.
+            context: That in which it runs, where it does not travel; else it is copied.
+        """
+        self.snapshot = snapshot
+        self.speculative = speculative
+        self.values: set[Cell] = set()
+        self.presences: set[Cell] = set()
+        self.item_reads: dict[int, int] = {}
+        self.spans: dict[int, tuple[int, int]] = {}
+        self.views: dict[int, list[Any]] = {}
+        self.writes: dict[int, Any] = {}  # each container knows the class of its own
+        self.abandoned: str | None = None
+        self.warns = False
+        self.files: set[str] | None = None
+        self.plead: Callable[[Attempt, str], bool] | None = None
+        self.error_answered = False
+        self.effects: list[Effect] = []
+        self.variables = Variables(
+            contextvars.copy_context() if context is None else context
+        )
+        self.records: list[logging.LogRecord] = []
+        self.retrying = False
+        self.patience_seconds: float | None = None
+        self.waited_seconds = 0.0
+        self.alternatives = 0
+        self.fixed: str | None = None
+
+    def read(self, container: Container, key: Hashable) -> object:
+        """Return the value of a cell, or MISSING, and remember having read it."""
+        number = container._number
+        own = self.writes.get(number)
+        if own is not None and (own.cleared or key in own.values):
+            return own.values.get(key, MISSING)
+        value = committed.read_at(container, key, self.snapshot)
+        self.values.add((number, key))  # after it: see `condemn`
+        if value.__class__ is Unsendable or container._forgotten:
+            self.refuse(container, value)
+        return value
+
+    def has(self, container: Container, key: Hashable) -> bool:
+        """Tell whether a key is there, remembering no more than that."""
+        number = container._number
+        own = self.writes.get(number)
+        if own is not None and (own.cleared or key in own.values):
+            return own.values.get(key, MISSING) is not MISSING
+        value = committed.read_at(container, key, self.snapshot)
+        self.presences.add((number, key))
+        if container._forgotten:
+            self.refuse(container, None)
+        return value is not MISSING
+
+    def write(self, container: Container, key: Hashable, value: object) -> None:
+        """Set a cell for this attempt; MISSING deletes."""
+        own = self.writes.get(container._number) or self._own(container)
+        if value is MISSING:
+            own.deleted.add(key)
+        elif own.values.get(key) is MISSING:
+            del own.values[key]  # a key that comes back goes to the end
+        own.values[key] = value
+
+    def _own(self, container: Container) -> KeyedWrites:
+        own: KeyedWrites | None = self.writes.get(container._number)
+        if own is None:
+            if container._forgotten:
+                self.refuse(container, None)
+            own = self.writes[container._number] = KeyedWrites(container)
+        return own
+
+    def write_all(self, container: Container, values: Mapping[Any, object]) -> None:
+        """Set many cells for this attempt."""
+        if not values:
+            return
+        own = self._own(container)
+        if own.deleted or self.traced:
+            for key, value in values.items():
+                self.write(container, key, value)
+        else:
+            own.values.update(values)
+
+    def clear(self, container: Container) -> None:
+        """Delete whatever is there at the commit; nothing is read."""
+        if container._forgotten:
+            self.refuse(container, None)
+        own = self.writes[container._number] = KeyedWrites(container)
+        own.cleared = True
+
+    def contents(self, container: Container) -> dict[Hashable, object]:
+        """Return all keys and values in insertion order, remembered as one read."""
+        own: KeyedWrites | None = self.writes.get(container._number)
+        if own is not None and own.cleared:
+            return own.present()
+        found = committed.contents_at(container, self.snapshot)
+        self.values.add((container._number, Key.ALL))
+        if container._forgotten:
+            self.refuse(container, None)
+        if own is not None:
+            for key in own.deleted:
+                found.pop(key, None)
+            found.update(own.present())
+        if Unsendable.exist:
+            self._refuse_unsendable(container, [*found, *found.values()])
+        return found
+
+    def size(self, container: Container) -> int:
+        """Return the number of keys, remembering that their coming and going counts."""
+        own = self.writes.get(container._number)
+        if own is not None and own.cleared:
+            return len(own.present())
+        size = committed.size_at(container, self.snapshot)
+        if own is not None:
+            for key, value in own.values.items():
+                before = committed.read_at(container, key, self.snapshot)
+                size += (value is not MISSING) - (before is not MISSING)
+        self.values.add((container._number, Key.KEYS))
+        if container._forgotten:
+            self.refuse(container, None)
+        return size
+
+    def keys(self, container: Container) -> list[Hashable]:
+        """Return the keys in insertion order, remembering that they count."""
+        own = self.writes.get(container._number)
+        if own is not None and own.cleared:
+            return list(own.present())
+        found = committed.contents_at(container, self.snapshot)
+        self.values.add((container._number, Key.KEYS))
+        if container._forgotten:
+            self.refuse(container, None)
+        if Unsendable.exist:
+            self._refuse_unsendable(container, list(found))
+        if own is None:
+            return list(found)
+        keys = dict.fromkeys(key for key in found if key not in own.deleted)
+        keys.update(dict.fromkeys(own.present()))
+        return list(keys)
+
+    def _refuse_unsendable(self, container: Container, things: list[object]) -> None:
+        for thing in things:
+            if thing.__class__ is Unsendable:
+                self.refuse(container, thing)
+
+    def refuse(self, container: Container, value: object) -> Never:
+        """End this attempt at a value that did not travel, or a forgotten container."""
+        if isinstance(value, Unsendable):
+            self.abandon(f"it reads a value that does not pickle ({value.reason})")
+        raise TxForgottenError(forgotten_message(container))
+
+    def roll_back(self) -> None:
+        """Undo the writes and drop the effects; what was read and logged stays."""
+        self.writes.clear()
+        self.effects.clear()
+        self.forget_views()
+
+    def forget_views(self) -> None:
+        """Make containers ask again: what they show may be no longer so."""
+        committed.forget_views()
+        self.views.clear()
+
+    def condemn(self) -> None:
+        """End it at its next read; on any thread, where nobody waits for its answer.
+
+        What it reads from then on may be gone. It cannot tell: each read is noted when
+        it is done, and that fails.
+        """
+        self.values = self.presences = _Closed()
+        self.spans = _ClosedSpans()
+
+    def values_read(self) -> frozenset[Cell]:
+        """Return the cells of which it has learnt the value."""
+        return frozenset(self.values.union(self.spans.items()))
+
+    def forget_reads(self) -> None:
+        """Report no reads: what it returns is right, whatever was committed since."""
+        self.values.clear()
+        self.spans.clear()
+        self.presences.clear()
+
+    def abandon(self, reason: str) -> Never:
+        """Give this attempt up: its call has to start anew on the loop thread."""
+        self.abandoned = reason
+        raise BecomeInevitable(reason)
+
+    def stay(self, version: int) -> None:
+        """Make it one that is not thrown away: it goes on as if on the loop thread.
+
+        Args:
+            version: What it reads from now on; all that it has read is the same there.
+        """
+        self.snapshot = version
+        self.speculative = False
+        self.files = None
+
+    def retry(self, timeout_seconds: float | None) -> Never:
+        """Give this attempt up until something that it has read changes.
+
+        Raises:
+            TxError: if it must not run again, or if nothing could ever wake it.
+        """
+        given = (self.patience_seconds, timeout_seconds)
+        patience = min((one for one in given if one is not None), default=None)
+        if self.fixed is not None:
+            raise TxError(
+                f"retry() would run the transaction again, but {self.fixed}; call "
+                "retry() before that"
+            )
+        if patience is None and not (
+            self.alternatives or self.values or self.presences or self.spans
+        ):
+            raise TxError(
+                "retry() would wait for ever: the transaction has read nothing that "
+                "could change; read a container first, or give a timeout"
+            )
+        self.patience_seconds = patience
+        self.retrying = True
+        raise Retrying
+
+    def note_write(self, container: Container, keys: Collection[Hashable]) -> None:
+        """Note the line that writes; called where `traced`. No keys: all of it."""
+
+    def trace(self, worker: int) -> Trace | None:
+        """Return when and where it ran, where `traced`."""
+
+    def given_up(self, body_seconds: float, trace: Trace | None = None) -> Retry:
+        """Freeze what is known now, after `retry`."""
+        return Retry(
+            self.snapshot,
+            self.values_read(),
+            frozenset(self.presences),
+            self.patience_seconds,
+            body_seconds,
+            trace,
+        )
+
+    def written(self) -> tuple[tuple[Container, Hashable, Any], ...]:
+        """Return what it writes, in the order of the first write to each."""
+        return tuple(write for own in self.writes.values() for write in own.in_order())
+
+    def outcome(
+        self,
+        value: object,
+        error: BaseException | None,
+        body_seconds: float,
+        trace: Trace | None = None,
+    ) -> Outcome:
+        """Freeze what is known now; called in the context that the function left."""
+        if self.effects and self.variables.context is None:
+            self.variables.context = contextvars.copy_context()
+        return Outcome(
+            self.snapshot,
+            value,
+            error,
+            self.values_read(),
+            frozenset(self.presences),
+            self.written(),
+            tuple(self.effects),
+            tuple(self.records),
+            body_seconds,
+            self.error_answered,
+            trace,
+            frozenset(self.files or ()),
+        )
+
+
+class _Closed(set["Cell"]):
+    """The cells read by an attempt that must not read any more."""
+
+    def add(self, cell: Cell) -> Never:
+        raise BecomeInevitable("this attempt was cancelled")
+
+
+class _ClosedSpans(dict[int, tuple[int, int]]):
+    """The same of spans."""
+
+    def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
+        raise BecomeInevitable("this attempt was cancelled")
+
+
+class _Running(threading.local):
+    # Not a ContextVar: contexts are inherited by tasks that outlive the attempt.
+    attempt: Attempt | None = None
+
+
+_running = _Running()
+
+
+def current() -> Attempt | None:
+    """Return the attempt that this thread runs, or None outside a transaction."""
+    return _running.attempt
+
+
+def make_current(attempt: Attempt | None) -> None:
+    """Let this thread run `attempt` from now on, or none, whatever it ran before."""
+    _running.attempt = attempt

@@ -1,0 +1,178 @@
+"""What every piece of shared state is: a container of versioned cells.
+
+A container holds its own cells; the store changes them. This room knows what a cell is,
+what its change means to those who have read it, and how a container travels.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, ClassVar, TypeAlias
+
+from txloop.errors import TxForgottenError
+from txloop.stm.types import MISSING, Key
+from txloop.stm.versions import PLACE_BITS, Entry, value_at
+
+__all__ = [
+    "NEWEST",
+    "Container",
+    "Operation",
+    "Update",
+    "Write",
+    "forgotten_message",
+    "refer",
+    "same_stamp",
+]
+
+NEWEST = sys.maxsize
+"""The version that a commit finds and changes, and that unmarked code reads."""
+
+
+class Container:
+    """What every piece of shared state is: a numbered set of versioned cells.
+
+    Pickled, it is only its class and number; whoever unpickles it gets the container
+    of that number in the own process.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_cells",
+        "_changed",
+        "_forgotten",
+        "_number",
+        "_resized",
+        "_shuffled",
+        "_size",
+        "_view",
+    )
+
+    _cells: Any  # a dict or a `Row`; what is in a cell is told in `versions`
+    _number: int
+    _changed: int  # the newest version that wrote to it
+    _resized: int  # the newest version that inserted or deleted a key
+    _size: int  # the number of keys at the newest version
+    _shuffled: int  # the first place that the order of the cells does not tell, or 0
+    _forgotten: bool
+    _view: list[Any] | None  # the contents as this thread reads them just now
+    _find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
+
+    def _start(self, number: int) -> None:
+        """Take the number, and no contents."""
+        self._number = number
+        self._cells = {}
+        self._changed = 0
+        self._resized = 0
+        self._size = 0
+        self._shuffled = 0
+        self._forgotten = False
+        self._view = None
+
+    def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
+        """Return the newest change to a cell after `snapshot`, or 0.
+
+        Args:
+            key: The cell's key.
+            presence: Whether only the coming and going of the key counts.
+            snapshot: A version that is open.
+        """
+        if key is Key.ALL:
+            version = self._changed
+        elif key is Key.KEYS:
+            version = self._resized
+        else:
+            entry = self._cells.get(key, MISSING)
+            if type(entry) is not Entry:
+                return 0  # a cell that changes while a snapshot is open holds one
+            version = entry.version
+            if presence and entry.value is not MISSING:
+                version = entry.place >> PLACE_BITS
+        return version if version > snapshot else 0
+
+    def _stamp(self, key: Hashable, presence: bool) -> object:
+        """Return what differs if the cell has changed since: its value, or a number."""
+        if key is Key.ALL or key is Key.KEYS:
+            if not self._size:
+                return 0  # empty is empty, whatever was there meanwhile
+            return self._changed if key is Key.ALL else self._resized
+        value = value_at(self._cells.get(key, MISSING), NEWEST)
+        return value is not MISSING if presence else value
+
+    def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
+        """Return the value of a cell with what the program stored in it converted."""
+        return convert(value)
+
+    def _as_json(self) -> object:
+        """Return the contents as JSON has them, one level deep."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._forgotten:
+            raise TxForgottenError(forgotten_message(self))
+        return refer, (type(self), self._number)
+
+
+def refer(kind: type[Container], number: int) -> Container:
+    """Return the container of that number; an empty one where it is unknown yet."""
+    return Container._find(kind, number)
+
+
+Write: TypeAlias = tuple[Container, Hashable, object]
+"""A container, a cell's key and its new value; or any key and an `Operation`."""
+
+
+class Operation:
+    """A write that depends on what is there when it commits, and reads nothing.
+
+    Two of them on one container never conflict: each is applied to what the ones
+    before it left. A replica, which applies the same ones in the same order, comes to
+    the same contents. They are immutable and picklable.
+    """
+
+    __slots__ = ()
+
+    def cells(self, container: Any) -> Iterable[tuple[Hashable, object]]:
+        """Return the cells that change, with their new values."""
+        raise NotImplementedError
+
+    def mapped(self, convert: Callable[[object], object]) -> Operation:
+        """Return the same with each stored value converted."""
+        raise NotImplementedError
+
+
+class Update(Operation):
+    """Set many cells: one write, which travels as one dict."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: dict[Hashable, Any]) -> None:
+        self.items = items  # never changed
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Update, (self.items,)
+
+    def cells(self, container: Any) -> Iterable[tuple[Hashable, object]]:
+        """Return the cells with their values."""
+        return self.items.items()
+
+    def mapped(self, convert: Callable[[object], object]) -> Update:
+        """Return the same with each value converted."""
+        return Update({key: convert(value) for key, value in self.items.items()})
+
+
+def same_stamp(one: object, other: object) -> bool:
+    """Tell whether a cell is as it was when its stamp was taken.
+
+    Values compare by identity: they are immutable, and `==` may be anything.
+    """
+    return one is other or (type(one) is int is type(other) and one == other)
+
+
+def forgotten_message(container: Container) -> str:
+    """Say what became of a forgotten container and what to do."""
+    return (
+        f"this {type(container).__name__} was dropped: nothing in the loop's process "
+        "refers to it any more, only something that a worker kept between calls; keep "
+        "it in a module global or in another container"
+    )

@@ -1,0 +1,69 @@
+"""Logging inside an attempt: records wait for the commit, with the effects.
+
+A record of an aborted attempt never reaches a handler; one of a committed attempt
+reaches the program's handlers once, on the loop thread, filters included. All filters
+run there: one that counts, counts what happened. They find the context variables of the
+moment at which the record was made, and the text that it had then.
+
+What txloop itself has to say must never keep it from what it has to do: a handler that
+raises (no space is left on its disk) loses the record, and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import copy
+import logging
+from contextlib import suppress
+
+from txloop.stm.attempt import current
+from txloop.stm.immutability import CHANGEABLE, CONSTANTS
+from txloop.stm.types import Effect
+from txloop.stm.variables import Variables
+
+__all__ = ["emission", "handle"]
+
+_stock_handle = logging.Logger.handle
+
+_ours = logging.getLogger("txloop")
+
+_VARIABLES = "_txloop_variables"
+
+
+def handle(self: logging.Logger, record: logging.LogRecord) -> None:
+    """Keep what is logged inside an attempt; in the place of `Logger.handle`."""
+    attempt = current()
+    if attempt is not None:
+        _fix(record)
+        vars(record)[_VARIABLES] = Variables(
+            attempt.variables.base, contextvars.copy_context()
+        )
+        attempt.records.append(record)
+    elif self is _ours:
+        with suppress(Exception):  # nothing is left that could be told
+            _stock_handle(self, record)
+    else:
+        _stock_handle(self, record)
+
+
+def _fix(record: logging.LogRecord) -> None:
+    """Make a record independent of what its arguments may become."""
+    args = record.args
+    fixed = type(args) is tuple and all(type(one) in CONSTANTS for one in args)
+    if type(record.msg) is not str or (args and not fixed):
+        with suppress(Exception):  # they do not fit; the program's handlers will say so
+            record.msg, record.args = record.getMessage(), ()
+    for name, value in vars(record).items():
+        if type(value) in CHANGEABLE and name != "args":
+            with suppress(Exception):  # whatever the objects in it raise
+                setattr(record, name, copy.deepcopy(value))
+
+
+def emission(record: logging.LogRecord) -> Effect:
+    """Return what hands a record to its logger."""
+    variables = vars(record).pop(_VARIABLES, None)
+    return Effect(_emit, (record,), {}, record.name, variables)
+
+
+def _emit(record: logging.LogRecord) -> None:
+    logging.getLogger(record.name).handle(record)

@@ -1,0 +1,94 @@
+"""Which thread runs transactions: only one at a time, on any number of its loops.
+
+There is one store in a process, and it belongs to one thread. The first transaction of
+a loop claims it for the loop's thread; closing the loop gives it back. A claim is void
+when its thread has ended or its event loop is closed, whoever forgot to close what.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from txloop.errors import TxThreadError
+
+__all__ = ["NO_THREAD", "Claimant", "Owned", "claim", "recheck", "release"]
+
+NO_THREAD = 0
+"""The owner of a replica: no thread has this number, so none may write."""
+
+
+class Owned(Protocol):
+    """What is claimed: the store.
+
+    Attributes:
+        owner: The thread that alone may write; None before the first transaction, and
+            `NO_THREAD` in a replica.
+    """
+
+    owner: int | None
+
+
+class Claimant(Protocol):
+    """Who claims the store for its thread: a loop's dispatcher."""
+
+    def is_over(self) -> bool:
+        """Tell whether its event loop is closed, so that it cannot commit any more."""
+
+
+_lock = threading.Lock()  # guards the claims and the store's owner
+_claims: WeakKeyDictionary[Claimant, int] = WeakKeyDictionary()  # a registry
+
+
+def claim(claimant: Claimant, store: Owned) -> None:
+    """Make this thread the owner of the store, beside other loops of this thread.
+
+    Raises:
+        TxThreadError: if a loop of another thread has it, or this process is a worker.
+    """
+    if store.owner == NO_THREAD:
+        raise TxThreadError(
+            "this process is a worker, which runs the transactions of another process "
+            "and none of its own; call the function directly"
+        )
+    here = threading.get_ident()
+    with _lock:
+        _claims.pop(claimant, None)
+        _drop_void_claims()
+        for thread in _claims.values():
+            if thread != here:
+                raise TxThreadError(
+                    f"transactions run on one thread, and {_name_of(thread)} has them; "
+                    "close the loop there first, or hand the call over to it with its "
+                    "add_callback"
+                )
+        _claims[claimant] = here
+        store.owner = here
+
+
+def release(claimant: Claimant, store: Owned) -> None:
+    """Give back what was claimed; without a claim, do nothing."""
+    with _lock:
+        if _claims.pop(claimant, None) is not None:
+            store.owner = next(iter(_claims.values()), None)
+
+
+def _drop_void_claims() -> None:
+    alive = set(sys._current_frames())  # not the frames: ours is among them
+    for claimant, thread in list(_claims.items()):
+        if claimant.is_over() or thread not in alive:
+            del _claims[claimant]
+
+
+def recheck(store: Owned) -> None:
+    """Correct the owner of a store, whose loop may have gone without a word."""
+    with _lock:
+        _drop_void_claims()
+        store.owner = next(iter(_claims.values()), None)
+
+
+def _name_of(thread: int) -> str:
+    names = [one.name for one in threading.enumerate() if one.ident == thread]
+    return names[0] if names else f"thread {thread}"

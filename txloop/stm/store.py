@@ -1,0 +1,404 @@
+"""Committed state: the containers' cells, one integer version, and what changed when.
+
+A container holds its own cells, so that the garbage collector decides what is still
+in use; the `Store` knows the containers by number, gives out versions and keeps older
+values only as long as an open snapshot may read them. It belongs to the loop thread
+(in a worker: to the worker's only thread). Containers exist before any loop does, so
+there is one store in a process: `committed`.
+
+The chain of versions in a cell is multiversion concurrency control as in Bernstein and
+Goodman (1983); readers follow it without a lock because entries never change, except
+that `Store.trim` cuts off a tail which no snapshot can reach. A cell that no open
+snapshot can see change has no chain, only its value: see `versions`.
+
+Threads may read at an open snapshot while the owner installs and trims. They rely on
+single reads and writes of a dict, and its `copy`, being atomic, on their order being
+kept from one thread to the other, and on the owner to keep every key that an open
+snapshot has in its dict at every moment.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any, Protocol
+
+from txloop.errors import TxThreadError
+from txloop.stm.container import NEWEST, Container, Operation, Update, Write
+from txloop.stm.contents import contents_at, put, settle, update
+from txloop.stm.counting import counting_from
+from txloop.stm.ownership import NO_THREAD, recheck
+from txloop.stm.types import MISSING, Key
+from txloop.stm.versions import PLACE_BITS, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+__all__ = ["Clear", "Follower", "Store", "committed"]
+
+
+class Clear(Operation):
+    """Delete all keys that are there."""
+
+    __slots__ = ()
+
+    def cells(self, container: Container) -> list[tuple[Hashable, object]]:
+        """Return the keys that are there, each to be deleted."""
+        return [(key, MISSING) for key in contents_at(container, NEWEST)]
+
+    def mapped(self, convert: Callable[[object], object]) -> Clear:
+        """Return itself: it stores nothing."""
+        return self
+
+
+class Follower(Protocol):
+    """Who keeps replicas of the store up to date."""
+
+    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
+        """Take note of a commit; called on the thread that commits.
+
+        Args:
+            version: Its.
+            writes: Cells and their new values.
+            direct: Whether the code that runs just now has made the writes, rather than
+                a transaction that listeners are told of.
+        """
+
+    def dropped(self, number: int) -> None:
+        """Take note of a container's death; called on any thread, at any moment."""
+
+
+_FOREIGN = (
+    "shared state was changed by a thread that is not the loop's; change it in a "
+    "transaction, or on the loop by IOLoop.add_callback"
+)
+_IN_A_WORKER = (
+    "shared state was changed in a worker, but outside a transaction: by an "
+    "on_worker_start function, a thread, a finalizer or while a value was unpickled; "
+    "change it in a transaction, and keep what belongs to this process alone in plain "
+    "objects"
+)
+
+
+class _NumberedReference(weakref.ref[Container]):
+    __slots__ = ("number",)
+    number: int
+
+
+class Store:
+    """The committed versions of all containers of this process.
+
+    Attributes:
+        version: The newest version. Written last by `install`, so that a reader who
+            sees it sees all of its writes.
+        followers: Told of every commit and of every container that died.
+        kept: Containers that live although nothing here refers to them (a replica
+            keeps what the loop's process keeps), by number; None where that is not so.
+        owner: The thread that alone may write; None before the first transaction, and
+            `NO_THREAD` in a replica.
+        readers: Who runs attempts in other threads than the owner's; containers show
+            no views as long as there is anybody.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.followers: list[Follower] = []
+        self.kept: dict[int, Container] | None = None
+        self.owner: int | None = None
+        self.readers: set[object] = set()
+        self._reader = threading.get_ident()
+        self._views: set[int] = set()  # numbers: views keep nobody alive
+        self._dropped = self._drop  # one for all: each would be an object of its own
+        self._numbers = counting_from(1)
+        self._replicas = itertools.count(1)
+        self._references: dict[int, _NumberedReference] = {}
+        self._snapshots: dict[int, int] = {}
+        self._superseded: deque[tuple[int, Container, Hashable]] = deque()
+
+    # Containers
+
+    def adopt(self, container: Container, number: int | None = None) -> None:
+        """Give an empty `container` its cells and a number."""
+        own = next(self._numbers) if number is None else number
+        container._start(own)
+        reference = _NumberedReference(container, self._dropped)
+        reference.number = own
+        self._references[own] = reference
+        if self.kept is not None and number is not None:
+            self.kept[number] = container
+
+    def new_number(self) -> int:
+        """Return a number that this store, its replicas too, never gave out before."""
+        return next(self._numbers)
+
+    def find(self, number: int) -> Container | None:
+        """Return the living container of that number, or None."""
+        reference = self._references.get(number)
+        return None if reference is None else reference()
+
+    def containers(self) -> list[Container]:
+        """Return all living containers."""
+        living = [reference() for reference in list(self._references.values())]
+        return [container for container in living if container is not None]
+
+    def _drop(self, reference: weakref.ref[Container]) -> None:
+        # Without a global: at the end of the program, when most die, those are gone.
+        number: int = reference.number  # type: ignore[attr-defined] # it is a numbered one
+        # A container of the same number may have taken the place of the dead one.
+        if self._references.get(number) is reference:
+            del self._references[number]
+            self._views.discard(number)
+            for follower in self.followers:
+                follower.dropped(number)
+
+    def number_replica(self) -> int:
+        """Return a number for a new replica, which no other one ever had.
+
+        What replicas create is numbered by it, and may outlive the loop and the worker
+        of its time.
+        """
+        return next(self._replicas)
+
+    def become_replica(self, first_number: int) -> None:
+        """Turn this process's copy into a worker's: keep everything, number apart.
+
+        From then on it changes by `replay` and `load` only.
+        """
+        self.followers.clear()
+        self.owner = NO_THREAD
+        self._reader = threading.get_ident()
+        self.forget_views()
+        self.kept = {container._number: container for container in self.containers()}
+        self._numbers = counting_from(first_number)
+        self._snapshots.clear()
+        self.trim()
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Let go of containers that the loop's process has dropped."""
+        assert self.kept is not None
+        for number in numbers:
+            container = self.kept.pop(number, None)
+            if container is not None:
+                container._forgotten = True
+
+    # Reading
+
+    def read_at(self, container: Container, key: Hashable, version: int) -> object:
+        """Return the value of a cell at `version`, or MISSING."""
+        return value_at(container._cells.get(key, MISSING), version)
+
+    def contents_at(self, container: Container, version: int) -> dict[Hashable, Any]:
+        """Return the keys and values at `version`, in insertion order."""
+        return contents_at(container, version)
+
+    def size_at(self, container: Container, version: int) -> int:
+        """Return the number of keys at `version`."""
+        size = container._size  # before the next line: the owner sets it after that
+        if container._resized <= version:
+            return size
+        return len(contents_at(container, version))
+
+    def changed_since(
+        self, number: int, key: Hashable, presence: bool, snapshot: int
+    ) -> int:
+        """Return the newest change to a cell after `snapshot`, or 0 for none.
+
+        Args:
+            number: The container's number; one that is dead has not changed.
+            key: The cell's key.
+            presence: Whether only the coming and going of the key counts.
+            snapshot: A version that is open.
+        """
+        container = self.find(number)
+        if container is None:
+            return 0
+        return container._changed_since(key, presence, snapshot)
+
+    def stamp(self, number: int, key: Hashable, presence: bool) -> object:
+        """Return what to compare a cell by, later; see `same_stamp`."""
+        container = self.find(number)
+        return None if container is None else container._stamp(key, presence)
+
+    # Views
+
+    def show(self, container: Container, contents: list[Any]) -> bool:
+        """Let `contents` answer the reads of this thread until `forget_views`.
+
+        Only the thread that runs attempts may do that: the others would read what
+        they have not asked for, and an attempt of theirs would not know what it read.
+
+        Returns:
+            Whether they will.
+        """
+        owner = self.owner or self._reader
+        if self.readers or owner != threading.get_ident():
+            return False
+        container._view = contents
+        self._views.add(container._number)
+        return True
+
+    def forget_views(self) -> None:
+        """End all views: another attempt begins, or its reads count no more."""
+        while self._views:
+            container = self.find(self._views.pop())
+            if container is not None:
+                container._view = None
+
+    # Writing
+
+    def install(
+        self,
+        writes: Sequence[Write],
+        version: int | None = None,
+        direct: bool = True,
+    ) -> int:
+        """Make `writes` the next version and return it.
+
+        Args:
+            writes: Cells and their new values; MISSING deletes.
+            version: The number to give it; None for the next one.
+            direct: What followers are told of it; see there.
+
+        Raises:
+            TxThreadError: if another thread owns the store, or if it is a replica.
+        """
+        self._check_owner()
+        version = self.replay(writes, version)
+        for follower in self.followers:
+            follower.installed(version, writes, direct)
+        return version
+
+    def replay(self, writes: Sequence[Write], version: int | None = None) -> int:
+        """Do the same without asking which thread this is, nor telling followers.
+
+        By this a replica repeats the commits of the loop's process; no other code in
+        a worker may change it, or it would differ from all others.
+        """
+        if version is None:
+            version = self.version + 1
+        place = version << PLACE_BITS
+        for container, key, value in writes:
+            if not isinstance(value, Operation):
+                self._put(container, key, value, version, place)
+                place += 1
+            elif (
+                type(value) is not Update
+                or self._snapshots
+                or not update(container, value.items, version)
+            ):
+                for cell, new in value.cells(container):
+                    self._put(container, cell, new, version, place)
+                    place += 1
+        self.version = version
+        return version
+
+    def write(self, container: Container, key: Hashable, value: object) -> None:
+        """Make one write, which is no operation, the next version: the fastest way.
+
+        Raises:
+            TxThreadError: if another thread owns the store.
+        """
+        if self.followers:
+            self.install([(container, key, value)])
+            return
+        if self.owner is not None:
+            self._check_owner()
+        version = self.version + 1
+        self._put(container, key, value, version, version << PLACE_BITS)
+        self.version = version
+
+    def begin(self, container: Container, tell: Callable[[], Write]) -> None:
+        """Make the contents of a new container known, which it holds already.
+
+        They have no version. Whoever finds the container finds them in it, at whatever
+        snapshot: it cannot have been there before them, and they have never changed.
+
+        Args:
+            container: It must be a new one, made outside of any attempt.
+            tell: Returns the write that followers are told.
+
+        Raises:
+            TxThreadError: if another thread owns the store.
+        """
+        if self.owner is not None:
+            self._check_owner()
+        if self.followers:
+            self.version += 1
+            container._changed = self.version
+            writes = [tell()]
+            for follower in self.followers:
+                follower.installed(self.version, writes, direct=True)
+
+    def _check_owner(self) -> None:
+        if self.owner and self.owner != threading.get_ident():
+            recheck(self)  # not in a replica: the claims are of the loop's process
+        if self.owner is not None and self.owner != threading.get_ident():
+            raise TxThreadError(_FOREIGN if self.owner else _IN_A_WORKER)
+
+    def load(
+        self,
+        contents: Iterable[tuple[Container, dict[Hashable, Any]]],
+        version: int,
+    ) -> None:
+        """Replace what a replica knows of some containers; it is at `version` then."""
+        for container, items in contents:
+            container._cells.clear()
+            container._size = container._shuffled = 0
+            self.replay([(container, Key.ALL, Update(items))], version)
+        self.version = version
+
+    def _put(
+        self,
+        container: Container,
+        key: Hashable,
+        value: object,
+        version: int,
+        place: int,
+    ) -> None:
+        if put(container, key, value, version, place, bool(self._snapshots)):
+            self._superseded.append((version, container, key))
+
+    # Old versions
+
+    def open_snapshot(self, version: int | None = None) -> int:
+        """Keep a version readable until it is closed, and return it.
+
+        Args:
+            version: The newest one if None; or one that cannot be trimmed, because an
+                older one or itself is open.
+        """
+        if version is None:
+            version = self.version
+        self._snapshots[version] = self._snapshots.get(version, 0) + 1
+        return version
+
+    def close_snapshot(self, version: int) -> None:
+        """Give one `open_snapshot` back."""
+        self._snapshots[version] -= 1
+        if not self._snapshots[version]:
+            del self._snapshots[version]
+            self.trim()
+
+    def trim(self) -> None:
+        """Let go of the values that no open snapshot can read."""
+        superseded = self._superseded
+        oldest = min(self._snapshots) if self._snapshots else self.version
+        while superseded and superseded[0][0] <= oldest:
+            _, container, key = superseded.popleft()
+            settle(container, key, oldest)
+
+
+committed = Store()
+
+
+def _found_or_made(kind: type[Container], number: int) -> Container:
+    container = committed.find(number)
+    if container is None:
+        container = kind.__new__(kind)
+        committed.adopt(container, number)
+    return container
+
+
+Container._find = staticmethod(_found_or_made)

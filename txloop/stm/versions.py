@@ -1,0 +1,116 @@
+"""What is in a cell: a value, or the values that open snapshots may still read.
+
+Most cells hold their value and nothing else, so that a container of a million is one
+dict. A cell that changes while a snapshot is open holds an `Entry` instead: the newest
+of a chain, in which the value from before has version 0, as every snapshot that is open
+may read it. When no snapshot needs the chain any more, `settle` puts the value back::
+
+    value --put while a snapshot is open--> Entry -> ... -> Entry of version 0
+      ^                                       |
+      `---------------- settle ---------------'
+
+Whether a cell has changed since an open snapshot is then told by what it holds: a value
+has not.
+
+Another way was rejected: a second dict for the chains. Readers in other threads would
+have to look into both, and between these looks a cell may move from one to the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from txloop.stm.types import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+__all__ = [
+    "PLACE_BITS",
+    "Entry",
+    "Row",
+    "row_of",
+    "value_at",
+]
+
+PLACE_BITS = 32
+"""An insertion's place: the version that inserted, then the cell in that commit."""
+
+
+class Entry:
+    """One committed value of one cell, and the one before it.
+
+    Attributes:
+        version: The commit that wrote it; 0 for any before all open snapshots.
+        key: The key as it was inserted, if that is not the one in the dict: what came
+            back may be equal to what was deleted and yet look otherwise, as ``1`` and
+            ``True`` do. MISSING if it is.
+        value: What was written; MISSING if it was deleted.
+        place: When the key was inserted; 0 where only the dict's order tells.
+        older: The value before this one, as long as a snapshot may read it.
+    """
+
+    __slots__ = ("key", "older", "place", "value", "version")
+
+    def __init__(
+        self,
+        version: int,
+        key: Hashable,
+        value: object,
+        place: int,
+        older: Entry | None,
+    ) -> None:
+        self.version = version
+        self.key = key
+        self.value = value
+        self.place = place
+        self.older = older
+
+
+class Row(list[Any]):
+    """The cells of a container whose keys are known to its class, in a third of a dict.
+
+    It acts as a dict as far as the store asks; one that is not there holds MISSING.
+    """
+
+    __slots__ = ()
+
+    places: ClassVar[Mapping[Hashable, int]] = {}
+    empty: ClassVar[tuple[object, ...]] = ()  # what one is made from
+
+    def get(self, key: Hashable, default: object) -> Any:
+        """Return the cell of a key."""
+        place = self.places.get(key)
+        return default if place is None else self[place]
+
+    def __setitem__(self, key: Any, cell: object) -> None:
+        super().__setitem__(self.places[key], cell)
+
+    def __delitem__(self, key: Any) -> None:
+        super().__setitem__(self.places[key], MISSING)
+
+    def copy(self) -> dict[Hashable, Any]:  # type: ignore[override] # as a dict
+        """Return the cells that are there, by key."""
+        cells = zip(self.places, self, strict=True)
+        return {key: cell for key, cell in cells if cell is not MISSING}
+
+    def clear(self) -> None:
+        """Empty all cells."""
+        super().__setitem__(slice(None), self.empty)
+
+
+def row_of(keys: Iterable[Hashable]) -> type[Row]:
+    """Return the class of the rows that have these keys."""
+    places = {key: place for place, key in enumerate(keys)}
+    empty = (MISSING,) * len(places)
+    return type("Row", (Row,), {"__slots__": (), "places": places, "empty": empty})
+
+
+def value_at(cell: Any, version: int) -> object:
+    """Return the value that what is in a cell has at `version`, or MISSING."""
+    if type(cell) is not Entry:
+        return cell
+    entry: Entry | None = cell
+    while entry is not None and entry.version > version:
+        entry = entry.older
+    return MISSING if entry is None else entry.value

@@ -1,0 +1,66 @@
+"""What one attempt writes to one container, before it is committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from txloop.stm.container import Update
+from txloop.stm.store import Clear
+from txloop.stm.types import MISSING, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from txloop.stm.container import Container, Write
+
+__all__ = ["KeyedWrites", "OwnWrites"]
+
+_MANY = 32  # cells; as many are one write
+
+
+class OwnWrites(Protocol):
+    """What one attempt writes to one container."""
+
+    container: Container
+
+    def in_order(self) -> Iterator[Write]:
+        """Yield the writes as `Store.install` takes them."""
+
+    def copy(self) -> OwnWrites:
+        """Return the same, to go back to."""
+
+
+class KeyedWrites:
+    """The writes to a container whose cells have the keys of the program."""
+
+    __slots__ = ("cleared", "container", "deleted", "values")
+
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self.cleared = False  # before the values, which are all that is there then
+        self.values: dict[Hashable, object] = {}
+        self.deleted: set[Hashable] = set()  # at least for a while
+
+    def copy(self) -> KeyedWrites:
+        """Return the same, to go back to."""
+        copied = KeyedWrites(self.container)
+        copied.cleared = self.cleared
+        copied.values.update(self.values)
+        copied.deleted.update(self.deleted)
+        return copied
+
+    def present(self) -> dict[Hashable, object]:
+        """Return the keys and values that are written and not deleted again."""
+        return {key: new for key, new in self.values.items() if new is not MISSING}
+
+    def in_order(self) -> Iterator[Write]:
+        """Yield the writes as `Store.install` takes them."""
+        if self.cleared:
+            yield self.container, Key.ALL, Clear()
+        if len(self.values) > _MANY and not self.deleted:
+            yield self.container, Key.ALL, Update(self.values.copy())
+            return
+        for key, value in self.values.items():
+            if key in self.deleted and value is not MISSING:
+                yield self.container, key, MISSING
+            yield self.container, key, value

@@ -1,0 +1,277 @@
+"""Where the events of all loops of this process come together, and go from there.
+
+There is one hub in a process, as there is one store. `keep` and `recent` are for a live
+page: they need no file. All functions belong to the loop thread, except `keep`, which
+may also be called when the application is set up, before there is a loop.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import time
+import weakref
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from txloop.stmlog.c7_format import HEADER
+from txloop.stmlog.file import LogFile, forget_begun, open_log
+from txloop.stmlog.timeline import SETTLING_NS, MemoryLog, Timeline
+from txloop.stmlog.writer import Scribe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.engine.events import Listener
+    from txloop.executors.protocol import Executor, Running
+
+__all__ = ["Hub", "connect", "hub", "keep", "recent"]
+
+T = TypeVar("T")
+
+_MAIN = os.getpid()
+"""The process that has imported this; those forked from it have another number."""
+
+_FOREVER = 1 << 63
+_MINUTE_NS = 60_000_000_000
+_SECOND_NS = 1_000_000_000
+
+
+class Source(Protocol):
+    """Whose events are logged: the scribe of one loop."""
+
+    def catch_up(self, until: int) -> None:
+        """Add what is certain of the time before `until`."""
+
+    def retire(self) -> None:
+        """Listen no more: nobody takes what happens."""
+
+
+class Hub:
+    """The timeline of this process and whoever takes it.
+
+    Attributes:
+        timeline: Where scribes put what happens.
+    """
+
+    def __init__(self) -> None:
+        self.timeline = Timeline()
+        self._sources: list[Source] = []
+        self._memory: MemoryLog | None = None
+        self._unasked_ns: int | None = None  # how long nobody may ask for the memory
+        self._asked_ns = 0  # when somebody did
+        self._files: dict[str, LogFile] = {}
+        self._loops: list[tuple[weakref.ref[Any], Callable[[Any], object]]] = []
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody takes what happens."""
+        return self._memory is not None or bool(self._files)
+
+    def keep(self, kept_ns: int, unasked_ns: int | None = None) -> None:
+        """Keep at least so much in memory from now on.
+
+        Args:
+            kept_ns: Of how long.
+            unasked_ns: Until nobody has asked for it for so long, None for always.
+        """
+        self._asked_ns = time.monotonic_ns()
+        if self._memory is not None:
+            self._memory.kept_ns = max(kept_ns, self._memory.kept_ns)
+            if self._unasked_ns is not None:
+                self._unasked_ns = unasked_ns
+            return
+        self._memory, self._unasked_ns = MemoryLog(kept_ns), unasked_ns
+        self._wake()
+
+    def open(self, name: str, most_bytes: int) -> None:
+        """Write to a file from now on; the same one again changes nothing.
+
+        Args:
+            name: The file. With a ``+`` at its end, forked processes write, too, each
+                to its own ``NAME.fork<PID>``; otherwise they do not.
+            most_bytes: How long it may become before it is rotated.
+        """
+        if name not in self._files:
+            file = open_log(name, most_bytes, is_fork=os.getpid() != _MAIN)
+            if file is not None:
+                self._files[name] = file
+                self._wake()
+
+    def when_wanted(self, loop: T, begin: Callable[[T], object]) -> None:
+        """Call `begin` with `loop` when anybody takes what happens: now, or later.
+
+        It may be called again while that is so.
+        """
+        self._loops = [one for one in self._loops if one[0]() is not None]
+        self._loops.append((weakref.ref(loop), begin))
+        if self.wanted:
+            begin(loop)
+
+    def _wake(self) -> None:
+        for reference, begin in self._loops:
+            loop = reference()
+            if loop is not None:
+                begin(loop)
+
+    def enter(self, source: Source) -> None:
+        """Let a scribe take part."""
+        self._sources.append(source)
+
+    def leave(self, source: Source) -> None:
+        """Write all that it knows; after the last one, close the files."""
+        self.flush(settling_ns=0)
+        if source in self._sources:
+            self._sources.remove(source)
+        if not self._sources:
+            self._close_files()
+
+    def close(self) -> None:
+        """Write what there is, and close the files: this process ends."""
+        if self._files:
+            self.flush(settling_ns=0)
+            self._close_files()
+
+    def _close_files(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def flush(self, settling_ns: int = SETTLING_NS) -> None:
+        """Write what is older than `settling_ns`."""
+        until = time.monotonic_ns() - settling_ns
+        for source in self._sources:
+            source.catch_up(until)
+        # At the end, to the last nanosecond: two events of a thread are never at once.
+        last, block = self.timeline.take(until if settling_ns else _FOREVER)
+        forgotten = self._is_forgotten()
+        if forgotten:
+            self._memory = None
+        if block and self._memory is not None:
+            self._memory.write(last, block)
+        if block:
+            for file in self._files.values():
+                file.write(block)
+        if forgotten or any(file.ended for file in self._files.values()):
+            self._drop_ended()
+
+    def _is_forgotten(self) -> bool:
+        if self._memory is None or self._unasked_ns is None:
+            return False
+        return time.monotonic_ns() - self._asked_ns > self._unasked_ns
+
+    def _drop_ended(self) -> None:
+        self._files = {
+            name: file for name, file in self._files.items() if not file.ended
+        }
+        if not self.wanted:
+            sources, self._sources = self._sources, []
+            for source in sources:
+                source.retire()
+
+    def recent(self, kept_ns: int) -> bytes:
+        """Return a log of the last time."""
+        self._asked_ns = time.monotonic_ns()
+        self.flush()
+        if self._memory is None:
+            return HEADER
+        return self._memory.since(time.monotonic_ns() - kept_ns)
+
+    def abandon(self) -> None:
+        """Begin anew in a forked process: all that was so far is the parent's."""
+        for file in self._files.values():
+            file.abandon()
+        forget_begun()
+        self.__init__()  # type: ignore[misc] # anew
+
+
+hub = Hub()
+atexit.register(hub.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=hub.abandon)
+
+
+def keep(minutes: float = 5.0, unasked_minutes: float | None = None) -> None:
+    """Keep the log of the last minutes in memory, for `recent`.
+
+    Call it when the application is set up, or on the loop thread at any time; the loops
+    of this process are logged from then on, and lines of the source are recorded, which
+    costs transactions a little. Calling it again changes nothing, except that more
+    minutes count. At most 32 MB are kept, the newest.
+
+    Args:
+        minutes: How many.
+        unasked_minutes: It ends when nobody has called `recent` for so long; None, from
+            whomever, lets it go on as long as the program.
+    """
+    unasked_ns = None
+    if unasked_minutes is not None:
+        unasked_ns = round(unasked_minutes * _MINUTE_NS)
+    hub.keep(round(minutes * _MINUTE_NS), unasked_ns)
+
+
+def recent(seconds: float = 300.0) -> bytes:
+    """Return the log of the last `seconds`, whole blocks of about half a second.
+
+    It is a complete stm.log in the C7 format, header and all, as ``PYPYSTM=stm.log``
+    writes it: only its header if nothing has happened or nobody has called `keep`. What
+    happened in the last half second is not in it yet. Loop thread only; it takes about
+    as long as copying the bytes does.
+    """
+    return hub.recent(round(seconds * _SECOND_NS))
+
+
+class Reactor(Protocol):
+    """What is needed of the event loop."""
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], /, *args: object
+    ) -> object:
+        """Call `callback` after `delay` seconds."""
+
+
+class Dispatching(Protocol):
+    """What is needed of a dispatcher."""
+
+    executor: Executor
+    traces: bool
+
+    @property
+    def reactor(self) -> Reactor:
+        """The running event loop."""
+
+    def is_over(self) -> bool:
+        """Tell whether it runs no more transactions."""
+
+    def trace(self, listener: Listener) -> None:
+        """Tell `listener` of what happens, too, and trace all calls from now on."""
+
+    def untrace(self, listener: Listener) -> None:
+        """Undo `trace`."""
+
+    def running(self) -> list[tuple[int, Running]]:
+        """Return what runs away from the loop thread, by transaction's number."""
+
+
+def connect(dispatcher: Dispatching, name: str | None, most_bytes: int) -> None:
+    """Log what a dispatcher does, now or as soon as anybody wants that.
+
+    Args:
+        dispatcher: Of a loop that has not run yet.
+        name: The file to write, as in ``PYPYSTM``, or None.
+        most_bytes: How long that may become before it is rotated.
+    """
+    if name:
+        hub.open(name, most_bytes)
+    hub.when_wanted(dispatcher, _begin)
+
+
+def _begin(dispatcher: Dispatching) -> None:
+    if dispatcher.is_over() or dispatcher.traces:
+        return
+    executor = dispatcher.executor
+    # The serial executor has no place but the loop thread, which is its one worker.
+    away = not math.isinf(executor.transport_seconds)
+    home = executor.workers + 1 if away else 1
+    reactor = dispatcher.reactor
+    dispatcher.trace(Scribe(hub, dispatcher, home, reactor.call_later))

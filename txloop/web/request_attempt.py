@@ -1,0 +1,303 @@
+"""One attempt of a request: a fresh handler's run against a recorder."""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import types
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tornado.web import Finish, RequestHandler
+
+from txloop.errors import TxInternalError
+from txloop.stm.attempt import Attempt, current
+from txloop.stm.variables import Named, named
+from txloop.watch import ROOTS_OF
+from txloop.web.frozen import FrozenRequest
+from txloop.web.leftovers import Leftovers
+from txloop.web.reached import roots_of_request
+from txloop.web.templates import reset_caches
+from txloop.web.writing import FRAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+
+    from tornado.httputil import HTTPServerRequest
+    from tornado.web import Application
+
+    from txloop.web.recorder import Recorder
+    from txloop.web.targets import Target
+
+__all__ = ["Response", "arrived", "run_in_place", "run_request"]
+
+
+def _nothing() -> None:
+    pass
+
+
+_WAITING = ("_log", "on_finish", "_break_cycles")
+
+
+class Response:
+    """What a handler answered; it goes to the client at commit.
+
+    Attributes:
+        recorder: Holds the response.
+        handler: The handler object, where this is the process that ran it.
+        context: The context in which it ran, where this is the process.
+        target: Where the request went, if the program looks at the handler after the
+            response.
+        before: The request and a copy of the context as they were then, if so.
+        leftovers: What the handler left behind, if so, where it ran elsewhere.
+        variables: Context variables that it set, where it ran elsewhere.
+        rest: What is still to run, where the handler waits for something.
+    """
+
+    def __init__(self, recorder: Recorder, handler: RequestHandler | None) -> None:
+        self.recorder = recorder
+        self.handler = handler
+        self.context: contextvars.Context | None = None
+        self.target: Target | None = None
+        self.before: tuple[HTTPServerRequest, contextvars.Context] | None = None
+        self.leftovers: Leftovers | None = None
+        self.variables: Named = {}
+        self.rest: Coroutine[object, object, None] | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        leftovers, variables = self.leftovers, self.variables
+        if self.before is not None and self.context is not None:
+            assert self.handler is not None
+            assert self.target is not None
+            request, context = self.before
+            leftovers = Leftovers.of(self.handler, request, self.target)
+            variables = named(self.context, context)
+        return arrived, (self.recorder, leftovers, variables)
+
+
+def arrived(
+    recorder: Recorder, leftovers: Leftovers | None, variables: Named
+) -> Response:
+    """Return a response that was made elsewhere."""
+    response = Response(recorder, None)
+    response.leftovers = leftovers
+    response.variables = variables
+    return response
+
+
+def run_request(
+    target: Target,
+    frozen: FrozenRequest,
+    path_args: tuple[bytes, ...],
+    path_kwargs: tuple[tuple[str, bytes], ...],
+    commits_on: tuple[type[BaseException], ...],
+    watched: bool,
+) -> Response:
+    """Run a handler through Tornado's ``_execute``; called inside an attempt.
+
+    Args:
+        target: Its application, class and constructor's arguments.
+        frozen: The request.
+        path_args: Matched by the route, as Tornado passes them.
+        path_kwargs: Likewise, as items.
+        commits_on: The exceptions that do not undo the handler's writes.
+        watched: Whether the program looks at the handler after the response.
+    """
+    attempt = current()
+    if attempt is None:
+        raise TxInternalError("a request's body outside an attempt")
+    try:
+        frozen = frozen.for_attempt(attempt.speculative)
+    except Exception as error:  # whatever the objects in it raise
+        attempt.abandon(f"its request cannot be copied ({error})")
+    context = contextvars.copy_context()
+    kept = watched and attempt.speculative
+    before = (frozen.before(), context.copy()) if kept else None
+    request, recorder = frozen.open()
+    try:
+        response = context.run(
+            _run_handler,
+            attempt,
+            target,
+            request,
+            recorder,
+            path_args,
+            dict(path_kwargs),
+            (Finish, *commits_on),
+        )
+    finally:
+        if attempt.retrying:
+            frozen.restore()
+    if attempt.speculative:
+        assert response.handler is not None
+        RequestHandler._break_cycles(response.handler)
+        response.target, response.before = target, before
+    response.context = attempt.variables.context = context
+    return response
+
+
+setattr(run_request, ROOTS_OF, roots_of_request)
+
+
+def run_in_place(
+    destination: Destination,
+    request: HTTPServerRequest,
+    path_args: Sequence[bytes],
+    path_kwargs: Mapping[str, bytes],
+    commits_on: tuple[type[BaseException], ...],
+) -> Response:
+    """Do the same where the request has arrived, in the context of its attempt."""
+    attempt = current()
+    if attempt is None:
+        raise TxInternalError("a request's body outside an attempt")
+    frozen = FrozenRequest(request)
+    request, recorder = frozen.open()
+    try:
+        response = _run_handler(
+            attempt,
+            destination,
+            request,
+            recorder,
+            path_args,
+            path_kwargs,
+            (Finish, *commits_on),
+        )
+    finally:
+        if attempt.retrying:
+            frozen.restore()
+    response.context = attempt.variables.base
+    return response
+
+
+class Destination(Protocol):
+    """Where a request goes: a `Target`, or what Tornado has found for it."""
+
+    application: Application
+    handler_class: type[RequestHandler]
+
+    @property
+    def handler_kwargs(self) -> Mapping[str, object]: ...
+
+
+def _run_handler(
+    attempt: Attempt,
+    destination: Destination,
+    request: HTTPServerRequest,
+    recorder: Recorder,
+    path_args: Sequence[bytes],
+    path_kwargs: Mapping[str, bytes],
+    commits_on: tuple[type[BaseException], ...],
+) -> Response:
+    application = destination.application
+    reset_caches(application.settings)
+    kwargs: Mapping[str, Any] = destination.handler_kwargs
+    handler = destination.handler_class(application, request, **kwargs)
+    attributes = vars(handler)  # the class may have a `__setattr__` of its own
+    # What `finish` calls after the response waits for the commit.
+    for name in _WAITING:
+        attributes[name] = _nothing
+    attributes["_handle_request_exception"] = functools.partial(
+        _handle_exception, handler, attempt, recorder, commits_on
+    )
+    verb = handler.request.method.lower()
+    attributes[verb] = functools.partial(
+        _run_verb, getattr(handler, verb), recorder, request
+    )
+    response = Response(recorder, handler)
+    transforms = [transform(request) for transform in application.transforms]
+    execution = handler._execute(transforms, *path_args, **path_kwargs)
+    try:
+        awaited = execution.send(None)
+    except StopIteration:
+        if attempt.speculative and not recorder.finished:
+            attempt.abandon("it leaves its response to be finished later")
+    else:
+        if attempt.speculative or attempt.retrying:
+            execution.close()
+        if attempt.speculative:
+            attempt.abandon("it waits for something")
+        response.rest = _go_on(execution, awaited)
+    finally:
+        for name in (*_WAITING, "_handle_request_exception", verb):
+            del attributes[name]
+        # Leave no cyclic garbage.
+        if attempt.abandoned is not None or attempt.retrying:
+            RequestHandler._break_cycles(handler)
+            recorder.set_close_callback(None)
+    return response
+
+
+def _run_verb(
+    function: Callable[..., object],
+    recorder: Recorder,
+    request: HTTPServerRequest,
+    /,
+    *args: str,
+    **kwargs: str,
+) -> object:
+    result = function(*args, **kwargs)
+    if result is None:
+        recorder.settle(request)
+    return result
+
+
+_OUR_FRAMES = FRAMES | {_run_verb.__code__}
+
+
+def _as_in_stock(error: BaseException) -> None:
+    """Take out of tracebacks, which a client may see, what is not there in Tornado."""
+    errors = [error]
+    for one in errors:  # it grows
+        entry = one.__traceback__
+        while entry is not None and entry.tb_next is not None:
+            if entry.tb_next.tb_frame.f_code in _OUR_FRAMES:
+                entry.tb_next = entry.tb_next.tb_next
+            else:
+                entry = entry.tb_next
+        for other in (one.__cause__, one.__context__):
+            if other is not None and all(other is not one for one in errors):
+                errors.append(other)
+
+
+def _handle_exception(
+    handler: RequestHandler,
+    attempt: Attempt,
+    recorder: Recorder,
+    commits_on: tuple[type[BaseException], ...],
+    error: BaseException,
+) -> None:
+    """Undo the writes, then let Tornado make the error's response."""
+    _as_in_stock(error)
+    attempt.error_answered = not isinstance(error, Finish)
+    if not isinstance(error, commits_on):
+        attempt.roll_back()
+        if handler._headers_written and not (recorder.released or recorder.refused):
+            # What was undone must not be answered as done.
+            recorder.clear()
+            handler._finished = handler._headers_written = False
+            handler._transforms = [
+                transform(handler.request)
+                for transform in handler.application.transforms
+            ]
+    RequestHandler._handle_request_exception(handler, error)
+
+
+async def _go_on(execution: Coroutine[object, object, None], awaited: object) -> None:
+    """Go on with a coroutine that has run up to its first await, in a task."""
+    await _rest_of(execution, awaited)
+
+
+@types.coroutine
+def _rest_of(
+    execution: Coroutine[object, object, None], awaited: object
+) -> Generator[object, object, None]:
+    while True:
+        try:
+            sent = yield awaited
+        except BaseException as error:  # a cancellation is the coroutine's to handle
+            step = functools.partial(execution.throw, error)
+        else:
+            step = functools.partial(execution.send, sent)
+        try:
+            awaited = step()
+        except StopIteration:
+            return
