@@ -137,7 +137,11 @@ class Machines(RuleBasedStateMachine):
 
     def check_turn(self, transaction: Transaction) -> None:
         """Nothing commits past an inevitable one, or past one before it in order."""
-        assert self.granting or self.machine.turns.inevitable is None
+        inevitable = self.machine.turns.inevitable
+        if inevitable is not None and not self.granting:
+            assert transaction.call.ordered
+            assert inevitable.call.ordered
+            assert transaction.number < inevitable.number
         if transaction.call.ordered:
             before = [
                 one
@@ -420,6 +424,38 @@ def test_a_barrier_does_not_keep_back_one_that_others_of_the_round_wait_for():
     assert [] == machine.handle(Answered(second, Outcome(1)))
     assert [first] == machine.begin_round()
     machine.handle(Placed(first, here=False))
+    assert [Validate(first)] == machine.handle(Answered(first, Outcome(1)))
+    machine.handle(Valid(first))
+    assert [Validate(second)] == machine.step()
+
+
+def test_one_that_is_woken_goes_before_an_inevitable_one_after_it_in_the_order():
+    """It would have been held back by the one that has to wait for it."""
+    # GIVEN one in order that waits for a change, and a later one that is inevitable
+    machine = Machine(reporter(), WORKERS)
+    first, second = (
+        Transaction(number, Call(print, ordered=True), Profile("ann"), lambda *_: None)
+        for number in (1, 2)
+    )
+    machine.handle(RunsHere(first))
+    machine.handle(RanHere(first, Retry(1)))
+    first.waiting_since = 1.0
+    machine.handle(Submitted(second))
+    (begun,) = machine.begin_round()
+    machine.handle(Placed(begun, here=False))
+    for _ in range(MOST_CONFLICTS):
+        machine.handle(Answered(second, Outcome(1)))
+        machine.handle(Conflicting(second, Conflict(CELLS[0], 1, 2)))
+    assert [Send(second, urgent=True)] == machine.step()
+
+    # WHEN
+    machine.handle(Woken(first, timed_out=False))
+    (begun,) = machine.begin_round()
+    machine.handle(Placed(begun, here=False))
+
+    # THEN
+    assert [] == machine.handle(Answered(second, Outcome(1)))
+    assert machine.step() is None
     assert [Validate(first)] == machine.handle(Answered(first, Outcome(1)))
     machine.handle(Valid(first))
     assert [Validate(second)] == machine.step()

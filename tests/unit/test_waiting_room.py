@@ -98,7 +98,7 @@ def test_when_its_timer_rings_it_has_waited_long_enough(room, loop, late):
 
     # THEN
     assert ([one], 0) == (late, len(room))
-    assert 100.0 == one.call.waited_seconds
+    assert 100.0 == one.waited_seconds
     assert 0 < loop.timers[0].seconds <= 100
 
 
@@ -113,7 +113,7 @@ def test_a_wake_up_stops_the_timer(room, loop):
 
     # THEN
     assert ([one], True) == (woken, loop.timers[0].cancelled)
-    assert 0 <= one.call.waited_seconds < 60
+    assert 0 <= one.waited_seconds < 60
 
 
 def test_the_second_wait_ends_when_the_first_would_have(room, loop):
@@ -130,7 +130,7 @@ def test_the_second_wait_ends_when_the_first_would_have(room, loop):
     room.enter(one, reading(variable, 100.0))
 
     # THEN
-    waited, waits = one.call.waited_seconds, loop.timers[1].seconds
+    waited, waits = one.waited_seconds, loop.timers[1].seconds
     assert 40 <= waited
     assert 0 < waits <= 100 - waited
 
@@ -170,7 +170,7 @@ def test_at_the_end_all_timeouts_pass_at_once(room, loop, late):
 
     # THEN
     assert [impatient, newcomer] == late
-    assert [math.inf] * 2 == [one.call.waited_seconds for one in late]
+    assert [math.inf] * 2 == [one.waited_seconds for one in late]
     assert loop.timers[0].cancelled
 
 

@@ -75,6 +75,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
 
+_MOST_WOKEN = 64
+"""So many run one after another, each woken by the last one, in one iteration."""
+
 _log = logging.getLogger("txloop")
 
 
@@ -146,6 +149,7 @@ class Dispatcher(ShortWay):
         if faults is not None:
             _log.warning("faults happen on purpose, TXLOOP_FAULTS says: %s", faults)
         self._draining = False
+        self._woken = 0  # since the loop has looked around
         self._helping = False
 
     def is_over(self) -> bool:
@@ -343,7 +347,7 @@ class Dispatcher(ShortWay):
         self.executor.run([self._work(*send) for send in sends])
 
     def _work(self, transaction: Transaction, urgent: bool) -> Work:
-        profile, call = transaction.profile, transaction.call
+        profile, call = transaction.profile, transaction.call_now()
         if call.guarded:
             note_changes()
         estimate = profile.estimate()
@@ -358,11 +362,11 @@ class Dispatcher(ShortWay):
     def _run_here(self, action: RunHere) -> None:
         """Run it on this thread, where nothing can interfere."""
         transaction = action.transaction
-        if transaction.waiting_since is None and self._may_run_now():
+        if self._may_run_now():
             self._run_short(transaction)
             return
         with self._placement.watching(transaction.profile):
-            answer = run_here(transaction.call)
+            answer = run_here(transaction.call_now())
         if self.closed:  # by the body: it has been answered
             return
         self._holds.ran_here(transaction.profile, transaction.call)
@@ -489,23 +493,37 @@ class Dispatcher(ShortWay):
         """Run effects, and what had to wait, until nothing more can be done."""
         if self._draining or not (self.machine.open or self._effects):
             return
-        self._draining = True
+        self._draining = self._room.attended = True
+        self._woken = 0
         try:
             while self._effects.run_next() or self._step():
                 pass
         finally:
-            self._draining = False
+            self._draining = self._room.attended = False
 
     def _step(self) -> bool:
         if self.closed:
             return False
         if self._room.changed:
-            for transaction in self._room.wake(self._most_awake):
-                self.handle(Woken(transaction, timed_out=False))
+            self._wake()
         actions = self.machine.step()
         for action in actions or ():
             self._do(action)
         return actions is not None
+
+    def _wake(self) -> None:
+        """Let those go on for which something has changed: what is short, at once.
+
+        Each may wake the next one; after some the loop has to look around first.
+        """
+        for transaction in self._room.wake(self._most_awake):
+            self._woken += 1
+            here = (
+                self._woken <= _MOST_WOKEN
+                and self._may_run_now()
+                and self._placement.decide_stay(transaction.profile, alone=True)
+            )
+            self.handle(Woken(transaction, timed_out=False, here=here))
 
     # The end
 

@@ -180,16 +180,18 @@ class Machine:
         return []
 
     def _placed(self, transaction: Transaction, placed: Placed) -> list[Action]:
-        if placed.here:
-            # It runs after the others of its round have been sent.
-            transaction.enter(State.HERE)
-            self._here.append(transaction)
-            return []
+        if placed.here:  # it runs after the others of its round have been sent
+            return self._stay(transaction)
         if not self._has_room(transaction):
             waiting = self.queued
             transaction.profile.refused += 1
             return [Reject(transaction, waiting), *self._end(transaction)]
         return self._send_or_queue(transaction)
+
+    def _stay(self, transaction: Transaction) -> list[Action]:
+        transaction.enter(State.HERE)
+        self._here.append(transaction)
+        return []
 
     def _has_room(self, transaction: Transaction) -> bool:
         """Tell whether one more may wait for a worker.
@@ -394,6 +396,9 @@ class Machine:
 
     def _woken(self, transaction: Transaction, woken: Woken) -> list[Action]:
         self._report.woken(transaction, woken.timed_out)
+        if woken.here:
+            self.turns.enter(transaction)
+            return self._stay(transaction)
         return self._join_round(transaction)
 
     # Away with it

@@ -131,8 +131,16 @@ class Turns:
             bisect.insort(self._in_order, transaction, key=lambda one: one.number)
 
     def hold_back(self, transaction: Transaction) -> bool:
-        """Keep one if there is an inevitable one that it must wait for."""
-        if self.inevitable is None or self.inevitable is transaction:
+        """Keep one if there is an inevitable one that it must wait for.
+
+        One that comes before that in the order must not: it would be waited for itself.
+        It was woken since, and may make the inevitable one run again, here.
+        """
+        inevitable = self.inevitable
+        if inevitable is None or inevitable is transaction:
+            return False
+        both_ordered = inevitable.call.ordered and transaction.call.ordered
+        if both_ordered and transaction.number < inevitable.number:
             return False
         self._held.append(transaction)
         return True
@@ -143,10 +151,10 @@ class Turns:
 
     def next(self) -> Transaction | None:
         """Return one that can be settled now, or None."""
-        if self.inevitable is not None:
-            return None
-        if self._held:
+        if self.inevitable is None and self._held:
             return self._held.popleft()
+        if self.inevitable is not None and not self.inevitable.call.ordered:
+            return None
         first = self._in_order[0] if self._in_order else None
         return first if first is not None and first.state in _READY else None
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from txloop.engine.reporting import Reporter
     from txloop.engine.stimuli import Stimulus
     from txloop.engine.transaction import Done, Transaction
-    from txloop.engine.waiting import Timers
+    from txloop.engine.waiting import Timers, WaitingRoom
     from txloop.stm.types import Call, Ready
 
 __all__ = ["ShortWay"]
@@ -75,6 +75,7 @@ class ShortWay(abc.ABC):
     _holds: Holds
     _effects: EffectQueue
     _report: Reporter
+    _room: WaitingRoom
 
     def __init__(self, hindered: bool) -> None:
         """Begin without any call.
@@ -244,23 +245,29 @@ class ShortWay(abc.ABC):
         return 0
 
     def _run_short(self, transaction: Transaction) -> None:
-        """Run one whose turn it is, and that has never waited for a change."""
+        """Run one whose turn it is, perhaps after it has waited for a change."""
         call, profile, done = transaction.call, transaction.profile, transaction.done
-        context = call.context.copy()
-        attempt, value, error, seconds = self._run_body(call, profile, context)
+        context, waited = call.context.copy(), transaction.waited_seconds
+        attempt, value, error, seconds = self._run_body(call, profile, context, waited)
         if self.closed:  # by the body: it has been answered
             return
         if attempt.retrying:
             self._wait_after(transaction, attempt, seconds)
             return
         self.handle(RanShort(transaction))
+        self._room.ended(transaction)
         self._finish(call, profile, done, context, attempt, value, error, seconds)
 
     def _run_body(
-        self, ready: Ready, profile: Profile, context: contextvars.Context
+        self,
+        ready: Ready,
+        profile: Profile,
+        context: contextvars.Context,
+        waited_seconds: float = 0.0,
     ) -> tuple[Attempt, object, BaseException | None, float]:
         """Run a body; return the attempt, its result or error, and its seconds."""
         attempt = Attempt(committed.version, False, context)
+        attempt.waited_seconds = waited_seconds
         timer = profile.timer()
         if type(timer) is WallTimer:  # it is short for certain
             value, error = context.run(run_body, attempt, ready)

@@ -130,10 +130,14 @@ class Recalled(NamedTuple):
 
 
 class Woken(NamedTuple):
-    """Something has changed that it waited for, or its time is up."""
+    """Something has changed that it waited for, or its time is up.
+
+    If it runs `here`, it need not wait for a round.
+    """
 
     transaction: Transaction
     timed_out: bool
+    here: bool = False
 
 
 class Left(NamedTuple):

@@ -27,6 +27,7 @@ one has committed. A transaction that is dropped, or whose loop is closed, is DO
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -85,6 +86,7 @@ class Transaction:
         conflicts: Attempts aborted since it came, or since it was woken.
         answer: The one that it has, None while it runs or waits.
         waiting_since: When it first waited (`time.monotonic`), None if never.
+        waited_seconds: How long it had waited when it was last woken.
         patience_seconds: How long it waits in all until it runs anyway, or None.
         timer: Wakes it then.
         away: Whether it was decided, when it came, that it runs away from here.
@@ -110,6 +112,7 @@ class Transaction:
         "subject",
         "timer",
         "unwanted",
+        "waited_seconds",
         "waiting_since",
     )
 
@@ -126,12 +129,19 @@ class Transaction:
         self.conflicts = 0
         self.answer: Answer | None = None
         self.waiting_since: float | None = None
+        self.waited_seconds = 0.0
         self.patience_seconds: float | None = None
         self.timer: Timer | None = None
         self.unwanted = False
         self.on_drop: Callable[[], object] | None = None
         self.away = False
         self._story = [State.NEW]
+
+    def call_now(self) -> Call:
+        """Return what the next attempt runs: the call, with how long it has waited."""
+        if not self.waited_seconds:
+            return self.call
+        return dataclasses.replace(self.call, waited_seconds=self.waited_seconds)
 
     def enter(self, state: State) -> None:
         """Let it be in another place from now on."""

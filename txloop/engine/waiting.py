@@ -7,7 +7,6 @@ belongs to the loop thread and runs nothing: it hands over whom to run again.
 from __future__ import annotations
 
 import contextvars
-import dataclasses
 import math
 import time
 from typing import TYPE_CHECKING, Protocol
@@ -46,7 +45,11 @@ class Timers(Protocol):
 
 
 class WaitingRoom:
-    """The waiting transactions of one dispatcher; used by the loop thread only."""
+    """The waiting transactions of one dispatcher; used by the loop thread only.
+
+    Attributes:
+        attended: Whether `changed` is looked at anyway before this thread goes on.
+    """
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class WaitingRoom:
         self._look = look
         self._looking = False
         self._on_timeout = on_timeout
+        self.attended = False
         self._inside: dict[int, Transaction] = {}
         self._closing = False
 
@@ -151,7 +155,7 @@ class WaitingRoom:
         self._watches.clear()
 
     def _look_soon(self) -> None:
-        if not self._looking:
+        if not (self._looking or self.attended):
             self._looking = True
             try:
                 # In an empty context: whoever made the change may be anybody.
@@ -193,6 +197,4 @@ class WaitingRoom:
         """Let the body know how long it has waited: not less than its timer says."""
         assert transaction.waiting_since is not None
         waited = max(time.monotonic() - transaction.waiting_since, least)
-        transaction.call = dataclasses.replace(
-            transaction.call, waited_seconds=math.inf if self._closing else waited
-        )
+        transaction.waited_seconds = math.inf if self._closing else waited
