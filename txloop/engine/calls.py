@@ -79,17 +79,26 @@ class FunctionCalls:
         done: Done,
         *,
         ordered: bool,
+        spare_loop: bool = False,
     ) -> int:
         """Have a call run as a transaction and its result handed to `done`.
 
         What is short may have run, and `done` have been called, when this returns.
 
+        Args:
+            function: What to call.
+            args: Its positional arguments.
+            kwargs: Its keyword arguments.
+            done: Takes the result.
+            ordered: Whether it commits in order.
+            spare_loop: Whether only what is short may run on the loop thread.
+
         Returns:
             The transaction's number, 0 if it has ended.
         """
         asked = _Asked(self, function, args, kwargs, ordered or self._ordered)
-        profile = self.profile(function)
-        return self._dispatcher.submit_ready(asked, profile, done, asked.ordered)
+        profile, ordered = self.profile(function), asked.ordered
+        return self._dispatcher.submit_ready(asked, profile, done, ordered, spare_loop)
 
     def future(
         self,

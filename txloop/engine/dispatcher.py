@@ -210,6 +210,7 @@ class Dispatcher(ShortWay):
         profile: Profile,
         done: Done,
         away: bool = False,
+        spare_loop: bool = False,
         number: int = 0,
     ) -> int:
         """Have `call` run as a transaction and hand its result to `done`, later.
@@ -219,6 +220,7 @@ class Dispatcher(ShortWay):
             profile: The record of its function.
             done: Takes the result.
             away: Whether it is decided that it does not run on this thread.
+            spare_loop: Whether only what is short may run on this thread.
             number: The transaction's, if it has one already.
 
         Returns:
@@ -227,6 +229,7 @@ class Dispatcher(ShortWay):
         self.profiles.marked += 1
         transaction = self.new(call, profile, done, number)
         transaction.away = away
+        transaction.spare_loop = spare_loop
         if self.traces:
             transaction.call = dataclasses.replace(call, traced=True)
         if self.closed:
@@ -281,7 +284,8 @@ class Dispatcher(ShortWay):
         if profile.home is not None:
             return True
         away, transaction.away = transaction.away, False
-        here = not away and self._placement.decide_stay(profile, alone)
+        spare_loop = transaction.spare_loop
+        here = not away and self._placement.decide_stay(profile, alone, spare_loop)
         if here and self._faults is not None:
             seconds = self.executor.transport_seconds
             here = not self._faults.sends_away(seconds)
@@ -351,7 +355,8 @@ class Dispatcher(ShortWay):
         if call.guarded:
             note_changes()
         estimate = profile.estimate()
-        medium = profile.medium(self.executor.transport_seconds)
+        spare_loop, transport = transaction.spare_loop, self.executor.transport_seconds
+        medium = not spare_loop and profile.medium(transport)
         return Work(transaction.attempt_number, call, estimate, urgent, medium)
 
     def _recall(self, recall: Recall) -> None:
@@ -521,7 +526,9 @@ class Dispatcher(ShortWay):
             here = (
                 self._woken <= _MOST_WOKEN
                 and self._may_run_now()
-                and self._placement.decide_stay(transaction.profile, alone=True)
+                and self._placement.decide_stay(
+                    transaction.profile, True, transaction.spare_loop
+                )
             )
             self.handle(Woken(transaction, timed_out=False, here=here))
 

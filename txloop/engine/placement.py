@@ -4,7 +4,9 @@ What is short runs here, what is long goes away (see `Profile`). Between them it
 on how things are. A call of medium length that is alone runs here, where its answer is
 there soonest. Of several, the others go away, as many as there are cores for, and the
 loop thread helps with those that have to wait. Where other programs, or the clients,
-have the cores, so that workers get on slowly, all run here, as in stock Tornado.
+have the cores, so that workers get on slowly, all run here, as in stock Tornado. But
+what threads of this program wait for goes away: here it would keep the interpreter from
+those threads.
 
 Sending away costs twice: the loop thread packs, sends, receives and unpacks, and two
 cores fetch what one had. Comparing that with the length alone was tried, and made
@@ -48,17 +50,20 @@ class Placement:
         self._stayed = 0
         self._waits = -1  # of the loop thread, when it last ran one of medium length
 
-    def decide_stay(self, profile: Profile, alone: bool) -> bool:
+    def decide_stay(
+        self, profile: Profile, alone: bool, spare_loop: bool = False
+    ) -> bool:
         """Decide whether the next call of a function runs here; each decision counts.
 
         Args:
             profile: What is known of the function.
             alone: Whether it came without others.
+            spare_loop: Whether only what is short may run here.
         """
         transport_seconds = self._executor.transport_seconds
         if profile.decide_stay(transport_seconds):
             return True
-        if not profile.medium(transport_seconds):
+        if spare_loop or not profile.medium(transport_seconds):
             return False
         if self._executor.stretch > _SLOW:
             self._stayed += 1

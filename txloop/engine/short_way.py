@@ -94,6 +94,7 @@ class ShortWay(abc.ABC):
         profile: Profile,
         done: Done,
         away: bool = False,
+        spare_loop: bool = False,
         number: int = 0,
     ) -> int:
         """Have a call run the long way."""
@@ -139,7 +140,12 @@ class ShortWay(abc.ABC):
         )
 
     def submit_ready(
-        self, ready: Ready, profile: Profile, done: Done, ordered: bool
+        self,
+        ready: Ready,
+        profile: Profile,
+        done: Done,
+        ordered: bool,
+        spare_loop: bool = False,
     ) -> int:
         """Do as `submit`; if the call may run now and is short, before this returns.
 
@@ -148,14 +154,15 @@ class ShortWay(abc.ABC):
             profile: The record of its function.
             done: Takes the result.
             ordered: Whether it commits in order.
+            spare_loop: Whether only what is short may run on this thread.
 
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
         if not self._may_run_now(ordered):
-            return self.submit(ready.call(), profile, done)
-        if not self._placement.decide_stay(profile, alone=True):
-            return self.submit(ready.call(), profile, done, away=True)
+            return self.submit(ready.call(), profile, done, False, spare_loop)
+        if not self._placement.decide_stay(profile, True, spare_loop):
+            return self.submit(ready.call(), profile, done, True, spare_loop)
         self.profiles.marked += 1
         return self._run_new(ready, profile, done, contextvars.copy_context())
 
@@ -211,7 +218,7 @@ class ShortWay(abc.ABC):
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         call = one.context.run(one.ready.call)
-        self.submit(call, one.profile, one.done, away, one.number)
+        self.submit(call, one.profile, one.done, away, number=one.number)
 
     # Running
 

@@ -90,6 +90,8 @@ class Transaction:
         patience_seconds: How long it waits in all until it runs anyway, or None.
         timer: Wakes it then.
         away: Whether it was decided, when it came, that it runs away from here.
+        spare_loop: Whether only what is short may run on the loop thread, as other
+            threads of the program wait for it, and for the interpreter.
         unwanted: Whether its result is not wanted any more.
         on_drop: Called if it is dropped, or None.
     """
@@ -108,6 +110,7 @@ class Transaction:
         "on_drop",
         "patience_seconds",
         "profile",
+        "spare_loop",
         "state",
         "subject",
         "timer",
@@ -135,6 +138,7 @@ class Transaction:
         self.unwanted = False
         self.on_drop: Callable[[], object] | None = None
         self.away = False
+        self.spare_loop = False
         self._story = [State.NEW]
 
     def call_now(self) -> Call:

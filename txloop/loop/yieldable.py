@@ -148,7 +148,7 @@ def apply(
         else:
             waiting.set_exception(error)
 
-    submit = functools.partial(loop.calls.submit, ordered=False)
+    submit = functools.partial(loop.calls.submit, ordered=False, spare_loop=True)
     loop.add_callback(submit, function, tuple(args), kwargs, done)
     while True:
         try:
