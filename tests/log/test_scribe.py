@@ -207,6 +207,27 @@ def test_a_line_is_looked_at_when_somebody_joins_it(told):
     assert told.report().totals.paused_ns["contention"] > 0
 
 
+def test_a_worker_that_idles_may_be_held_by_an_inevitable_transaction(told):
+    # GIVEN a worker that has nothing more to do, while a call is in line
+    told.start(1, 1)
+    told.answer(1, 1)
+    told.scribe(Conflicted(1, "label", Conflict(CELL, 1, 1), 0.1))
+    told.scribe(LinedUp(2, "label"))
+    told.start(3, 1)
+    told.answer(3, 1)
+
+    # WHEN its answer has to wait, and it begins another call
+    told.scribe(Waited(3, "label", 9))
+    told.start(4, 1)
+    told.answer(4, 1)
+    told.scribe(ENDS["commit"](3))
+    told.scribe(ENDS["commit"](4))
+
+    # THEN the first has ended before the second has begun
+    totals = told.report().totals
+    assert (2, 1) == (totals.commits, totals.aborts)
+
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(

@@ -80,11 +80,15 @@ class Run:
 
     def hold(self, victim: bytes, culprit: bytes) -> None:
         """Have it wait for an inevitable transaction."""
+        lane = self.lane
         if not (self.waits or self.written):
             self.waits = True
-            self.lane.put(self.ended, CONTENTION_INEVITABLE, victim, culprit)
-            self.lane.put(self.ended, WAIT_CONTENTION)
-            self.lane.held = self
+            # That its worker idles may be in the log already: it was known first.
+            lane.end_idling()
+            self.ended = max(self.ended, lane.last)
+            lane.put(self.ended, CONTENTION_INEVITABLE, victim, culprit)
+            lane.put(self.ended, WAIT_CONTENTION)
+            lane.held = self
 
     def finish(self, contention: Contention | None, aborted: bool) -> None:
         """Write its end; where that is written already, only that it was in vain."""
