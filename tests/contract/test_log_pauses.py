@@ -24,10 +24,10 @@ def test_who_is_held_by_an_inevitable_transaction_waits(engine, log):
         number = max(engine.scripted.waiting)
 
     # WHEN another one is ready before it
-    engine.scripted.begin(number)
     held, later = engine.send(read_only, variable, other)
     engine.scripted.begin(later)
     engine.scripted.finish(later)
+    engine.scripted.begin(number)  # where the other one has run, as there is one thread
     engine.scripted.finish(number)
     engine.wait(unlucky, held)
 

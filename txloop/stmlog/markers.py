@@ -11,7 +11,7 @@ from txloop.stm.cell_names import container_names, name_in
 from txloop.stmlog.c7_format import marker
 
 if TYPE_CHECKING:
-    from txloop.stm.types import Cell, Site
+    from txloop.stm.types import Cell, Site, Trace
 
 __all__ = ["CellNames", "Places"]
 
@@ -65,3 +65,8 @@ class Places:
             file = file[len(self._folder) :]
         name = "" if cell is None else self._names.name(cell)
         return _markers(file, line, function, label, name)
+
+    def first(self, label: str, trace: Trace) -> bytes:
+        """Return the marker of one line of an attempt, a write if there is one."""
+        index = next(iter(trace.writes.values()), 0)
+        return self.marker(trace.sites[index], label) if trace.sites else b""

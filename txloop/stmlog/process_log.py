@@ -51,10 +51,12 @@ class Hub:
     """The timeline of this process and whoever takes it.
 
     Attributes:
+        clock: Returns the time in nanoseconds.
         timeline: Where scribes put what happens.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self.clock = clock
         self.timeline = Timeline()
         self._sources: list[Source] = []
         self._memory: MemoryLog | None = None
@@ -75,7 +77,7 @@ class Hub:
             kept_ns: Of how long.
             unasked_ns: Until nobody has asked for it for so long, None for always.
         """
-        self._asked_ns = time.monotonic_ns()
+        self._asked_ns = self.clock()
         if self._memory is not None:
             self._memory.kept_ns = max(kept_ns, self._memory.kept_ns)
             if self._unasked_ns is not None:
@@ -139,11 +141,10 @@ class Hub:
 
     def flush(self, settling_ns: int = SETTLING_NS) -> None:
         """Write what is older than `settling_ns`."""
-        until = time.monotonic_ns() - settling_ns
+        until = self.clock() - settling_ns if settling_ns else _FOREVER
         for source in self._sources:
             source.catch_up(until)
-        # At the end, to the last nanosecond: two events of a thread are never at once.
-        last, block = self.timeline.take(until if settling_ns else _FOREVER)
+        last, block = self.timeline.take()
         forgotten = self._is_forgotten()
         if forgotten:
             self._memory = None
@@ -158,7 +159,7 @@ class Hub:
     def _is_forgotten(self) -> bool:
         if self._memory is None or self._unasked_ns is None:
             return False
-        return time.monotonic_ns() - self._asked_ns > self._unasked_ns
+        return self.clock() - self._asked_ns > self._unasked_ns
 
     def _drop_ended(self) -> None:
         self._files = {
@@ -171,11 +172,11 @@ class Hub:
 
     def recent(self, kept_ns: int) -> bytes:
         """Return a log of the last time."""
-        self._asked_ns = time.monotonic_ns()
+        self._asked_ns = self.clock()
         self.flush()
         if self._memory is None:
             return HEADER
-        return self._memory.since(time.monotonic_ns() - kept_ns)
+        return self._memory.since(self.clock() - kept_ns)
 
     def abandon(self) -> None:
         """Begin anew in a forked process: all that was so far is the parent's."""
