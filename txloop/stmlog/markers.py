@@ -22,8 +22,8 @@ _PAUSES = 100  # times as long as a search took: they cost one per cent at most
 class CellNames:
     """Remembers the names of containers; used by the loop thread only.
 
-    A conflict on a container that has no name, because it is new or the program keeps
-    it where nobody looks, has all names looked for again; but not too often, and until
+    After a conflict on a container without a name, because it is new or kept where no
+    names are looked for, all names are looked for again; but not too often, and until
     then it goes by its number.
     """
 

@@ -1,4 +1,4 @@
-"""Who has committed what lately, and at which line: the other side of a conflict."""
+"""What was committed lately, and at which line: the other side of a conflict."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ log's threads, one for each worker, at the times at which it happened there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.engine.events import (
     Aborted,
@@ -54,7 +54,7 @@ _LONG_NS = 1_000_000
 
 
 class Loop(Protocol):
-    """What a scribe needs of the dispatcher whose scribe it is."""
+    """What a scribe needs of its dispatcher."""
 
     def running(self) -> list[tuple[int, Running]]:
         """Return what runs away from the loop thread, by transaction's number."""
@@ -63,21 +63,9 @@ class Loop(Protocol):
         """Undo `trace`."""
 
 
-class Unanswered(NamedTuple):
-    """An attempt that is known to run.
-
-    Attributes:
-        transaction: Whose it is.
-        since: When its worker got it, which tells it from another attempt.
-    """
-
-    transaction: int
-    since: int
-
-
 @dataclass(slots=True)
 class Undecided:
-    """An attempt whose answer is there.
+    """An attempt that has an answer.
 
     Attributes:
         thread: Where it is in the log.
@@ -120,7 +108,8 @@ class Scribe:
         self._threads = LogThreads(home, hub.timeline)
         self._idling = Idling(loop.running, self._threads)
         self._handed: dict[int, int] = {}  # when, by transaction
-        self._running: dict[int, tuple[Unanswered, Span]] = {}  # by worker
+        # By worker, what is in the log before its answer is there: whose attempt it is.
+        self._running: dict[int, tuple[int, Running, Span]] = {}
         self._undecided: dict[int, Undecided] = {}  # by transaction
         self._causes: dict[int, bytes] = {}  # why it may become inevitable, likewise
         self._inevitable: dict[str, bytes] = {}  # the line that made it so, by label
@@ -128,7 +117,7 @@ class Scribe:
         hub.enter(self)
 
     def __call__(self, event: Event) -> None:
-        """Take an event; most are dealt with later, many at a time: it costs less."""
+        """Note an event; most are dealt with later, many at a time: it costs less."""
         kind = type(event)
         if kind not in _ON:
             return
@@ -175,8 +164,10 @@ class Scribe:
         number, trace = event.transaction, event.trace
         thread = self._threads[trace.worker]
         handed = self._handed.pop(number, 0)
-        known, span = self._running.pop(trace.worker, (None, None))
-        if span is None or known is None or known.transaction != number:
+        one = self._running.pop(trace.worker, None)
+        if one is not None and one[0] == number:
+            span = one[2]
+        else:
             blocker = self._blocker_of(thread, trace.began_ns) if handed else None
             span = thread.begin(trace.began_ns, handed, blocker)
         thread.answer(span, trace.ended_ns)
@@ -256,15 +247,6 @@ class Scribe:
         self._handed.pop(transaction, None)
         self._causes.pop(transaction, None)
         self._idling.leave_line(transaction)
-        if self._running:  # as a copy, or its answer is not wanted
-            for worker, (known, _) in list(self._running.items()):
-                if known.transaction == transaction:
-                    self._lose(worker, self._hub.timeline.now)
-
-    def _lose(self, worker: int, when: int) -> None:
-        """End an attempt that will not be answered."""
-        del self._running[worker]
-        self._threads[worker].stop(when)
 
     def retire(self) -> None:
         """Listen no more: the log is not wanted."""
@@ -277,21 +259,20 @@ class Scribe:
         """Add what is known of the time before `until`, although it goes on."""
         self._work_off()
         running = {
-            one.worker: Unanswered(number, one.since_ns)
-            for number, one in self._loop.running()
-            if number in self._handed
+            one.worker: (transaction, one)
+            for transaction, one in self._loop.running()
+            if transaction in self._handed
         }
-        for worker, (known, _) in list(self._running.items()):
-            following = running.get(worker)
-            if following is None:
-                self._lose(worker, min(until, self._hub.timeline.now))
-            elif following != known:
-                self._lose(worker, following.since)
-        for worker, known in running.items():
-            if worker not in self._running and known.since < until:
-                handed = self._handed[known.transaction]
-                span = self._threads[worker].begin(known.since, handed)
-                self._running[worker] = known, span
+        for worker, (transaction, one, _) in list(self._running.items()):
+            if running.get(worker) != (transaction, one):
+                del self._running[worker]  # its answer will not come
+                if worker not in running:
+                    self._threads[worker].stop(self._hub.timeline.now)
+        for worker, (transaction, one) in running.items():
+            if worker not in self._running and one.since_ns < until:
+                handed = self._handed[transaction]
+                span = self._threads[worker].begin(one.since_ns, handed)
+                self._running[worker] = transaction, one, span
         for thread in self._threads.values():
             thread.write(until)
 
