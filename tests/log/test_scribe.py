@@ -191,6 +191,20 @@ def test_another_run_of_the_same_call_is_another_attempt(told):
     assert (1, 1) == (totals.commits, totals.aborts)
 
 
+def test_a_call_from_before_the_log_is_committed_without_a_trace(told):
+    # GIVEN a call that is not traced, and that runs for so long that it is in the log
+    told.start(1, 1)
+    told.hub.flush(settling_ns=0)
+
+    # WHEN
+    told.at.clear()
+    told.scribe(ENDS["commit"](1))
+
+    # THEN
+    totals = told.report().totals
+    assert (1, 0) == (totals.commits, totals.aborts)
+
+
 def test_a_line_is_looked_at_when_somebody_joins_it(told):
     # GIVEN a worker that has nothing to do
     told.start(1, 1)

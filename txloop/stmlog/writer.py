@@ -179,6 +179,13 @@ class Scribe:
         if self._idling:
             self._idling.look()
 
+    def _answered_untraced(self, transaction: int) -> None:
+        """End what is in the log of a call that was made before there was one."""
+        for worker, (number, _, span) in list(self._running.items()):
+            if number == transaction:
+                del self._running[worker]
+                self._threads[worker].answer(span, self._hub.timeline.now)
+
     def _waited(self, event: Waited) -> None:
         one = self._undecided.get(event.transaction)
         if one is not None:
@@ -188,7 +195,9 @@ class Scribe:
 
     def _committed(self, event: Committed) -> None:
         one = self._undecided.get(event.transaction)
-        if one is not None and one.trace.writes:
+        if one is None and not event.failed:
+            self._answered_untraced(event.transaction)
+        elif one is not None and one.trace.writes:
             self._winners.note(event.version, one.label, one.trace)
         self._decide(event.transaction, aborted=False)
         self._forget(event.transaction)
