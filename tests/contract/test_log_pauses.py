@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.contract.logged import Logged, increment, line_of, read_only, wait_at
-from tests.engine import Gate, Result, on, running
+from tests.engine import Gate, Meeting, Result, on, running
 from txloop import TVar, inevitable
 from txloop.engine.dispatcher import MOST_CONFLICTS
 
@@ -24,10 +24,10 @@ def test_who_is_held_by_an_inevitable_transaction_waits(engine, log):
         number = max(engine.scripted.waiting)
 
     # WHEN another one is ready before it
-    engine.scripted.begin(number)
     held, later = engine.send(read_only, variable, other)
     engine.scripted.begin(later)
     engine.scripted.finish(later)
+    engine.scripted.begin(number)  # where the other one has run, as there is one thread
     engine.scripted.finish(number)
     engine.wait(unlucky, held)
 
@@ -57,8 +57,10 @@ def test_who_waits_for_a_worker(engine, log):
     assert 4 * engine.workers == report.totals.commits
 
 
-def increment_slowly(variable):
+def increment_slowly(variable, meeting=None, name=0):
     before = variable.value
+    if meeting is not None:
+        meeting.attend(name)
     work(0.002)
     variable.value = before + 1
 
@@ -66,24 +68,23 @@ def increment_slowly(variable):
 @pytest.mark.slow
 @on("processes")
 def test_workers_that_idle_because_calls_stand_in_line(engine, log, tmp_path):
-    # GIVEN a function that keeps conflicting, so that its calls stand in line
+    # GIVEN a function of which two calls conflict, and which is said to keep doing so
     variable, profile = TVar(0), engine.profile()
     log.breaks = 1.0  # a contention outside of a transaction
     engine.ask_all_workers(int, tmp_path)  # one alone would conflict with nobody
-
-    def submit(count):
-        return [
-            engine.submit(increment_slowly, variable, profile=profile)
-            for _ in range(count)
-        ]
-
-    calls: list[Result] = []
+    meeting = Meeting(tmp_path / "meeting", 2)
+    calls: list[Result] = [
+        engine.submit(increment_slowly, variable, meeting, name, profile=profile)
+        for name in range(2)
+    ]
+    engine.wait(*calls)
     while not profile.heat.lined_up:
-        calls += submit(10)
-        engine.wait(*calls)
+        profile.heat.note_conflict(profile.heat.cell)
 
     # WHEN
-    calls += submit(120)
+    calls += [
+        engine.submit(increment_slowly, variable, profile=profile) for _ in range(120)
+    ]
     engine.wait(*calls)
 
     # THEN a worker had nothing to do during most of the 240 ms that they took

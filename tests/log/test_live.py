@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -214,13 +213,10 @@ class Source:
 
 
 @pytest.fixture
-def hub(monkeypatch):
+def hub():
     """Return a hub whose time goes on when it is told to, and what it is told by."""
-    hub, source = Hub(), Source()
     clock = SimpleNamespace(now=10**12)
-    times = SimpleNamespace(monotonic_ns=lambda: clock.now)
-    # The package has a hub of the same name as its module.
-    monkeypatch.setattr(sys.modules["txloop.stmlog.process_log"], "time", times)
+    hub, source = Hub(lambda: clock.now), Source()
     hub.enter(source)
     return hub, source, clock
 

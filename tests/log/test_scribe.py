@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,18 +42,23 @@ CELL = (1, "key")
 class Told:
     """A scribe that is told what a test makes up, and the log of it.
 
-    What workers did is made up, too: each call takes 10 microseconds from when it was
-    given to its worker, or from when that was free.
+    What workers did is made up, too. The time goes on by 10 microseconds whenever it is
+    looked at.
     """
 
     def __init__(self, path):
         self.path = path
-        self.hub = Hub()
+        self.now = 10**12
+        self.hub = Hub(self.clock)
         self.hub.open(str(path), 1 << 20)
         self.scribe = Scribe(self.hub, self, WORKERS + 1, lambda *_: None)
         self.at = {}  # running, by worker
         self.closed = False
         self.retired = False
+
+    def clock(self):
+        self.now += 10_000
+        return self.now
 
     def running(self):
         return [
@@ -69,15 +73,13 @@ class Told:
     def start(self, number, worker):
         """Give a call to a worker, which begins at once."""
         self.scribe(Started(number, 1, "label", inline=False))
-        self.at[worker] = number, time.monotonic_ns()
+        self.at[worker] = number, self.clock()
 
     def answer(self, number, worker, stop=None):
         """Let a worker return."""
         _, since = self.at.pop(worker)
         sites = (("app.py", 7, "get"),)
-        trace = Trace(
-            worker, since, time.monotonic_ns(), sites, {CELL: 0}, {CELL: 0}, stop
-        )
+        trace = Trace(worker, since, self.clock(), sites, {CELL: 0}, {CELL: 0}, stop)
         self.scribe(Answered(number, "label", trace))
 
     def close(self):
@@ -107,7 +109,7 @@ def told(tmp_path):
     told.hub.close()
 
 
-def test_who_is_dropped_has_run_in_vain(told):
+def test_who_is_dropped_was_aborted(told):
     # WHEN
     told.start(1, 1)
     told.answer(1, 1)
@@ -173,14 +175,13 @@ def test_a_dead_worker_s_attempt_ends_in_the_log_soon(told):
     assert 16 + 2 * 19 == told.path.stat().st_size
 
 
-def test_another_run_of_the_same_call_is_another_attempt(told, monkeypatch):
+def test_another_run_of_the_same_call_is_another_attempt(told):
     # GIVEN
-    monkeypatch.setattr("txloop.stmlog.writer._ANOTHER_NS", 0)
     told.start(1, 1)
     told.hub.flush(settling_ns=0)
 
     # WHEN its worker dies, and the one in its place runs it again
-    told.at[1] = 1, time.monotonic_ns()
+    told.at[1] = 1, told.clock()
     told.hub.flush(settling_ns=0)
     told.answer(1, 1)
     told.scribe(Committed(1, "label", 1, 0.1, inline=False, failed=False))
@@ -188,6 +189,20 @@ def test_another_run_of_the_same_call_is_another_attempt(told, monkeypatch):
     # THEN
     totals = told.report().totals
     assert (1, 1) == (totals.commits, totals.aborts)
+
+
+def test_a_call_from_before_the_log_is_committed_without_a_trace(told):
+    # GIVEN a call that is not traced, and that runs for so long that it is in the log
+    told.start(1, 1)
+    told.hub.flush(settling_ns=0)
+
+    # WHEN
+    told.at.clear()
+    told.scribe(ENDS["commit"](1))
+
+    # THEN
+    totals = told.report().totals
+    assert (1, 0) == (totals.commits, totals.aborts)
 
 
 def test_a_line_is_looked_at_when_somebody_joins_it(told):
@@ -205,6 +220,42 @@ def test_a_line_is_looked_at_when_somebody_joins_it(told):
 
     # THEN
     assert told.report().totals.paused_ns["contention"] > 0
+
+
+def test_a_worker_does_not_idle_for_a_call_that_is_dropped(told):
+    # GIVEN
+    told.start(1, 1)
+    told.answer(1, 1)
+    told.scribe(Conflicted(1, "label", Conflict(CELL, 1, 1), 0.1))
+    told.scribe(LinedUp(2, "label"))
+
+    # WHEN it leaves the line, and nothing more happens for a second
+    told.scribe(Dropped(2, "label"))
+    told.now += 1_000_000_000
+
+    # THEN
+    assert told.report().totals.paused_ns["contention"] < 1_000_000
+
+
+def test_a_worker_that_idles_may_be_held_by_an_inevitable_transaction(told):
+    # GIVEN a worker that has nothing more to do, while a call is in line
+    told.start(1, 1)
+    told.answer(1, 1)
+    told.scribe(Conflicted(1, "label", Conflict(CELL, 1, 1), 0.1))
+    told.scribe(LinedUp(2, "label"))
+    told.start(3, 1)
+    told.answer(3, 1)
+
+    # WHEN its answer has to wait, and it begins another call
+    told.scribe(Waited(3, "label", 9))
+    told.start(4, 1)
+    told.answer(4, 1)
+    told.scribe(ENDS["commit"](3))
+    told.scribe(ENDS["commit"](4))
+
+    # THEN the first has ended before the second has begun
+    totals = told.report().totals
+    assert (2, 1) == (totals.commits, totals.aborts)
 
 
 STEPS = st.lists(

@@ -106,27 +106,26 @@ def test_events_are_written_in_the_order_of_time():
         timeline.add(moment, tail(thread, START))
 
     # WHEN
-    last, packed = timeline.take(25)
-    rest = timeline.take(100)[1]
+    last, packed = timeline.take()
 
     # THEN
-    assert 20 == last
-    assert [(10, 2), (20, 3)] == times(packed)
-    assert [(30, 1)] == times(rest)
+    assert 30 == last
+    assert [(10, 2), (20, 3), (30, 1)] == times(packed)
+    assert (0, b"") == timeline.take()
 
 
 def test_what_comes_too_late_does_not_break_the_order():
     # GIVEN
     timeline = Timeline()
     timeline.add(50, tail(1, START))
-    timeline.take(60)
+    timeline.take()
 
     # WHEN
     timeline.add(40, tail(2, START))
     timeline.add(55, tail(2, COMMIT))
 
     # THEN
-    assert [(50, 2), (55, 2)] == times(timeline.take(60)[1])
+    assert [(50, 2), (55, 2)] == times(timeline.take()[1])
 
 
 def test_events_at_the_same_time_stay_in_their_order():
@@ -134,11 +133,7 @@ def test_events_at_the_same_time_stay_in_their_order():
     for thread in range(5):
         timeline.add(7, tail(thread, START))
 
-    assert [(7, thread) for thread in range(5)] == times(timeline.take(8)[1])
-
-
-def test_nothing_new_is_nothing_to_write():
-    assert (0, b"") == Timeline().take(100)
+    assert [(7, thread) for thread in range(5)] == times(timeline.take()[1])
 
 
 # Memory

@@ -102,7 +102,7 @@ class LogFile:
         """Append packets."""
         if self._ended:
             return
-        if self._descriptor < 0:  # a pipe that nobody has read so far
+        if self._descriptor < 0:  # a pipe that has had no reader so far
             self._open()
             if self._descriptor < 0:
                 return
@@ -139,7 +139,7 @@ class LogFile:
             self._begin()
         except OSError as error:
             if error.errno == errno.ENXIO and self._descriptor < 0:
-                return  # somebody may read it later
+                return  # it may be read later
             self._end(error)
 
     def _begin(self) -> None:

@@ -12,15 +12,24 @@
 The last two are a worker with nothing to do, while calls stand in line for a cell, and
 while those of the next round wait for the end of this one. Where PyPy has a wait for a
 cell, it is in the midst of a transaction; what it costs is read in the same way.
+
+A thread keeps what it does as a row of spans, each of which begins when the one before
+has ended. It writes them one after another, as far as the log has got, so their events
+cannot mix, in whatever order they become known. What goes on is written in part.
+
 A worker goes on with its next call while it is not decided yet what becomes of its last
 one. So that no time is counted twice, an attempt ends in the log when its function has
 returned, or, where it has to wait for an inevitable transaction, when that is over or
-the worker begins its next call, whatever comes first.
+the worker begins its next call, whatever comes first. One that is not decided when its
+end has to be written counts as committed, as most are; `LogThread.note_abort` corrects
+it. To wait would stop the log for as long as others are ahead of it, perhaps minutes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.stmlog.c7_format import (
     ABORT,
@@ -35,187 +44,204 @@ from txloop.stmlog.c7_format import (
 )
 
 if TYPE_CHECKING:
-    from txloop.stm.types import Trace
     from txloop.stmlog.timeline import Timeline
 
-__all__ = ["Contention", "Lane", "Run"]
+__all__ = ["Contention", "LogThread", "LogThreads", "Span"]
 
-Contention = tuple[int, bytes, bytes]
+Contention: TypeAlias = tuple[int, bytes, bytes]
 """An event number, and the markers of the one that lost and the one that won."""
 
 
-class Run:
-    """An attempt whose function has returned; owned by its lane.
+@dataclass(slots=True, eq=False)
+class Span:
+    """What a thread does for some time: an attempt, a wait, or the wait of an attempt.
 
     Attributes:
-        label: What ran.
-        trace: When, and at which lines.
-        began: Its START.
-        ended: When its function returned.
-        waits: Whether it is held by an inevitable transaction.
-        until: When its worker began something else, while it was held; or None.
-        written: Whether its end is in the log.
+        began: When it began.
+        opening: Its first packets, without their time.
+        closing: Its last ones; they may change until they are written.
+        ended: When it ended, None as long as that is not known.
+        begun: Whether its first packets are written.
+        written: Whether all are.
     """
 
-    __slots__ = (
-        "began",
-        "ended",
-        "label",
-        "lane",
-        "trace",
-        "until",
-        "waits",
-        "written",
-    )
-
-    def __init__(self, lane: Lane, label: str, trace: Trace, began: int) -> None:
-        self.lane = lane
-        self.label = label
-        self.trace = trace
-        self.began = began
-        self.ended = max(trace.ended_ns, began)
-        self.waits = False
-        self.until: int | None = None
-        self.written = False
-
-    def hold(self, victim: bytes, culprit: bytes) -> None:
-        """Have it wait for an inevitable transaction."""
-        if not (self.waits or self.written):
-            self.waits = True
-            self.lane.put(self.ended, CONTENTION_INEVITABLE, victim, culprit)
-            self.lane.put(self.ended, WAIT_CONTENTION)
-            self.lane.held = self
-
-    def finish(self, contention: Contention | None, aborted: bool) -> None:
-        """Write its end; where that is written already, only that it was in vain."""
-        lane = self.lane
-        if self.written:
-            if aborted:
-                lane.note_abort(contention)
-            return
-        self.written = True
-        end = self.ended
-        if self.waits:
-            end = max(end, self.until or lane.now)
-            lane.put(end, WAIT_DONE)
-            if lane.held is self:
-                lane.held = None
-                lane.last = end
-        if contention is not None:
-            lane.put(end, *contention)
-        lane.put(end, ABORT if aborted else COMMIT)
-
-    def settle(self, until: int) -> None:
-        """Take it for committed if it ended before `until`: the log has to go on."""
-        end = self.until if self.waits else self.ended
-        if end is not None and end < until and not self.written:
-            self.finish(None, aborted=False)
+    began: int
+    opening: tuple[bytes, ...]
+    closing: tuple[bytes, ...]
+    ended: int | None = None
+    begun: bool = False
+    written: bool = False
 
 
-class Lane:
+class LogThread:
     """One thread of the log; used by the loop thread only.
 
     Attributes:
-        thread: Its number.
-        last: When something last changed.
-        open: The transaction whose START is written, before its answer has come; or 0.
-        held: The last run, while it has to wait for an inevitable transaction.
-        idles: Whether it has nothing to do although there are calls.
+        number: As the log has it.
+        free: When its last span has ended, or began, if that has not; 0 without one.
     """
 
-    def __init__(self, thread: int, timeline: Timeline, loop: Lane | None) -> None:
-        """Take its number, where events go, and the lane of the loop thread."""
-        self.thread = thread
-        self.last = 0
-        self.open = 0
-        self.held: Run | None = None
-        self.idles = False
+    def __init__(self, number: int, timeline: Timeline) -> None:
+        """Set its number, and where its events go."""
+        self.number = number
+        self.free = 0
         self._timeline = timeline
-        self._loop = loop
+        self._spans: deque[Span] = deque()  # that are not written
+        self._pause: Span | None = None  # the last one
+        self._start = (self._packet(START),)
+        self._commit = (self._packet(COMMIT),)
+        self._abort = (self._packet(ABORT),)
+        self._queued = (self._packet(WAIT_FREE_SEGMENT),)
+        self._done = (self._packet(WAIT_DONE),)
 
-    @property
-    def now(self) -> int:
-        """The time of what is just being told of."""
-        return self._timeline.now
+    def __bool__(self) -> bool:
+        """Tell whether there is something to write, now or later."""
+        return bool(self._spans)
 
-    def put(
-        self, nanoseconds: int, event: int, marker1: bytes = b"", marker2: bytes = b""
-    ) -> None:
-        """Add an event."""
-        self._timeline.add(nanoseconds, tail(self.thread, event, marker1, marker2))
+    def write(self, until: int) -> None:
+        """Write what is known of the time before `until`."""
+        spans, add = self._spans, self._timeline.add
+        while spans:
+            span = spans[0]
+            if not span.begun:
+                if span.began >= until:
+                    return
+                span.begun = True
+                for packet in span.opening:
+                    add(span.began, packet)
+            if span.ended is None or span.ended >= until:
+                return
+            span.written = True
+            for packet in span.closing:
+                add(span.ended, packet)
+            spans.popleft()
 
-    def begin(
-        self, transaction: int, handed: int, began: int, blocker: Contention | None
-    ) -> int:
-        """Write a START, with the wait before it, and return its time.
+    # Attempts
+
+    def begin(self, began: int, handed: int, blocker: Contention | None = None) -> Span:
+        """Begin an attempt, and end what the worker did before.
 
         Args:
-            transaction: Whose attempt it is.
-            handed: When it was given to the executor, 0 if it was not.
             began: When it began.
+            handed: When it was given to the executor, 0 if it was not.
             blocker: Why it had to wait, if not just for a worker.
         """
-        if self.open == transaction:
-            self.open = 0
-            return self.last
-        self.lose(began)
-        # Ends may be written later than this: two events at one time would mix.
-        free = self.last + 2
-        began = max(began, free)
-        held, self.held = self.held, None
-        if self.idles:
-            self.idles = False
-            self.put(began, WAIT_DONE)
-        elif held is not None:
-            held.until = began - 1
-        elif 0 < handed < self.last and began > free:
-            if blocker is not None:
-                self.put(free, START)
-                self.put(free, *blocker)
-                self.put(free, WAIT_CONTENTION)
-                self.put(began, WAIT_DONE)
-                return began
-            self.put(free, WAIT_FREE_SEGMENT)
-            self.put(began, WAIT_DONE)
-        self.put(began, START)
-        return began
+        opening: tuple[bytes, ...] = self._start
+        if not self.stop(began) and 0 < handed < self.free < began:
+            waits: tuple[bytes, ...] = self._queued
+            if blocker is not None:  # it has begun when it waits for something
+                waits, opening = opening + self._waits(blocker), ()
+            self._append(self.free, waits, self._done, began)
+        return self._append(began, opening, self._abort)  # until there is an answer
 
-    def start(self, transaction: int, handed: int, began: int) -> None:
-        """Write the START of an attempt whose answer has not come yet."""
-        self.last = self.begin(transaction, handed, began, None)
-        self.open = transaction
+    def answer(self, attempt: Span, ended: int) -> None:
+        """End an attempt when its function has returned."""
+        attempt.closing = self._commit
+        self._end(attempt, ended)
 
-    def idle(self, contention: Contention | None) -> None:
-        """Write that it has nothing to do from now on: for a contention, or a round."""
-        if self.open or self.held or self.idles or not self.last:
-            return  # a thread of the log begins with a START
-        self.idles = True
-        self.last = max(self.last + 2, self.now)
-        if contention is not None:
-            self.put(self.last, *contention)
-            self.put(self.last, WAIT_CONTENTION)
-        else:
-            self.put(self.last, WAIT_SYNC_PAUSE)
+    def hold(self, attempt: Span, victim: bytes, culprit: bytes) -> Span:
+        """Let an attempt wait for an inevitable transaction; return what it ends with.
 
-    def end_idling(self) -> None:
-        """Write that this is over."""
-        if self.idles:
-            self.idles = False
-            self.last = max(self.last + 2, self.now)
-            self.put(self.last, WAIT_DONE)
+        Nothing is changed if it is too late for that.
+        """
+        spans, pause = self._spans, self._pause
+        if pause is not None and not pause.begun and spans[-1] is pause:
+            spans.pop()  # its worker was taken for idle before this was known
+            self._pause = None
+        if not spans or spans[-1] is not attempt:
+            return attempt
+        assert attempt.ended is not None
+        self.free = attempt.ended
+        waits = self._waits((CONTENTION_INEVITABLE, victim, culprit))
+        closing, attempt.closing = self._done + attempt.closing, ()
+        return self._append(attempt.ended, waits, closing)
 
-    def lose(self, when: int) -> None:
-        """End an attempt that nobody will hear of: its worker has died."""
-        if self.open:
-            self.open = 0
-            self.last = max(self.last, when - 2)
-            self.put(self.last, ABORT)
+    def decide(
+        self, attempt: Span, aborted: bool, contention: Contention | None
+    ) -> bool:
+        """Set how an attempt ends; tell whether it was not too late for that."""
+        if attempt.written:
+            return False
+        if aborted:
+            lost = self._lost(contention) + self._abort
+            attempt.closing = attempt.closing[:-1] + lost
+        if attempt.ended is None:
+            self._end(attempt, self._timeline.now)
+        return True
 
     def note_abort(self, contention: Contention | None) -> None:
-        """Write an attempt in vain, without its time: it was taken for committed."""
-        loop = self._loop or self
-        loop.last = max(loop.last + 2, self.now)
-        loop.put(loop.last, START)
+        """Add an aborted attempt without its time: it was written as committed."""
+        now = self._timeline.now
+        self._append(now, self._start, self._lost(contention) + self._abort, now)
+
+    def stop(self, when: int) -> bool:
+        """End what goes on; tell whether something did."""
+        if not self._spans or self._spans[-1].ended is not None:
+            return False
+        self._end(self._spans[-1], when)
+        return True
+
+    # Pauses
+
+    def idle(self, contention: Contention | None) -> None:
+        """Begin to have nothing to do: because of a contention, or a round."""
+        if not self.free or (self._spans and self._spans[-1].ended is None):
+            return  # a thread of the log begins with a START
         if contention is not None:
-            loop.put(loop.last, *contention)
-        loop.put(loop.last, ABORT)
+            waits = self._waits(contention)
+        else:
+            waits = (self._packet(WAIT_SYNC_PAUSE),)
+        self._pause = self._append(self._timeline.now, waits, self._done)
+
+    def end_idling(self) -> None:
+        """End that, if it is so."""
+        if self._pause is not None and self._pause.ended is None:
+            self._end(self._pause, self._timeline.now)
+
+    # Spans
+
+    def _append(
+        self,
+        began: int,
+        opening: tuple[bytes, ...],
+        closing: tuple[bytes, ...],
+        ended: int | None = None,
+    ) -> Span:
+        """Add a span after all others, as late as need be."""
+        began = max(began, self.free)
+        span = Span(began, opening, closing)
+        self._spans.append(span)
+        self.free = began
+        if ended is not None:
+            self._end(span, ended)
+        return span
+
+    def _end(self, span: Span, when: int) -> None:
+        """End the last span."""
+        self.free = span.ended = max(when, span.began)
+
+    def _waits(self, contention: Contention) -> tuple[bytes, ...]:
+        return self._packet(*contention), self._packet(WAIT_CONTENTION)
+
+    def _lost(self, contention: Contention | None) -> tuple[bytes, ...]:
+        return () if contention is None else (self._packet(*contention),)
+
+    def _packet(self, event: int, marker1: bytes = b"", marker2: bytes = b"") -> bytes:
+        return tail(self.number, event, marker1, marker2)
+
+
+class LogThreads(dict[int, LogThread]):
+    """The threads of one loop, by worker, and by 0 its own; made when asked for."""
+
+    def __init__(self, home: int, timeline: Timeline) -> None:
+        """Set the number of the loop's own thread, and where events go."""
+        super().__init__({0: LogThread(home, timeline)})
+        self._timeline = timeline
+
+    def __missing__(self, worker: int) -> LogThread:
+        thread = self[worker] = LogThread(worker, self._timeline)
+        return thread
+
+    def of_workers(self) -> list[LogThread]:
+        """Return those of all workers."""
+        return [self[worker] for worker in range(1, self[0].number)]

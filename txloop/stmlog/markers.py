@@ -11,7 +11,7 @@ from txloop.stm.cell_names import container_names, name_in
 from txloop.stmlog.c7_format import marker
 
 if TYPE_CHECKING:
-    from txloop.stm.types import Cell, Site
+    from txloop.stm.types import Cell, Site, Trace
 
 __all__ = ["CellNames", "Places"]
 
@@ -22,8 +22,8 @@ _PAUSES = 100  # times as long as a search took: they cost one per cent at most
 class CellNames:
     """Remembers the names of containers; used by the loop thread only.
 
-    A conflict on a container that has no name, because it is new or the program keeps
-    it where nobody looks, has all names looked for again; but not too often, and until
+    After a conflict on a container without a name, because it is new or kept where no
+    names are looked for, all names are looked for again; but not too often, and until
     then it goes by its number.
     """
 
@@ -65,3 +65,8 @@ class Places:
             file = file[len(self._folder) :]
         name = "" if cell is None else self._names.name(cell)
         return _markers(file, line, function, label, name)
+
+    def first(self, label: str, trace: Trace) -> bytes:
+        """Return the marker of one line of an attempt, a write if there is one."""
+        index = next(iter(trace.writes.values()), 0)
+        return self.marker(trace.sites[index], label) if trace.sites else b""

@@ -44,28 +44,32 @@ class Source(Protocol):
         """Add what is certain of the time before `until`."""
 
     def retire(self) -> None:
-        """Listen no more: nobody takes what happens."""
+        """Listen no more: the log is not wanted."""
 
 
 class Hub:
-    """The timeline of this process and whoever takes it.
+    """The timeline of this process, and the files and the memory that it goes to.
 
     Attributes:
+        clock: Returns the time in nanoseconds.
         timeline: Where scribes put what happens.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self.clock = clock
         self.timeline = Timeline()
         self._sources: list[Source] = []
         self._memory: MemoryLog | None = None
-        self._unasked_ns: int | None = None  # how long nobody may ask for the memory
-        self._asked_ns = 0  # when somebody did
+        self._unasked_ns: int | None = (
+            None  # it ends when it is not asked for for so long
+        )
+        self._asked_ns = 0  # when it last was
         self._files: dict[str, LogFile] = {}
         self._loops: list[tuple[weakref.ref[Any], Callable[[Any], object]]] = []
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody takes what happens."""
+        """Whether there is a file or a memory to write to."""
         return self._memory is not None or bool(self._files)
 
     def keep(self, kept_ns: int, unasked_ns: int | None = None) -> None:
@@ -73,9 +77,9 @@ class Hub:
 
         Args:
             kept_ns: Of how long.
-            unasked_ns: Until nobody has asked for it for so long, None for always.
+            unasked_ns: It ends when it is not asked for for so long; None for never.
         """
-        self._asked_ns = time.monotonic_ns()
+        self._asked_ns = self.clock()
         if self._memory is not None:
             self._memory.kept_ns = max(kept_ns, self._memory.kept_ns)
             if self._unasked_ns is not None:
@@ -99,7 +103,7 @@ class Hub:
                 self._wake()
 
     def when_wanted(self, loop: T, begin: Callable[[T], object]) -> None:
-        """Call `begin` with `loop` when anybody takes what happens: now, or later.
+        """Call `begin` with `loop` when a log is wanted: now, or later.
 
         It may be called again while that is so.
         """
@@ -139,11 +143,10 @@ class Hub:
 
     def flush(self, settling_ns: int = SETTLING_NS) -> None:
         """Write what is older than `settling_ns`."""
-        until = time.monotonic_ns() - settling_ns
+        until = self.clock() - settling_ns if settling_ns else _FOREVER
         for source in self._sources:
             source.catch_up(until)
-        # At the end, to the last nanosecond: two events of a thread are never at once.
-        last, block = self.timeline.take(until if settling_ns else _FOREVER)
+        last, block = self.timeline.take()
         forgotten = self._is_forgotten()
         if forgotten:
             self._memory = None
@@ -158,7 +161,7 @@ class Hub:
     def _is_forgotten(self) -> bool:
         if self._memory is None or self._unasked_ns is None:
             return False
-        return time.monotonic_ns() - self._asked_ns > self._unasked_ns
+        return self.clock() - self._asked_ns > self._unasked_ns
 
     def _drop_ended(self) -> None:
         self._files = {
@@ -171,11 +174,11 @@ class Hub:
 
     def recent(self, kept_ns: int) -> bytes:
         """Return a log of the last time."""
-        self._asked_ns = time.monotonic_ns()
+        self._asked_ns = self.clock()
         self.flush()
         if self._memory is None:
             return HEADER
-        return self._memory.since(time.monotonic_ns() - kept_ns)
+        return self._memory.since(self.clock() - kept_ns)
 
     def abandon(self) -> None:
         """Begin anew in a forked process: all that was so far is the parent's."""
@@ -201,8 +204,8 @@ def keep(minutes: float = 5.0, unasked_minutes: float | None = None) -> None:
 
     Args:
         minutes: How many.
-        unasked_minutes: It ends when nobody has called `recent` for so long; None, from
-            whomever, lets it go on as long as the program.
+        unasked_minutes: It ends when `recent` was not called for so long. After one
+            call with None it goes on as long as the program.
     """
     unasked_ns = None
     if unasked_minutes is not None:
@@ -214,7 +217,7 @@ def recent(seconds: float = 300.0) -> bytes:
     """Return the log of the last `seconds`, whole blocks of about half a second.
 
     It is a complete stm.log in the C7 format, header and all, as ``PYPYSTM=stm.log``
-    writes it: only its header if nothing has happened or nobody has called `keep`. What
+    writes it: only its header if nothing has happened or `keep` was not called. What
     happened in the last half second is not in it yet. Loop thread only; it takes about
     as long as copying the bytes does.
     """
@@ -254,7 +257,7 @@ class Dispatching(Protocol):
 
 
 def connect(dispatcher: Dispatching, name: str | None, most_bytes: int) -> None:
-    """Log what a dispatcher does, now or as soon as anybody wants that.
+    """Log what a dispatcher does, now or as soon as a log is wanted.
 
     Args:
         dispatcher: Of a loop that has not run yet.

@@ -1,14 +1,12 @@
-"""Events in the order of time, although some become known late.
+"""Events of all threads in the order of time, and the last minutes of them.
 
-What happened in a worker is known when its answer arrives. So events are kept for a
-moment and sorted; one that comes even later gets the time of the last one that is
-written already: the order of a file never breaks. The last minutes of what was written
-stay in memory, for a live page.
+What happened in a worker is known when its answer arrives. So events are written when
+they are some time old; one that becomes known even later gets the time of the last one
+that is written already: the order of a file never breaks.
 """
 
 from __future__ import annotations
 
-import bisect
 import operator
 from collections import deque
 from typing import Final
@@ -18,7 +16,7 @@ from txloop.stmlog.c7_format import HEADER, timed
 __all__ = ["MOST_BYTES", "SETTLING_NS", "MemoryLog", "Timeline"]
 
 SETTLING_NS: Final = 500_000_000
-"""How long an event is kept before it is written."""
+"""How old an event is before it is written."""
 
 _TIME = operator.itemgetter(0)
 
@@ -32,34 +30,26 @@ class Timeline:
 
     def __init__(self) -> None:
         self.now = 0
-        self._ahead: list[tuple[int, bytes]] = []
+        self._events: list[tuple[int, bytes]] = []
         self._last = 0
 
-    def __len__(self) -> int:
-        return len(self._ahead)
-
     def add(self, nanoseconds: int, tail: bytes) -> None:
-        """Take an event. Those of one thread come in order, also at the same time."""
-        self._ahead.append((nanoseconds, tail))
+        """Add an event. Those of one thread come in order, also at the same time."""
+        self._events.append((nanoseconds, tail))
 
-    def take(self, until: int) -> tuple[int, bytes]:
-        """Return the time of the last event before `until`, and all up to it, packed.
-
-        The time is 0 if there is none.
-        """
-        ahead = self._ahead
-        ahead.sort(key=_TIME)
-        count = bisect.bisect_left(ahead, until, key=_TIME)
-        if not count:
+    def take(self) -> tuple[int, bytes]:
+        """Return the time of the last event, 0 if there is none, and all, packed."""
+        if not self._events:
             return 0, b""
+        events, self._events = self._events, []
+        events.sort(key=_TIME)
         last = self._last
         packed = []
-        for nanoseconds, tail in ahead[:count]:
+        for nanoseconds, tail in events:
             if nanoseconds > last:
                 last = nanoseconds
             packed.append(timed(last, tail))
         self._last = last
-        del ahead[:count]
         return last, b"".join(packed)
 
 
@@ -80,7 +70,7 @@ class MemoryLog:
         self._size = 0
 
     def write(self, last_ns: int, block: bytes) -> None:
-        """Take the next packets; the last one is of that time."""
+        """Add the next packets; the last one is of that time."""
         blocks = self._blocks
         blocks.append((last_ns, block))
         self._size += len(block)

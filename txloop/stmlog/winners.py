@@ -1,4 +1,4 @@
-"""Who has committed what lately, and at which line: the other side of a conflict."""
+"""What was committed lately, and at which line: the other side of a conflict."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from txloop.stm.store import committed
 from txloop.stm.traced import here
 from txloop.stm.types import Key
+from txloop.stmlog.c7_format import CONTENTION_WRITE_READ, CONTENTION_WRITE_WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from txloop.stm.container import Write
     from txloop.stm.types import Cell, Conflict, Site, Trace
+    from txloop.stmlog.log_threads import Contention
+    from txloop.stmlog.markers import Places
 
 __all__ = ["Winners"]
 
@@ -23,7 +26,8 @@ _MOST = 2000  # commits that are remembered
 class Winners:
     """Follows the store; used by the loop thread only."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Places) -> None:
+        self._places = places
         self._known: dict[int, tuple[str, Mapping[Cell, int], Sequence[Site]]] = {}
         self._versions: deque[int] = deque()
         committed.followers.append(self)
@@ -47,7 +51,20 @@ class Winners:
     def dropped(self, number: int) -> None:
         """Do nothing: what has died cannot be in a conflict."""
 
-    def of(self, conflict: Conflict) -> tuple[str, Site | None]:
+    def contention(self, label: str, trace: Trace, conflict: Conflict) -> Contention:
+        """Return what an attempt has lost to which other, and at which lines."""
+        cell, victim, culprit = conflict.cell, b"", b""
+        index, kind = trace.reads.get(cell), CONTENTION_WRITE_READ
+        if cell in trace.writes:
+            index, kind = trace.writes[cell], CONTENTION_WRITE_WRITE
+        if index is not None:
+            victim = self._places.marker(trace.sites[index], label, cell)
+        winner, site = self._winner(conflict)
+        if site is not None:
+            culprit = self._places.marker(site, winner, cell)
+        return kind, victim, culprit
+
+    def _winner(self, conflict: Conflict) -> tuple[str, Site | None]:
         """Return the label and the line that changed what a conflict is about."""
         label, writes, sites = self._known.get(conflict.version, ("", {}, ()))
         number, key = conflict.cell
