@@ -73,19 +73,7 @@ def install(
         TxConfigurationError: if an option has an unknown value.
         TxError: if there is a running stock IOLoop, which would stay one.
     """
-    options = {
-        "executor": executor,
-        "workers": workers,
-        "order": order,
-        "rounds": rounds,
-        "signals": signals,
-        "drain_seconds": drain_seconds,
-        "max_queue": max_queue,
-        "timeout": timeout,
-        "max_calls": max_calls,
-        "log": log,
-        "log_bytes": log_bytes,
-    }
+    options: dict[str, object] = dict(locals())  # all parameters, and nothing else
     Options.split(dict(options))
     for asyncio_loop, loop in IOLoop._ioloop_for_asyncio.items():
         if not isinstance(loop, TransactionLoop) and asyncio_loop.is_running():
