@@ -30,6 +30,7 @@ from txloop.errors import BecomeInevitable
 from txloop.scan.finding import VOUCH, short_path
 from txloop.stm.attempt import current
 from txloop.stm.traced import here
+from txloop.watch import limits
 from txloop.watch.acts import ACTS
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ __all__ = ["guard", "note_changes", "outdated"]
 # How the files of code that imports are named, on CPython and on PyPy.
 _IMPORTING = ("<frozen importlib", "<builtin>/frozen importlib")
 _IMPORTING_DEPTH = 3  # frames from the event to the import system
-
-_MOST_CHANGED = 10_000
-"""So many changed files are remembered: those that were new to it last."""
 
 # Guards the lists and the dict. An event may come while it is held: a finalizer's.
 _lock = threading.RLock()
@@ -107,7 +105,7 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
 def _note(files: Iterable[str]) -> None:
     with _lock:
         _changed.update(dict.fromkeys(files))
-        while len(_changed) > _MOST_CHANGED:
+        while len(_changed) > limits.MOST_CHANGED_FILES:
             del _changed[next(iter(_changed))]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import class_label, module_label
 from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
+from txloop.watch import limits
 from txloop.watch.ambient import shared_generators
 from txloop.watch.hooks import kept_by_module, libraries_behind
 from txloop.watch.kinds import (
@@ -67,9 +68,6 @@ __all__ = [
     "use_library",
 ]
 
-_MOST_CHILDREN = 4_000
-"""Of the parts of a container, so many are gone into."""
-
 # Bases that use no attribute of their own, and call no method but those of operators.
 _BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
 
@@ -90,14 +88,14 @@ TELLS_SUBCLASSES = "__subclasses__"
 
 
 def _visit_items(walk: Walk, job: Job) -> None:
-    parts = list(islice(parts_of(job.thing), _MOST_CHILDREN))
+    parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
     walk.add_all(((f"[{index}]", one) for index, one in enumerate(parts)), job)
     _note_rest(walk, job, parts)
     _visit_subclass(walk, job)
 
 
 def _visit_members(walk: Walk, job: Job) -> None:
-    parts = list(islice(parts_of(job.thing), _MOST_CHILDREN))
+    parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
     walk.add_all((("", one) for one in parts), job)
     _note_rest(walk, job, parts)
     _visit_subclass(walk, job)
@@ -105,14 +103,14 @@ def _visit_members(walk: Walk, job: Job) -> None:
 
 def _note_rest(walk: Walk, job: Job, parts: list[object]) -> None:
     """Take note of the parts that are too many to be gone into, if that matters."""
-    if len(parts) < _MOST_CHILDREN or walk.by_value:
+    if len(parts) < limits.MOST_CHILDREN or walk.by_value:
         return
     if any(map(_can_change, parts)):
         walk.reach.complete = False
 
 
 def _visit_dict(walk: Walk, job: Job) -> None:
-    items = list(islice(dict.items(job.thing), _MOST_CHILDREN))
+    items = list(islice(dict.items(job.thing), limits.MOST_CHILDREN))
     _note_rest(walk, job, [value for _, value in items])
     for key, value in items:
         known = type(key) in ATOMS
@@ -167,7 +165,7 @@ def _visit_buffer(walk: Walk, job: Job) -> None:
     """Go into an array of objects."""
     dtype = getattr(job.thing, "dtype", None)
     if getattr(dtype, "hasobject", False):
-        parts = job.thing.ravel()[:_MOST_CHILDREN].tolist()
+        parts = job.thing.ravel()[: limits.MOST_CHILDREN].tolist()
         walk.add_all((("[...]", one) for one in parts), job)
 
 
@@ -340,7 +338,7 @@ def _visit_attributes(walk: Walk, job: Job, own: bool) -> None:
     space.whole = True
     near = job.near and own
     parts = [(f".{name}", one) for name, one in list(look().items())]
-    walk.add_all(parts[:_MOST_CHILDREN], job, near=near)
+    walk.add_all(parts[: limits.MOST_CHILDREN], job, near=near)
 
 
 def _names_tell(walk: Walk, cls: type) -> bool:
@@ -390,7 +388,7 @@ def _use_imports(walk: Walk, function: types.FunctionType) -> None:
 def _visit_weak(walk: Walk, job: Job) -> None:
     data = vars(job.thing)["data"]
     parts = [*data, *(data.values() if type(data) is dict else ())]
-    walk.add_all((("", one) for one in parts[:_MOST_CHILDREN]), job)
+    walk.add_all((("", one) for one in parts[: limits.MOST_CHILDREN]), job)
 
 
 def _visit_variable(walk: Walk, job: Job) -> None:

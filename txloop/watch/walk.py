@@ -7,6 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from txloop.stm.origin import own_module_of
+from txloop.watch import limits
 from txloop.watch.ambient import (
     MAKING_FILES,
     Ambient,
@@ -50,10 +51,7 @@ if TYPE_CHECKING:
 
     from txloop.watch.places import Table
 
-__all__ = ["MOST_THINGS", "Walk"]
-
-MOST_THINGS = 20_000
-"""After so many objects the walk ends."""
+__all__ = ["Walk"]
 
 _ROUTING = frozenset(["default_router", "wildcard_router"])
 
@@ -113,13 +111,13 @@ class Walk:
         self.constructs = True
 
     def begin(
-        self, things: Iterable[tuple[str, object]], most: int = 10 * MOST_THINGS
+        self, things: Iterable[tuple[str, object]], most: int = 10 * limits.MOST_THINGS
     ) -> None:
         """Walk from these objects as far as it goes, past `most` objects at most."""
         for name, thing in things:
             self.add(thing, name, None)
         while self._ahead:
-            if len(self.reach.things) >= MOST_THINGS or len(self.seen) >= most:
+            if len(self.reach.things) >= limits.MOST_THINGS or len(self.seen) >= most:
                 self.reach.complete = False
                 return
             job = self._ahead.popleft()
