@@ -60,7 +60,7 @@ class TransactionLoop(BaseAsyncIOLoop):
     options: Options
 
     def initialize(self, **kwargs: object) -> None:  # type: ignore[override]
-        """Take txloop's options out of `kwargs`; the rest is Tornado's.
+        """Begin with txloop's options in `kwargs`; the rest is Tornado's.
 
         Raises:
             TxConfigurationError: if an option has an unknown value.
@@ -135,7 +135,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         self._note(function)
 
     def _note(self, function: Callable[..., object]) -> None:
-        """Take note that an unmarked function has run, if it is not Tornado's own."""
+        """Tell the dispatcher that an unmarked function of the program has run."""
         if not str(getattr(function, "__module__", "")).startswith("tornado."):
             self.dispatcher.note_program()
 
@@ -280,11 +280,11 @@ def _calls_beside(loop: BaseAsyncIOLoop) -> FunctionCalls:
 
 
 # `IOLoop.current()` builds an AsyncIOMainLoop by name, whatever class is configured.
-# Replacing the module's attribute would miss those who imported it before.
+# Replacing the module's attribute would miss modules that imported it before.
 _stock_new = AsyncIOMainLoop.__new__
 
 
-@refusing  # attempts: whoever wants the current loop does not find it, and comes here
+@refusing  # attempts, which come here because they do not find the current loop
 def _new_main_loop(
     cls: type[AsyncIOMainLoop], *args: object, **kwargs: object
 ) -> AsyncIOMainLoop:

@@ -58,7 +58,7 @@ def install(
         drain_seconds: How long that may take.
         max_queue: How many calls may wait for a worker. Beyond it requests are answered
             with 503 and a Retry-After, and ``await atomically(...)`` raises
-            `TxOverloadError`; callbacks are never turned away. None: any number.
+            `TxOverloadError`; callbacks are never rejected. None: any number.
         timeout: After how many seconds a transaction's run in a worker is ended, as in
             `transactional`, which overrides it. None: never.
         max_calls: After about how many calls a worker is replaced, against memory that

@@ -110,7 +110,7 @@ class _Drain:
         dispatcher = self._loop.dispatcher
         busy = self._busy()
         if not busy and connections.busy <= dispatcher.pending:
-            dispatcher.end_waits()  # nobody is left whom they could wait for
+            dispatcher.end_waits()  # nothing is left that could end them
         busy = busy or bool(connections.busy)
         idle = connections.idle and now < self._linger_until
         if busy or idle or self._close_at is not None:

@@ -124,7 +124,7 @@ setattr(run_pieces, ROOTS_OF, _roots_of_pieces)
 
 
 def _undo(attempt: Attempt) -> None:
-    """Take back all that the attempt has done; what it has read stays."""
+    """Undo all that the attempt has done; what it has read stays."""
     attempt.roll_back()
     attempt.records.clear()
     attempt.retrying = False

@@ -66,8 +66,8 @@ class Act:
     def paths(self, arguments: Arguments) -> Iterator[str]:
         """Yield the files that it is done to, and the folders that it changes.
 
-        A file that is not there yet makes its folder another one, for whoever makes it
-        and for whoever looks for it.
+        A file that is not there yet counts with its folder: making the file changes
+        that, and looking for the file reads it.
         """
         for index in self.files:
             path = arguments[index] if index < len(arguments) else None

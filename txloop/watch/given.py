@@ -32,7 +32,7 @@ class Given:
     """Pictures of what a call was given; belongs to the thread that runs it."""
 
     def __init__(self, things: Iterable[tuple[str, object]]) -> None:
-        """Take what may be changed, with names for messages."""
+        """Picture `things`, which come with their names for messages."""
         self._things = pictures_by_value(things)
 
     def change(self) -> Change | None:

@@ -112,8 +112,8 @@ def kept_by_module(
     """Yield what of the program's a library's module calls, with names for messages.
 
     That is functions which it was given: event buses and the like keep them in its
-    globals. Who patches a library puts them there, too; those only count where code
-    calls them by their names.
+    globals. A function that patches the library is there, too; it only counts where
+    code calls it by its name.
 
     Args:
         module: The library's.

@@ -1,4 +1,4 @@
-"""The outside world: a call for which nobody vouches is stopped before it gets there.
+"""The outside world: a call that no mark vouches for is stopped before it gets there.
 
 A transaction may run more than once, beside others, and what it writes to shared state
 is undone with it. What it does to files, to other processes and to whatever is at the
@@ -141,8 +141,8 @@ def _is_importing() -> bool:
 
 # What no event tells of
 
-# PyPy's modules raise fewer events. Who has imported one of these by name before has
-# the function as it was.
+# PyPy's modules raise fewer events. A module that has imported one of these by name
+# before has the function as it was.
 _SILENT_ON_PYPY = {
     **{
         name: f"os.{name}"

@@ -109,7 +109,7 @@ class Thing(abc.ABC):
 
     @abc.abstractmethod
     def retake(self) -> None:
-        """Take what it looks like now for what it should look like."""
+        """Make a new picture: how the object is now is how it should be."""
 
     @abc.abstractmethod
     def difference(self, names: Names | None) -> str | None:
@@ -293,7 +293,7 @@ class Namespace(Thing):
         place: Place | None,
         look: Callable[[], Mapping[str, object]],
     ) -> None:
-        """Take an object, and what returns its attributes, perhaps the very dict."""
+        """Picture `thing`; `look` returns its attributes, perhaps the very dict."""
         self._look = look
         super().__init__(thing, name, place)
 

@@ -41,15 +41,15 @@ class Change(NamedTuple):
     place: Place | None
     of_process: bool = False
 
-    def describe(self, who: str) -> str:
+    def describe(self, cause: str) -> str:
         """Return a sentence that says what has changed it, where, and what to do.
 
         Args:
-            who: What has changed it, with a verb.
+            cause: What has changed it, with a verb.
         """
         thing = f", a {self.kind}" if self.kind else ""
         where = _where(self.place)
-        return f"{who} {self.name}{thing}{where}; {self._remedy()}"
+        return f"{cause} {self.name}{thing}{where}; {self._remedy()}"
 
     def _remedy(self) -> str:
         trusting = (
@@ -197,7 +197,7 @@ class Subject:
         return None
 
     def retake(self) -> None:
-        """Take everything as it is now for what it should look like."""
+        """Make new pictures of everything: how it is now is how it should be."""
         for thing in self.reach.things:
             thing.retake()
         self.begin_anew()

@@ -102,7 +102,7 @@ def _visit_members(walk: Walk, job: Job) -> None:
 
 
 def _note_rest(walk: Walk, job: Job, parts: list[object]) -> None:
-    """Take note of the parts that are too many to be gone into, if that matters."""
+    """Note that there are too many parts to go into, if that matters."""
     if len(parts) < limits.MOST_CHILDREN or walk.by_value:
         return
     if any(map(_can_change, parts)):
@@ -143,7 +143,7 @@ def _visit_wrapper(walk: Walk, job: Job) -> None:
 
 
 def _visit_getter(walk: Walk, job: Job) -> None:
-    """Take the attributes that it gets for such as code names."""
+    """Count the attributes that it gets as named by code."""
     _, arguments = job.thing.__reduce__()[:2]
     names = [one for one in arguments if type(one) is str]
     walk.use(frozenset(part for name in names for part in name.split(".")))
@@ -272,7 +272,7 @@ def _note_besides(walk: Walk, job: Job, kind: type[Thing], what: str) -> None:
 
 
 def use_library(walk: Walk, job: Job) -> None:
-    """Take in what of the program's is kept by the modules behind something."""
+    """Go into what the modules behind something keep of the program's."""
     state = state_behind(job.thing)
     if state is not None:
         walk.states.add(state)

@@ -264,7 +264,7 @@ class Walk:
         constructed: bool = True,
         part: str = "has",
     ) -> Space:
-        """Take in what has attributes, of which those count that code names."""
+        """Go into an object with attributes, of which those count that code names."""
         space = self.space(job, look, part)
         names: Iterable[str] = list(look())
         if not self.any_attribute:
@@ -301,7 +301,7 @@ class Walk:
             self.add_space(job, lambda: settings).besides = _SETTINGS
 
     def use(self, names: frozenset[str]) -> None:
-        """Take in names of attributes, for what was reached before, too."""
+        """Count these attributes as named by code, also of what was reached before."""
         new = names - self.names
         if not new:
             return

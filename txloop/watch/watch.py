@@ -113,7 +113,7 @@ class Watch:
     # On the loop thread
 
     def note(self) -> None:
-        """Take note that code of the program has run on the loop thread."""
+        """Begin a new epoch: code of the program has run on the loop thread."""
         self.epoch += 1
 
     def look(self, subject: Subject) -> Change | None:

@@ -66,15 +66,15 @@ class Recorder(httputil.HTTPConnection):
         version: str = "HTTP/1.1",
         later: httputil.HTTPConnection | None = None,
     ) -> None:
-        """Take what is known of the request.
+        """Record nothing yet.
 
         Args:
-            method: Its.
-            context: Its connection's.
-            real: The connection, to which a response may go straight.
-            version: Its, too.
-            later: The connection where it is not the loop thread that records, in case
-                that the attempt comes to stand for that one.
+            method: The request's.
+            context: What its connection has of that name.
+            real: The connection, where a response may go straight to it.
+            version: The request's version of HTTP.
+            later: The connection, where another thread records: it is used if the
+                attempt goes on in the place of the loop thread.
         """
         self.context = context
         self._method = method
@@ -207,7 +207,7 @@ class Recorder(httputil.HTTPConnection):
         self._do("finish")
 
     def settle(self, request: httputil.HTTPServerRequest) -> None:
-        """Take note that the handler's verb has returned: nothing can fail any more.
+        """Remember that the handler's verb has returned: nothing can fail any more.
 
         On the loop thread a response that is written whole then goes straight to the
         real connection, which becomes that of `request` again.
@@ -288,7 +288,7 @@ def _fix_attempt() -> None:
 
 
 class Recorded:
-    """The future of a recorded write: done, for whoever wants to wait for it."""
+    """The future of a recorded write: it is done."""
 
     def __await__(self) -> Generator[None, None, None]:
         return

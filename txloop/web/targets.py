@@ -46,7 +46,7 @@ _targets: WeakValueDictionary[int, Target] = WeakValueDictionary()  # a registry
 class Target:
     """Where a request goes; lives as long as its application."""
 
-    __txloop_private__ = True  # nobody changes it
+    __txloop_private__ = True  # no program changes it
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ def _applications_so_far() -> list[Application]:
 
 
 def _notice_applications() -> None:
-    """Take note of each application that is made from now on."""
+    """Remember each application that is made from now on."""
     initialize = Application.__init__
 
     @functools.wraps(initialize)
