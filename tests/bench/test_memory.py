@@ -39,9 +39,9 @@ def _itself(application: Application) -> Application:
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_one_more_thread_costs_next_to_nothing():
-    found = memory.take(memory.SERVERS["txloop threads"], 2, 100_000, 1)
+    found = memory.take(memory.SERVERS["txloop threads"], 2, 50_000, 1)
 
-    assert found["one"] > found["data"] > 5_000_000
+    assert found["one"] > found["data"] > 2_500_000
     assert found["share"] == found["more"] / found["data"]
     assert found["share"] < 0.5  # 0.03 as a rule; a copy would be 1
 

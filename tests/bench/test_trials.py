@@ -134,7 +134,7 @@ def test_a_run_prints_the_table_and_writes_the_figures(words, rows, capsys, tmp_
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", pair.KINDS)
 def test_hand_offs_are_counted_on_each_interpreter(kind, monkeypatch):
-    assert handoff.count(sys.executable, kind, 1, 1.0) > 0
+    assert handoff.count(sys.executable, kind, 1, 0.1) > 0
 
     monkeypatch.setattr(interpreters, "NAMES", ())
     options = argparse.Namespace(busy=1, seconds=1, python=[])
