@@ -53,12 +53,15 @@ def main(arguments: list[str]) -> int:
     begun, code, outputs = time.monotonic(), 0, list[str]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = [pool.submit(_run, [*pytest, *part]) for part in parts()]
-        for run in as_completed(runs):
-            done = run.result()
-            code = code or done.returncode
-            outputs.append(done.stdout)
-            sys.stdout.write(done.stdout)
-            sys.stdout.flush()
+        try:
+            for run in as_completed(runs):
+                done = run.result()
+                code = code or done.returncode
+                outputs.append(done.stdout)
+                sys.stdout.write(done.stdout)
+                sys.stdout.flush()
+        finally:  # after Ctrl-C, no other part begins
+            pool.shutdown(wait=False, cancel_futures=True)
     sys.stdout.write(summary(outputs, time.monotonic() - begun))
     return code
 
