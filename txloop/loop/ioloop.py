@@ -103,7 +103,7 @@ class TransactionLoop(BaseAsyncIOLoop):
 
     def shares_sockets(self) -> bool:
         """Tell whether other processes listen on the very same sockets."""
-        return task_id() is not None  # one of `fork_processes`
+        return task_id() is not None  # this is a process of `fork_processes`
 
     def end(self) -> None:
         """Stop the loop from within, however it was started, with exit code 0."""
@@ -203,7 +203,7 @@ class TransactionLoop(BaseAsyncIOLoop):
 
 
 async def _close_at_the_end(dispatcher: Dispatcher) -> AsyncGenerator[None, None]:
-    # It must not know the loop, which would be kept alive by a generator of its own.
+    # Without a reference to the loop: its own generator would keep it alive.
     try:
         yield
     finally:
@@ -299,7 +299,7 @@ def _new_main_loop(
 patch(AsyncIOMainLoop, "__new__", _new_main_loop)
 
 
-# These change the object itself, or ask what may be a copy of it.
+# In an attempt these would change, or ask, what may be a copy of the object.
 for _name in ("is_running", "start", "stop"):
     patch(PeriodicCallback, _name, refusing(getattr(PeriodicCallback, _name)))
 

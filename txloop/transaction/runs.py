@@ -256,7 +256,7 @@ class Run:
         error: BaseException | None,
     ) -> None:
         if self._error is not None:
-            return  # it was closed before this one could commit
+            return  # the run has failed before this chunk could commit
         if error is not None:
             self.executed += 1
             self._fail(error)

@@ -64,7 +64,7 @@ class GivenWatch:
             run: Makes the attempt.
         """
         if hasattr(call.function, ROOTS_OF):
-            return run()  # it knows by itself what it is given
+            return run()  # such a function says itself what it can reach
         runs = self._runs[key] = self._runs.get(key, 0) + 1
         credit = self._credit_seconds.get(key, 0.0)
         started = time.perf_counter()

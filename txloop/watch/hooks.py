@@ -100,7 +100,7 @@ def libraries_behind(thing: object, names: Set[str]) -> Iterator[types.ModuleTyp
             yield found
     elif not is_own_module(thing):
         yield thing
-        # A package may only hand on what its modules have.
+        # A package may only re-export what its modules define.
         for name in vars(thing).keys() & names:
             if type(vars(thing)[name]) in (types.FunctionType, type):
                 yield from libraries_behind(vars(thing)[name], names)

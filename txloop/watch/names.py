@@ -92,7 +92,7 @@ def _in_constants(constants: Iterable[object]) -> Iterator[str]:
     for constant in constants:
         if isinstance(constant, CodeType):
             yield from names_in_code(constant)
-        elif isinstance(constant, tuple):  # as of a class pattern
+        elif isinstance(constant, tuple):  # such as the names in a class pattern
             yield from _in_constants(constant)
         elif isinstance(constant, str):
             yield constant

@@ -111,7 +111,7 @@ def _note(files: Iterable[str]) -> None:
 
 def _stop_or_stay(attempt: Attempt, act: Act, reason: str) -> None:
     """Return if an attempt may act where it is, by a plea; else end it."""
-    if attempt.abandoned is not None:  # it went on, whatever was raised
+    if attempt.abandoned is not None:  # the program has caught what stopped it
         raise BecomeInevitable(attempt.abandoned)
     plead = None if act.bound else attempt.plead
     if plead is None or not plead(attempt, reason):

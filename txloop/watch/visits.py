@@ -182,7 +182,7 @@ def _visit_function(walk: Walk, job: Job) -> None:
         _use_imports(walk, function)
         walk.use(names_of(function))
     cells = contents_of(function)
-    if "on_commit" in code.co_names:  # some may be its effects' alone
+    if "on_commit" in code.co_names:  # what only its effects use does not count
         used = names_of(function)
         cells = {name: one for name, one in cells.items() if name in used}
     if own and cells:
@@ -200,7 +200,7 @@ def _visit_function(walk: Walk, job: Job) -> None:
         walk.add(default, name, Place(code, code.co_name))
     if own and (vars(function) or walk.any_attribute):
         walk.add_space(job, lambda: vars(function))
-    elif own:  # code may give it some
+    elif own:  # code may set some later
         walk.bare_functions.append(job)
     elif "__wrapped__" in vars(function):
         walk.add(function.__wrapped__, job.name, job.place)

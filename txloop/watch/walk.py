@@ -95,9 +95,9 @@ class Walk:
         self._own: dict[type, bool] = {}
         self.any_attribute = False
         self.any_global = False
-        self.constructs = False  # objects of classes that it has objects of
+        self.constructs = False  # whether code may make more objects of a known class
         self._makes_files = False
-        self.unconstructed: list[Job] = []  # classes of objects
+        self.unconstructed: list[Job] = []  # classes of which no more are made, so far
         self.bare_functions: list[Job] = []  # without attributes
         self.states: set[str] = set()  # modules that keep something for the process
         self.libraries: set[int] = set()  # modules, gone through for own functions

@@ -105,7 +105,8 @@ class Watch:
             if not self.copies and reach.held is None:
                 reach.held = _only_here(reach)
             subject = self._subjects[roots.key] = Subject(roots, reach)
-            subject.epoch = self.epoch - self._pictured  # it may have changed since
+            # Not this epoch: something may have changed since the workers were forked.
+            subject.epoch = self.epoch - self._pictured
             changing = self._pictured and self.epoch != self._pictured_in
             subject.is_late = changing and len(self._table) > known
         return subject

@@ -104,7 +104,7 @@ def target_of(
     targets = application.__dict__.get(_ATTRIBUTE)
     if targets is None:
         targets = application.__dict__[_ATTRIBUTE] = {}
-    # The arguments are the rule's own dict, or one made for the request.
+    # By identity: the arguments are the rule's own dict, or one made for the request.
     key = (id(handler_class), id(handler_kwargs) if handler_kwargs else 0)
     target = targets.get(key)
     if target is None:
@@ -156,7 +156,7 @@ add_roots(_named_arguments)
 
 
 def _served() -> Iterator[Served]:
-    register_all()  # which claims what they are made of
+    register_all()  # it also claims their code as the program's own
     for application in applications():
         for handler_class, handler_kwargs in _handlers(application):
             yield Served(handler_class, handler_kwargs, application)
