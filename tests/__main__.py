@@ -23,8 +23,13 @@ AT_ONCE = 3
 FILES = 10
 """How many files a part has at the most."""
 
-LONGEST = ("tests/loop/test_tornado_suite.py", "tests/browser", "tests/soak")
-"""Parts of their own, and the first ones, or the others would wait for their end."""
+LONGEST = (
+    "tests/loop/test_tornado_suite.py",
+    "tests/shapes",
+    "tests/browser",
+    "tests/soak",
+)
+"""Parts of their own, and the first ones, or all would wait for them at the end."""
 
 _COUNTS = re.compile(r"(\d+) ([a-z]+)")
 
