@@ -32,6 +32,7 @@ LONGEST = (
 """Parts of their own, and the first ones, or all would wait for them at the end."""
 
 _COUNTS = re.compile(r"(\d+) ([a-z]+)")
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def parts() -> list[list[str]]:
@@ -55,20 +56,18 @@ def main(arguments: list[str]) -> int:
         return subprocess.run([*pytest, *arguments], cwd=ROOT, check=False).returncode
     if sys.stdout.isatty():
         pytest.append("--color=yes")
-    begun, code, outputs = time.monotonic(), 0, list[str]()
+    begun, ended = time.monotonic(), list[subprocess.CompletedProcess[str]]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = [pool.submit(_run, [*pytest, *part]) for part in parts()]
         try:
             for run in as_completed(runs):
-                done = run.result()
-                code = code or done.returncode
-                outputs.append(done.stdout)
-                sys.stdout.write(done.stdout)
+                ended.append(run.result())
+                sys.stdout.write(ended[-1].stdout)
                 sys.stdout.flush()
         finally:  # after Ctrl-C, no other part begins
             pool.shutdown(wait=False, cancel_futures=True)
-    sys.stdout.write(summary(outputs, time.monotonic() - begun))
-    return code
+    sys.stdout.write(summary(ended, time.monotonic() - begun))
+    return next((one.returncode for one in ended if one.returncode), 0)
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -82,12 +81,15 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def summary(outputs: list[str], seconds: float) -> str:
+def summary(runs: list[subprocess.CompletedProcess[str]], seconds: float) -> str:
     """Return what failed in the runs, and how many tests did what in all of them."""
     failed, counts = list[str](), Counter[str]()
-    for output in outputs:
-        *lines, last = output.rstrip().splitlines() or ["1 error"]
+    for run in runs:
+        *lines, last = ["", *_COLOR.sub("", run.stdout).rstrip().splitlines()]
         failed += [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        if run.returncode not in (0, 1):  # no test has failed, but the run itself
+            failed.append(f"ERROR exit code {run.returncode}: {' '.join(run.args)}")
+            counts["error"] += 1
         for number, what in _COUNTS.findall(last.partition(" in ")[0]):
             counts[what.removesuffix("s")] += int(number)
     told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
