@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import logging
 
 import pytest
@@ -13,6 +14,8 @@ from txloop.errors import TxClosedError
 from txloop.stm.types import Call
 
 log = logging.getLogger("tests.contract.at_once")
+
+WHO = contextvars.ContextVar[str]("WHO")
 
 
 class Short:
@@ -226,3 +229,20 @@ def test_with_a_barrier_it_waits_for_the_round():
 
     assert not at_once
     assert 5 == result.value
+
+
+def test_one_that_had_to_wait_for_its_round_finds_its_own_context(short):
+    # GIVEN
+    def begin(who):
+        WHO.set(who)
+        call = Call(WHO.get, (), {}, "short")
+        result = Result(short.engine.loop)
+        short.engine.dispatcher.submit(call, short.profile, result.settle)
+        return result
+
+    # WHEN
+    results = [contextvars.Context().run(begin, who) for who in ("ann", "bob")]
+    short.engine.wait(*results)
+
+    # THEN
+    assert ["ann", "bob"] == [result.value for result in results]

@@ -10,6 +10,7 @@ from tests.engine import Result, bury_the_dead, on
 from tests.logs import AT_BOUND, expect_log
 from txloop import TDict, TObject, TVar
 from txloop.engine.events import Conflicted
+from txloop.engine.transaction import State
 from txloop.stm.cell_names import cell_name
 from txloop.stm.store import committed
 from txloop.stm.types import Key
@@ -70,12 +71,13 @@ def test_what_stood_in_line_after_a_conflict_can_be_dropped(engine, leave):
         engine.scripted.begin(number)
     for number in begun:
         engine.scripted.finish(number)
-    line = engine.dispatcher._contention._lines[profile.heat.cell]
+    still_open = engine.dispatcher.machine.open.values()
+    line = [one for one in still_open if one.state is State.LINE]
     assert line
 
     # WHEN
     if leave:
-        for transaction in list(line):
+        for transaction in line:
             engine.dispatcher.leave(transaction.number)
     engine.dispatcher.close()
 

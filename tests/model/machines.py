@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import event
 from hypothesis import strategies as st
@@ -28,8 +28,10 @@ from tests.model.replica import Replica
 from txloop import or_else, retry
 from txloop.stm.attempt import Attempt
 from txloop.stm.store import committed
-from txloop.stm.types import Commit, Outcome
 from txloop.stm.validation import decide
+
+if TYPE_CHECKING:
+    from txloop.stm.types import Outcome
 
 __all__ = ["Step", "machine_of"]
 
@@ -153,7 +155,7 @@ def machine_of(
                 play(others, self.plain)
                 decision = decide(outcome, committed, ordered=False)
                 event(f"{'writes' if outcome.writes else 'reads'}: {type(decision)}")
-                if isinstance(decision, Commit) and outcome.writes:
+                if decision is None and outcome.writes:
                     # The serial order is that of the commits.
                     assert play([*first, *last], self.plain) == said
                     install(outcome)

@@ -13,7 +13,7 @@ SHORT, MEDIUM, LONG = SHORT_SECONDS / 5, 2 * SHORT_SECONDS, 2 * MEDIUM_SECONDS
 
 
 class Place:
-    """A placement whose executor, flights and clock are the test's.
+    """A placement whose executor, attempts away and clock are the test's.
 
     Attributes:
         executor: Where calls would run.
@@ -26,7 +26,7 @@ class Place:
         self.executor.transport_seconds = SHORT
         self.away: list[object] = []
         self.waits = 1
-        self.placement = Placement(self.executor, self.away)  # type: ignore[arg-type]
+        self.placement = Placement(self.executor, self.away)
 
     def stays(self, profile, alone=True):
         return self.placement.decide_stay(profile, alone)

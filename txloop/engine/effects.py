@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.faults import Faults
 
-__all__ = ["EffectQueue", "tell_of_failure"]
+__all__ = ["EffectQueue"]
 
 _log = logging.getLogger("txloop")
 
@@ -28,12 +28,18 @@ class EffectQueue:
 
     Attributes:
         waiting: Those that have not run yet.
+        running: Whether one of them runs now.
     """
 
     def __init__(self, faults: Faults | None = None) -> None:
-        """Take what shall go wrong on purpose."""
+        """Begin without any.
+
+        Args:
+            faults: Makes effects fail on purpose, or None.
+        """
         self._faults = faults
         self.waiting: deque[Effect] = deque()
+        self.running = False
 
     def add(
         self,
@@ -62,11 +68,30 @@ class EffectQueue:
     def __len__(self) -> int:
         return len(self.waiting)
 
+    def deliver(
+        self,
+        done: Callable[[object, BaseException | None], object],
+        value: object,
+        error: BaseException | None,
+        label: str,
+    ) -> None:
+        """Hand a result over at once; for where no effect waits."""
+        self.running = True
+        try:
+            done(value, error)
+        except KeyboardInterrupt:  # hardly its own
+            raise
+        except BaseException:  # it is an effect, of which others know nothing
+            _log_failure(done, label)
+        finally:
+            self.running = False
+
     def run_next(self) -> bool:
         """Run the next effect, if any, and tell so; one that raises is logged."""
         if not self.waiting:
             return False
         effect = self.waiting.popleft()
+        self.running = True
         try:
             if effect.variables is None:
                 effect.function(*effect.args, **effect.kwargs)
@@ -75,10 +100,12 @@ class EffectQueue:
         except KeyboardInterrupt:  # hardly the effect's own
             raise
         except BaseException:  # the program's code; the other effects run
-            tell_of_failure(effect.function, effect.origin)
+            _log_failure(effect.function, effect.origin)
+        finally:
+            self.running = False
         return True
 
 
-def tell_of_failure(function: Callable[..., object], origin: str) -> None:
+def _log_failure(function: Callable[..., object], origin: str) -> None:
     """Log that an effect has raised; called where it was caught."""
     _log.exception("an effect failed: %s, asked for at %s", name_of(function), origin)

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 from txloop.stm.measuring import voluntary_waits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sized
     from contextlib import AbstractContextManager
 
-    from txloop.engine.flights import Flights
     from txloop.engine.profile import Profile
     from txloop.executors.protocol import Executor
 
@@ -37,10 +36,15 @@ _NOT_WATCHED = nullcontext()
 class Placement:
     """Decides where calls run; used by the loop thread only."""
 
-    def __init__(self, executor: Executor, flights: Flights) -> None:
-        """Take where they would run, and what is on its way there."""
+    def __init__(self, executor: Executor, away: Sized) -> None:
+        """Begin without having measured anything.
+
+        Args:
+            executor: Where they would run.
+            away: The attempts that it has.
+        """
         self._executor = executor
-        self._flights = flights
+        self._away = away
         self._stayed = 0
         self._waits = -1  # of the loop thread, when it last ran one of medium length
 
@@ -60,7 +64,7 @@ class Placement:
             self._stayed += 1
             return self._stayed % _PROBE_INTERVAL != 0
         # If the loop has not slept since the last one, this one had to wait for that.
-        return alone and not self._flights and self._waits != voluntary_waits()
+        return alone and not self._away and self._waits != voluntary_waits()
 
     def watching(self, profile: Profile) -> AbstractContextManager[object]:
         """Watch whether a call that runs here waits for something by itself."""

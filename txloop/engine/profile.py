@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Executor
     from txloop.scan import Finding
-    from txloop.stm.types import Cell
+    from txloop.stm.types import Cell, Conflict
 
 __all__ = ["SHORT_SECONDS", "Heat", "LabelStats", "Profile", "Profiles", "Stats"]
 
@@ -72,7 +72,7 @@ class Heat:
         return self.share >= _COLD
 
     def note_conflict(self, cell: Cell) -> None:
-        """Take an attempt into the average that was in vain because of a cell."""
+        """Take an attempt into the average that was aborted because of a cell."""
         if cell != self.cell:
             if self.share > _COLD:  # the other cell matters more, so far
                 self.share -= _WEIGHT * self.share
@@ -82,7 +82,7 @@ class Heat:
         self.lined_up = self.lined_up or self.share >= _HOT
 
     def note_commit(self) -> None:
-        """Take an attempt into the average that was not in vain."""
+        """Take an attempt into the average that committed."""
         if self.cell is not None:
             self.share -= (_CALM_WEIGHT if self.lined_up else _WEIGHT) * self.share
             if self.share < _COLD:
@@ -147,6 +147,17 @@ class Profile:
         if seconds is None or seconds > _CERTAINLY_SHORT:
             return BodyTimer()
         return WallTimer()
+
+    def note_commit(self, failed: bool) -> None:
+        """Take note of a transaction that took effect."""
+        self.commits += 1
+        self.errors += failed
+        self.heat.note_commit()
+
+    def note_conflict(self, conflict: Conflict) -> None:
+        """Take note of an attempt that was aborted by a commit."""
+        self.conflicts += 1
+        self.heat.note_conflict(conflict.cell)
 
     def note_short(self, seconds: float, failed: bool) -> None:
         """Take note of a run here that took effect."""

@@ -38,7 +38,7 @@ _log = logging.getLogger("txloop")
 
 
 class Reporter:
-    """Tells and counts what happens to a dispatcher's transactions, on its thread.
+    """Tells what happens to transactions, on the loop thread; decides nothing.
 
     Attributes:
         listeners: Told each event, in this order.
@@ -55,44 +55,35 @@ class Reporter:
         self._next_report = 0.0
 
     def round_run(self, transactions: int) -> None:
-        """Note that a round goes to the executor."""
+        """Tell that a round goes to the executor."""
         if self.listeners:
             self._tell(RoundRun(transactions))
 
     def round_waits(self) -> None:
-        """Note that transactions wait for the end of a round."""
+        """Tell that transactions wait for the end of a round."""
         if self.listeners:
             self._tell(RoundWaits())
 
-    def started(self, transaction: Transaction, inline: bool) -> None:
-        """Note that an attempt begins."""
-        transaction.attempt += 1
-        transaction.inline = inline
-        profile = transaction.profile
-        profile.attempts += 1
-        profile.inline += inline
+    def started(self, transaction: Transaction) -> None:
+        """Tell that an attempt begins."""
         if self.listeners:
-            number, attempt = transaction.number, transaction.attempt
-            self._tell(Started(number, attempt, profile.label, inline))
-
-    def not_started(self, transaction: Transaction) -> None:
-        """Note that an attempt, told of already, has been put off."""
-        transaction.attempt -= 1
-        transaction.profile.attempts -= 1
+            number, attempt = transaction.number, transaction.attempts
+            label = transaction.profile.label
+            self._tell(Started(number, attempt, label, transaction.inline))
 
     def lined_up(self, transaction: Transaction) -> None:
-        """Note that a transaction has to stand in line."""
+        """Tell that a transaction has to stand in line."""
         if self.listeners:
             self._tell(LinedUp(transaction.number, transaction.profile.label))
 
     def answered(self, transaction: Transaction, answer: Answer) -> None:
-        """Note that an attempt's answer is there."""
+        """Tell that an attempt's answer is there."""
         if answer.trace is not None:
             number, label = transaction.number, transaction.profile.label
             self._tell(Answered(number, label, answer.trace))
 
     def refused(self, transaction: Transaction, refusal: Refusal) -> None:
-        """Note that a call has to run on the loop thread, perhaps from now on."""
+        """Tell that a call has to run on the loop thread, perhaps from now on."""
         label = transaction.profile.label
         self._tell(Aborted(transaction.number, label, refusal.reason))
         self.bound(transaction, refusal)
@@ -108,20 +99,16 @@ class Reporter:
             profile.home = refusal.reason
 
     def held_back(self, transaction: Transaction, inevitable: Transaction) -> None:
-        """Note that an answer has to wait for an inevitable transaction."""
+        """Tell that an answer has to wait for an inevitable transaction."""
         number, label = transaction.number, transaction.profile.label
         self._tell(Waited(number, label, inevitable.number))
 
     def conflicted(
         self, transaction: Transaction, outcome: Outcome, conflict: Conflict
     ) -> None:
-        """Note that an attempt was in vain."""
-        transaction.conflicts += 1
-        profile = transaction.profile
-        profile.conflicts += 1
-        profile.heat.note_conflict(conflict.cell)
-        number, seconds = transaction.number, outcome.body_seconds
-        self._tell(Conflicted(number, profile.label, conflict, seconds))
+        """Tell that an attempt was aborted by a commit."""
+        number, label = transaction.number, transaction.profile.label
+        self._tell(Conflicted(number, label, conflict, outcome.body_seconds))
 
     def at_bound(self, transaction: Transaction, conflict: Conflict) -> None:
         """Warn that all others will have to wait for a transaction, now and then.
@@ -143,9 +130,8 @@ class Reporter:
             cell_name(conflict.cell),
         )
 
-    def turned_away(self, transaction: Transaction, waiting: int) -> None:
-        """Note that a call was refused because too many wait; warn now and then."""
-        transaction.profile.refused += 1
+    def rejected(self, transaction: Transaction, waiting: int) -> None:
+        """Warn now and then that calls are rejected because too many wait."""
         self._refused += 1
         now = time.monotonic()
         if now >= self._next_report:
@@ -159,29 +145,23 @@ class Reporter:
             self._refused = 0
 
     def retried(self, transaction: Transaction, retry: Retry, waits: bool) -> None:
-        """Note that an attempt gave up until something changes; or has it already?"""
-        profile = transaction.profile
-        profile.retries += 1
-        profile.waits += waits
-        number, seconds = transaction.number, retry.body_seconds
-        self._tell(Retried(number, profile.label, seconds, waits))
+        """Tell that an attempt gave up until something changes; or has it already?"""
+        number, label = transaction.number, transaction.profile.label
+        self._tell(Retried(number, label, retry.body_seconds, waits))
 
     def woken(self, transaction: Transaction, timed_out: bool) -> None:
-        """Note that one that has waited runs again."""
+        """Tell that one that has waited runs again."""
         self._tell(Woken(transaction.number, transaction.profile.label, timed_out))
 
     def dropped(self, transaction: Transaction) -> None:
-        """Note that one that has waited will never run."""
+        """Tell that one that has waited will never run."""
         self._tell(Dropped(transaction.number, transaction.profile.label))
 
     def committed(
         self, transaction: Transaction, outcome: Outcome, version: int
     ) -> None:
-        """Note that a transaction took effect."""
+        """Tell that a transaction took effect."""
         profile = transaction.profile
-        profile.commits += 1
-        profile.heat.note_commit()
-        profile.errors += outcome.failed
         timeout_seconds = transaction.call.timeout_seconds
         if (
             timeout_seconds is not None
@@ -202,7 +182,7 @@ class Reporter:
             )
 
     def closed(self) -> None:
-        """Note that nothing more will happen."""
+        """Tell that nothing more will happen."""
         self._tell(Closed())
 
     def overran(self, label: str, seconds: float, timeout_seconds: float) -> None:

@@ -1,7 +1,33 @@
-"""A transaction on its way to its commit, as the dispatcher keeps it."""
+"""A transaction on its way to its commit, and the states that it passes.
+
+::
+
+                      submitted, woken
+    NEW, WAITING -----------------------> ROUND
+                                            |
+                                          placed
+               +---------------+------------+------------+
+               |               |                         |
+               |        LINE --+--> AWAY <--+            |
+               |                    |  |    |            |
+               |           answered |  |    | conflict   |
+               | refused,           |  |    | (or LINE)  |
+               | recalled           v  |    |            v
+               |  +------------ ANSWERED ---+         rejected
+               v  v                 |  |
+              HERE                  |  +--> TO_BE_INEVITABLE --> AWAY
+               |                    |       (the last of many conflicts)
+      its turn |           its turn |
+               v                    v
+            RUNNING ------------> DONE        either one may end in WAITING (`retry`)
+
+Whoever is HERE or ANSWERED while another transaction is inevitable is HELD until that
+one has committed. A transaction that is dropped, or whose loop is closed, is DONE.
+"""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +36,9 @@ if TYPE_CHECKING:
     from txloop.stm.types import Answer, Call
     from txloop.watch import Subject
 
-__all__ = ["Done", "Timer", "Transaction"]
+__all__ = ["Done", "State", "Timer", "Transaction"]
+
+_LONGEST_STORY = 40  # states; those of one that waits again and again have no end
 
 Done = Callable[[object, BaseException | None], None]
 """Takes a committed transaction's value, or its error, on the loop thread."""
@@ -23,8 +51,26 @@ class Timer(Protocol):
         """Do not make it."""
 
 
+class State(enum.Enum):
+    """Where a transaction is on its way; it is in one place at a time."""
+
+    NEW = enum.auto()  # not known to the machine yet
+    ROUND = enum.auto()  # in the next round
+    LINE = enum.auto()  # waits for the end of another one that is after the same cell
+    AWAY = enum.auto()  # the executor has an attempt of it
+    HERE = enum.auto()  # runs on the loop thread when its turn comes
+    ANSWERED = enum.auto()  # its answer is here, its turn to commit may not be
+    HELD = enum.auto()  # HERE or ANSWERED, and waits for the inevitable one
+    TO_BE_INEVITABLE = enum.auto()  # runs when no other is inevitable, and is it then
+    RUNNING = enum.auto()  # runs on the loop thread now
+    WAITING = enum.auto()  # has retried, and waits for a change
+    DONE = enum.auto()  # committed, rejected, dropped or closed
+
+    __hash__ = object.__hash__  # that of Enum is slow
+
+
 class Transaction:
-    """A call on its way to its commit; owned by the dispatcher.
+    """A call on its way to its commit; used by the loop thread only.
 
     Attributes:
         number: Tells it from all others; they count up in the order of arrival.
@@ -32,21 +78,25 @@ class Transaction:
         profile: The record of its function.
         subject: What its function can reach, once asked.
         done: Takes its result.
-        attempt: How many attempts there were.
-        running: The number of the attempt that runs away from here, 0 for none.
+        state: Where it is; changed by the machine, through `enter`.
+        attempts: How many attempts there were.
+        attempt_number: Of the attempt that the executor has, 0 for none.
         inline: Whether its newest attempt ran here.
-        conflicts: Attempts thrown away since it came, or since it was woken.
-        outcome: The answer that it has, None while it runs or waits.
+        conflicts: Attempts aborted since it came, or since it was woken.
+        answer: The one that it has, None while it runs or waits.
         waiting_since: When it first waited (`time.monotonic`), None if never.
         patience_seconds: How long it waits in all until it runs anyway, or None.
         timer: Wakes it then.
         away: Whether it was decided, when it came, that it runs away from here.
-        unwanted: Whether nobody is left to take its result.
+        unwanted: Whether its result is not wanted any more.
         on_drop: Called if it is dropped, or None.
     """
 
     __slots__ = (
-        "attempt",
+        "_story",
+        "answer",
+        "attempt_number",
+        "attempts",
         "away",
         "call",
         "conflicts",
@@ -54,10 +104,9 @@ class Transaction:
         "inline",
         "number",
         "on_drop",
-        "outcome",
         "patience_seconds",
         "profile",
-        "running",
+        "state",
         "subject",
         "timer",
         "unwanted",
@@ -70,14 +119,29 @@ class Transaction:
         self.profile = profile
         self.subject: Subject | None = None
         self.done = done
-        self.attempt = 0
-        self.running = 0
+        self.state = State.NEW
+        self.attempts = 0
+        self.attempt_number = 0
         self.inline = False
         self.conflicts = 0
-        self.outcome: Answer | None = None
+        self.answer: Answer | None = None
         self.waiting_since: float | None = None
         self.patience_seconds: float | None = None
         self.timer: Timer | None = None
         self.unwanted = False
         self.on_drop: Callable[[], object] | None = None
         self.away = False
+        self._story = [State.NEW]
+
+    def enter(self, state: State) -> None:
+        """Let it be in another place from now on."""
+        self.state = state
+        story = self._story
+        story.append(state)
+        if len(story) > _LONGEST_STORY:
+            del story[: _LONGEST_STORY // 2]
+
+    def __repr__(self) -> str:
+        """Return its number, its function and its story: all that it went through."""
+        story = " > ".join(state.name for state in self._story)
+        return f"<transaction {self.number} of {self.profile.label}: {story}>"

@@ -33,7 +33,7 @@ import signal
 from typing import TYPE_CHECKING, Never
 
 from txloop.errors import TxConfigurationError
-from txloop.stm.types import Answer, Commit, Conflict, Effect, Outcome, Refusal
+from txloop.stm.types import Answer, Conflict, Effect, Outcome, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from txloop.stm.store import Store
 
-    Decide: TypeAlias = Callable[[Outcome, Store, bool], Commit | Conflict]
+    Decide: TypeAlias = Callable[[Outcome, Store, bool], Conflict | None]
 
 __all__ = ["VARIABLE", "Faults", "InjectedFault", "faults_on_purpose"]
 
@@ -131,11 +131,11 @@ class Faults:
 
         def decide_or_refuse(
             outcome: Outcome, store: Store, ordered: bool
-        ) -> Commit | Conflict:
+        ) -> Conflict | None:
             decision = decide(outcome, store, ordered)
             cells = outcome.values | outcome.presences
             checked = outcome.writes or ordered or outcome.failed
-            if isinstance(decision, Conflict) or not (cells and checked):
+            if decision is not None or not (cells and checked):
                 return decision
             if not self._happens("commit"):
                 return decision

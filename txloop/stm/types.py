@@ -22,7 +22,6 @@ __all__ = [
     "Answer",
     "Call",
     "Cell",
-    "Commit",
     "Conflict",
     "Effect",
     "Key",
@@ -310,13 +309,6 @@ class Unsendable:
 
     def __repr__(self) -> str:
         return f"Unsendable({self.reason!r})"
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """The decision that an outcome still holds, so that its writes may be installed."""
-
-    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)

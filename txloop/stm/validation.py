@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txloop.stm.types import Commit, Conflict, Outcome, Retry
+from txloop.stm.types import Conflict, Outcome, Retry
 
 if TYPE_CHECKING:
     from txloop.stm.store import Store
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["decide", "still_holds"]
 
 
-def decide(outcome: Outcome, store: Store, ordered: bool) -> Commit | Conflict:
-    """Return whether `outcome` may be installed as the next version of `store`.
+def decide(outcome: Outcome, store: Store, ordered: bool) -> Conflict | None:
+    """Return why `outcome` may not be the next version of `store`; None if it may.
 
     Args:
         outcome: What an attempt returned.
@@ -30,10 +30,10 @@ def decide(outcome: Outcome, store: Store, ordered: bool) -> Commit | Conflict:
     """
     snapshot = outcome.snapshot
     if snapshot == store.version:
-        return Commit(outcome)
+        return None
     if not (outcome.writes or ordered or outcome.failed):
-        return Commit(outcome)
-    return _change(outcome, store) or Commit(outcome)
+        return None
+    return _change(outcome, store)
 
 
 def still_holds(retry: Retry, store: Store) -> bool:

@@ -10,7 +10,6 @@ from txloop.engine.effects import EffectQueue
 from txloop.errors import TransactionError
 from txloop.stm.attempt import Attempt, current, make_current
 from txloop.stm.store import committed
-from txloop.stm.types import Conflict
 from txloop.stm.validation import decide
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class _Atomic(threading.local):
         committed.forget_views()
         outcome = attempt.outcome(None, None, 0.0)
         try:
-            if isinstance(decide(outcome, committed, ordered=False), Conflict):
+            if decide(outcome, committed, ordered=False) is not None:
                 raise TransactionError(
                     "an atomic block cannot commit: what it has read was changed "
                     "meanwhile, by another thread or by a loop that ran inside it"

@@ -1,0 +1,471 @@
+"""What becomes of each transaction: a table of states and of what can happen in them.
+
+The machine decides and does nothing: it is told of a stimulus, moves the transaction to
+its next state (the diagram is in `txloop.engine.transaction`) and returns the actions
+that follow from that. The dispatcher does them and comes back with what they led to. So
+there is no I/O here, no clock, no store and nothing of the program, and what is decided
+can be tested without any of them (`tests/model/test_machine.py`).
+
+The idea is from `distributed`, whose scheduler and workers are made so.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from txloop.engine.queues import Contention, Rounds, Turns
+from txloop.engine.stimuli import (
+    Action,
+    Answered,
+    Closed,
+    Commit,
+    Conflicting,
+    Drop,
+    Granted,
+    Left,
+    Outdated,
+    Placed,
+    RanHere,
+    RanShort,
+    Recall,
+    Recalled,
+    Reject,
+    RunHere,
+    RunRound,
+    RunsHere,
+    Send,
+    Stimulus,
+    Submitted,
+    Valid,
+    Validate,
+    Wait,
+    Why,
+    Woken,
+)
+from txloop.engine.transaction import State
+from txloop.errors import TxInternalError
+from txloop.stm.types import Outcome, Refusal, Retry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.engine.profile import Profile
+    from txloop.engine.reporting import Reporter
+    from txloop.engine.transaction import Transaction
+    from txloop.stm.types import Answer
+
+__all__ = ["MOST_CONFLICTS", "Machine"]
+
+MOST_CONFLICTS = 3
+"""After so many conflicts a transaction becomes inevitable."""
+
+
+class Machine:
+    """All open transactions of one dispatcher; used by the loop thread only.
+
+    Attributes:
+        open: Those that have not ended, by number.
+        away: Those whose attempts the executor has, by attempt number.
+        turns: Which one may commit.
+        rounds: Which ones go on together.
+        contention: Which ones stand in line for a cell.
+    """
+
+    def __init__(
+        self,
+        report: Reporter,
+        workers: int,
+        max_queue: int | None = None,
+        barrier: bool = False,
+    ) -> None:
+        """Begin without any transaction.
+
+        Args:
+            report: Told of what happens. It decides nothing.
+            workers: How many attempts the executor can run at once.
+            max_queue: How many calls may wait for a worker; beyond it they are
+                rejected, except those that commit in order. None for any number.
+            barrier: Whether all of a round must have ended when the next one begins.
+        """
+        self.open: dict[int, Transaction] = {}
+        self.away: dict[int, Transaction] = {}
+        self.turns = Turns()
+        self.rounds = Rounds(barrier)
+        self.contention = Contention()
+        self._report = report
+        self._workers = workers
+        self._max_queue = max_queue
+        self._attempts = 0
+        self._here: deque[Transaction] = deque()  # their round has placed them here
+
+    @property
+    def queued(self) -> int:
+        """The number of transactions that wait for a worker."""
+        return max(0, len(self.away) - self._workers) + len(self.contention)
+
+    def handle(self, stimulus: Stimulus) -> list[Action]:
+        """Let something happen to a transaction; return what is to be done, in order.
+
+        Raises:
+            TxInternalError: if that cannot happen in its state.
+        """
+        transaction = stimulus.transaction
+        transition = _TABLE.get((transaction.state, type(stimulus)))
+        if transition is None:
+            happened = type(stimulus).__name__
+            raise TxInternalError(f"{happened} cannot happen to {transaction!r}")
+        return transition(self, transaction, stimulus)
+
+    def begin_round(self) -> list[Transaction]:
+        """Return those of the next round, each of which has to be `Placed` now."""
+        batch = self.rounds.begin()
+        if batch:
+            self._report.round_run(len(batch))
+        return batch
+
+    def step(self) -> list[Action] | None:
+        """Let one go on that had to wait for others; None if there is none.
+
+        First those whose turn to commit has come, then the next inevitable one, then
+        those in line for a cell, last those that the loop thread is to run.
+        """
+        ready = self.turns.next()
+        if ready is not None:
+            return self._settle(ready)
+        inevitable = self.turns.next_inevitable()
+        if inevitable is not None:
+            return self._send(inevitable, urgent=True)
+        following = self.contention.next()
+        if following is not None:
+            if following.profile.home is None:
+                return self._send(following)
+            following.enter(State.HERE)  # it is held since it stood in line
+            return self._settle(following)
+        while self._here:
+            here = self._here.popleft()
+            if here.state is State.HERE:  # else its turn in the order has come before
+                return self._settle(here)
+        return None
+
+    def clear(self) -> list[Transaction]:
+        """Forget all and return those that were open: the loop is closed."""
+        left = list(self.open.values())
+        for transaction in left:
+            transaction.enter(State.DONE)
+        for places in (self.open, self.away, self._here, self.turns, self.contention):
+            places.clear()
+        return left
+
+    # In
+
+    def _submitted(self, transaction: Transaction, _: Submitted) -> list[Action]:
+        self.open[transaction.number] = transaction
+        return self._join_round(transaction)
+
+    def _join_round(self, transaction: Transaction) -> list[Action]:
+        transaction.enter(State.ROUND)
+        self.turns.enter(transaction)
+        is_first = self.rounds.add(transaction)
+        if self.rounds.waits:
+            self._report.round_waits()
+        return [RunRound()] if is_first else []
+
+    def _runs_here(self, transaction: Transaction, _: RunsHere) -> list[Action]:
+        """Take in one that runs where it was made: it turns out that it has to wait."""
+        self.open[transaction.number] = transaction
+        transaction.attempts, transaction.inline = 1, True
+        transaction.enter(State.RUNNING)
+        self.turns.enter(transaction)
+        return []
+
+    def _placed(self, transaction: Transaction, placed: Placed) -> list[Action]:
+        if placed.here:
+            # It runs after the others of its round have been sent.
+            transaction.enter(State.HERE)
+            self._here.append(transaction)
+            return []
+        if not self._has_room(transaction):
+            waiting = self.queued
+            transaction.profile.refused += 1
+            return [Reject(transaction, waiting), *self._end(transaction)]
+        return self._send_or_queue(transaction)
+
+    def _has_room(self, transaction: Transaction) -> bool:
+        """Tell whether one more may wait for a worker.
+
+        There is always room for those that commit in order, as others may wait for
+        them, and for those that were let in before.
+        """
+        return (
+            self._max_queue is None
+            or transaction.call.ordered
+            or transaction.waiting_since is not None
+            or self.queued < self._max_queue
+        )
+
+    def _send_or_queue(self, transaction: Transaction) -> list[Action]:
+        if self.contention.enter_or_queue(transaction):
+            return self._send(transaction)
+        transaction.enter(State.LINE)
+        self._report.lined_up(transaction)
+        return []
+
+    def _send(self, transaction: Transaction, urgent: bool = False) -> list[Action]:
+        transaction.enter(State.AWAY)
+        transaction.answer = None
+        self._attempts += 1
+        self.away[self._attempts] = transaction
+        transaction.attempt_number = self._attempts
+        self._note_start(transaction, inline=False)
+        return [Send(transaction, urgent)]
+
+    def _run_here(self, transaction: Transaction) -> list[Action]:
+        transaction.enter(State.RUNNING)
+        transaction.answer = None
+        self._note_start(transaction, inline=True)
+        return [RunHere(transaction)]
+
+    def _note_start(self, transaction: Transaction, inline: bool) -> None:
+        transaction.attempts += 1
+        transaction.inline = inline
+        transaction.profile.attempts += 1
+        transaction.profile.inline += inline
+        self._report.started(transaction)
+
+    def _land(self, transaction: Transaction) -> None:
+        """Note that the executor has nothing of it any more."""
+        del self.away[transaction.attempt_number]
+        transaction.attempt_number = 0
+
+    # Out
+
+    def _answered(self, transaction: Transaction, answered: Answered) -> list[Action]:
+        self._land(transaction)
+        answer = answered.answer
+        self._take(transaction, answer)
+        if isinstance(answer, Refusal):
+            self._report.refused(transaction, answer)
+            transaction.enter(State.HERE)
+        else:
+            transaction.answer = answer
+            transaction.enter(State.ANSWERED)
+        return self._settle(transaction)
+
+    def _take(self, transaction: Transaction, answer: Answer) -> None:
+        """Count an answer that has come from elsewhere."""
+        transaction.profile.unproven = False
+        self._report.answered(transaction, answer)
+        if isinstance(answer, Outcome):
+            transaction.profile.note_body(answer.body_seconds, inline=False)
+
+    def _granted(self, transaction: Transaction, granted: Granted) -> list[Action]:
+        """Take the answer of one beside which nothing has run: it holds for certain."""
+        self._land(transaction)
+        answer = granted.answer
+        self._take(transaction, answer)
+        self._report.bound(transaction, granted.refusal)
+        if isinstance(answer, Outcome):
+            return self._commit(transaction, answer)
+        if isinstance(answer, Retry):
+            return self._wait(transaction, answer)
+        return self._run_here(transaction)
+
+    def _settle(self, transaction: Transaction) -> list[Action]:
+        """Let it go on if its turn has come; otherwise `step` comes back to it."""
+        if self.turns.hold_back(transaction):
+            assert self.turns.inevitable is not None
+            transaction.enter(State.HELD)
+            self._report.held_back(transaction, self.turns.inevitable)
+            return []
+        here = transaction.answer is None
+        if transaction.state is State.HELD:
+            transaction.enter(State.HERE if here else State.ANSWERED)
+        if not self.turns.has_come(transaction):
+            return []
+        return self._run_here(transaction) if here else [Validate(transaction)]
+
+    def _valid(self, transaction: Transaction, _: Valid) -> list[Action]:
+        answer = transaction.answer
+        if isinstance(answer, Retry):
+            return self._wait(transaction, answer)
+        assert isinstance(answer, Outcome), transaction
+        return self._commit(transaction, answer)
+
+    def _outdated(self, transaction: Transaction, _: Outdated) -> list[Action]:
+        return self._run_here(transaction)
+
+    def _ran_here(self, transaction: Transaction, ran: RanHere) -> list[Action]:
+        answer = ran.answer
+        if isinstance(answer, Retry):
+            transaction.profile.note_retry()
+            return self._wait(transaction, answer)
+        transaction.profile.note_body(answer.body_seconds, inline=True)
+        return self._commit(transaction, answer)
+
+    def _ran_short(self, transaction: Transaction, _: RanShort) -> list[Action]:
+        return self._end(transaction)
+
+    def _commit(self, transaction: Transaction, outcome: Outcome) -> list[Action]:
+        transaction.profile.note_commit(outcome.failed)
+        return [Commit(transaction, outcome), *self._end(transaction)]
+
+    def _conflicting(
+        self, transaction: Transaction, conflicting: Conflicting
+    ) -> list[Action]:
+        answer, conflict = transaction.answer, conflicting.conflict
+        transaction.answer = None  # it may stand in line from here on
+        if conflict is None:
+            assert isinstance(answer, Retry), transaction
+            return self._run_again(transaction, answer)
+        assert isinstance(answer, Outcome), transaction
+        profile = transaction.profile
+        in_line_before = profile.heat.lined_up
+        transaction.conflicts += 1
+        profile.note_conflict(conflict)
+        self._report.conflicted(transaction, answer, conflict)
+        if transaction is self.turns.inevitable or profile.home is not None:
+            actions = self._run_here(transaction)
+        elif transaction.conflicts >= MOST_CONFLICTS:
+            self._report.at_bound(transaction, conflict)
+            transaction.enter(State.TO_BE_INEVITABLE)
+            self.turns.demand(transaction)
+            actions = []
+        else:
+            actions = self._send_or_queue(transaction)
+        if profile.heat.lined_up and not in_line_before:
+            actions += self._line_up(profile, but=transaction)
+        return actions
+
+    def _line_up(self, profile: Profile, but: Transaction) -> list[Action]:
+        """Let the others of a function stand in line that have not begun."""
+        return [
+            Recall(one, Why.LINE)
+            for one in self.away.values()
+            if one.profile is profile and one is not but
+        ]
+
+    def _recalled(self, transaction: Transaction, recalled: Recalled) -> list[Action]:
+        if recalled.why is Why.LEFT:
+            return self._drop(transaction)
+        self._land(transaction)
+        transaction.attempts -= 1
+        transaction.profile.attempts -= 1
+        if recalled.why is Why.LINE:
+            return self._send_or_queue(transaction)
+        transaction.enter(State.HERE)
+        return self._settle(transaction)
+
+    def _end(self, transaction: Transaction) -> list[Action]:
+        del self.open[transaction.number]
+        transaction.enter(State.DONE)
+        return self._let_others_go_on(transaction)
+
+    def _let_others_go_on(self, transaction: Transaction) -> list[Action]:
+        """Take it out of all that makes others wait for it."""
+        self.turns.leave(transaction)
+        self.contention.left(transaction)
+        return [RunRound()] if self.rounds.left(transaction) else []
+
+    # Waiting for a change
+
+    def _wait(self, transaction: Transaction, retry: Retry) -> list[Action]:
+        transaction.profile.retries += 1
+        transaction.profile.waits += 1
+        self._report.retried(transaction, retry, waits=True)
+        transaction.answer = None
+        transaction.conflicts = 0
+        actions = self._let_others_go_on(transaction)
+        transaction.enter(State.WAITING)
+        if transaction.unwanted:
+            return [*actions, *self._drop(transaction)]
+        return [Wait(transaction, retry), *actions]
+
+    def _run_again(self, transaction: Transaction, retry: Retry) -> list[Action]:
+        """Run one again that retried, as something of what it read has changed."""
+        transaction.profile.retries += 1
+        self._report.retried(transaction, retry, waits=False)
+        if transaction.unwanted:
+            return self._drop(transaction)
+        if transaction.profile.home is not None:
+            return self._run_here(transaction)
+        urgent = transaction is self.turns.inevitable
+        return self._send(transaction, urgent)
+
+    def _woken(self, transaction: Transaction, woken: Woken) -> list[Action]:
+        self._report.woken(transaction, woken.timed_out)
+        return self._join_round(transaction)
+
+    # Away with it
+
+    def _left(self, transaction: Transaction, left: Left) -> list[Action]:
+        """Drop one whose result is not wanted, if it has not begun, or waits.
+
+        If it has waited for a change before, it is dropped wherever it is. Others
+        commit all the same, as in stock Tornado: they began before the client left.
+        """
+        transaction.unwanted = True
+        transaction.on_drop = left.on_drop
+        if transaction.waiting_since is not None:
+            return self._drop(transaction)
+        if left.on_drop is not None:
+            return []
+        if transaction.state is State.AWAY:
+            return [Recall(transaction, Why.LEFT)]
+        if transaction.state in (State.ROUND, State.LINE):
+            return self._drop(transaction)
+        return []
+
+    def _left_too_late(self, transaction: Transaction, left: Left) -> list[Action]:
+        transaction.unwanted = True
+        transaction.on_drop = left.on_drop
+        return []
+
+    def _drop(self, transaction: Transaction) -> list[Action]:
+        """Take it away, wherever it is on its way."""
+        state = transaction.state
+        if state is State.ROUND:
+            self.rounds.forget(transaction)
+        elif state is State.LINE:
+            self.contention.forget(transaction)
+        elif state is State.AWAY:
+            self._land(transaction)
+        del self.open[transaction.number]
+        transaction.enter(State.DONE)
+        actions: list[Action] = []
+        if state is not State.WAITING:
+            self.turns.forget(transaction)
+            actions = self._let_others_go_on(transaction)
+        self._report.dropped(transaction)
+        return [Drop(transaction), *actions]
+
+    def _closed(self, transaction: Transaction, _: Closed) -> list[Action]:
+        del self.open[transaction.number]
+        transaction.enter(State.DONE)
+        return []
+
+
+_TABLE: dict[
+    tuple[State, type[Any]],
+    Callable[[Machine, Transaction, Any], list[Action]],
+] = {
+    (State.NEW, Submitted): Machine._submitted,
+    (State.NEW, RunsHere): Machine._runs_here,
+    (State.ROUND, Placed): Machine._placed,
+    (State.AWAY, Answered): Machine._answered,
+    (State.AWAY, Granted): Machine._granted,
+    (State.AWAY, Recalled): Machine._recalled,
+    (State.ANSWERED, Valid): Machine._valid,
+    (State.ANSWERED, Conflicting): Machine._conflicting,
+    (State.ANSWERED, Outdated): Machine._outdated,
+    (State.RUNNING, RanHere): Machine._ran_here,
+    (State.RUNNING, RanShort): Machine._ran_short,
+    (State.WAITING, Woken): Machine._woken,
+    (State.WAITING, Closed): Machine._closed,
+    **{
+        (state, Left): Machine._left
+        for state in State
+        if state not in (State.NEW, State.RUNNING, State.DONE)
+    },
+    (State.RUNNING, Left): Machine._left_too_late,
+}

@@ -1,0 +1,304 @@
+"""The short way: a call that runs on the loop thread where, and when, it is submitted.
+
+Nothing can come between its start and its commit, so there is nothing to validate, no
+round, no place to wait and no transaction to keep: the body runs, its writes are
+installed, its result is handed over. Only if it retries is it made a transaction, which
+waits as all do.
+
+It is allowed where nobody has to be told of it and nothing is in between: no listener,
+no barrier, no inevitable transaction, no effect that runs, no other in the order. The
+table of `txloop.engine.machine` is the long way; `tests/model` runs both.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextvars
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from txloop.engine.stimuli import RanHere, RanShort, RunsHere
+from txloop.stm.attempt import Attempt, current
+from txloop.stm.callables import weakly
+from txloop.stm.measuring import WallTimer
+from txloop.stm.run import run_body
+from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    from txloop.engine.effects import EffectQueue
+    from txloop.engine.events import Listener
+    from txloop.engine.holds import Holds
+    from txloop.engine.machine import Machine
+    from txloop.engine.placement import Placement
+    from txloop.engine.profile import Profile, Profiles
+    from txloop.engine.reporting import Reporter
+    from txloop.engine.stimuli import Stimulus
+    from txloop.engine.transaction import Done, Transaction
+    from txloop.engine.waiting import Timers
+    from txloop.stm.types import Call, Ready
+
+__all__ = ["ShortWay"]
+
+
+class _Asked(NamedTuple):
+    """A call that runs in the next iteration."""
+
+    number: int
+    ready: Ready
+    profile: Profile
+    done: Done
+    context: contextvars.Context
+
+
+class ShortWay(abc.ABC):
+    """The part of a dispatcher that runs calls at once, or in the next iteration.
+
+    Used by the loop thread only.
+
+    Attributes:
+        closed: Whether no more transactions run.
+        thread: That runs the loop, by its identifier; 0 before the first transaction.
+        listeners: Told what happens.
+        reactor: The running event loop.
+        machine: Decides what becomes of each transaction.
+        profiles: What is known of each function.
+    """
+
+    closed: bool
+    thread: int
+    listeners: list[Listener]
+    reactor: Timers
+    machine: Machine
+    profiles: Profiles
+    _placement: Placement
+    _holds: Holds
+    _effects: EffectQueue
+    _report: Reporter
+
+    def __init__(self, hindered: bool) -> None:
+        """Begin without any call.
+
+        Args:
+            hindered: Whether no call of this loop may go the short way.
+        """
+        self._hindered = hindered
+        self._asked: deque[_Asked] = deque()  # for the next iteration
+        self._asks = False  # whether that has been told of them
+
+    @abc.abstractmethod
+    def submit(
+        self,
+        call: Call,
+        profile: Profile,
+        done: Done,
+        away: bool = False,
+        number: int = 0,
+    ) -> int:
+        """Have a call run the long way."""
+
+    @abc.abstractmethod
+    def new(
+        self, call: Call, profile: Profile, done: Done, number: int = 0
+    ) -> Transaction:
+        """Make a transaction of a call, with that number if it has one already."""
+
+    @abc.abstractmethod
+    def next_number(self) -> int:
+        """Return the number of a new transaction."""
+
+    @abc.abstractmethod
+    def handle(self, stimulus: Stimulus) -> None:
+        """Let something happen to a transaction, and do what follows."""
+
+    @abc.abstractmethod
+    def flush(self) -> None:
+        """Run the round, if there is one."""
+
+    @abc.abstractmethod
+    def drain(self) -> None:
+        """Run effects, and what had to wait, until nothing more can be done."""
+
+    @abc.abstractmethod
+    def answer_closed(self, done: Done, label: str) -> None:
+        """Hand a `TxClosedError` to `done`, as an effect."""
+
+    def _may_run_now(self, ordered: bool = False) -> bool:
+        """Tell whether a call may go this way now."""
+        turns = self.machine.turns
+        return not (
+            self._hindered
+            or self.closed
+            or self.listeners
+            or self._effects.running
+            or turns.inevitable is not None
+            or (ordered and turns.in_order)
+            or self.thread != threading.get_ident()
+            or current() is not None
+        )
+
+    def submit_ready(
+        self, ready: Ready, profile: Profile, done: Done, ordered: bool
+    ) -> int:
+        """Do as `submit`; if the call may run now and is short, before this returns.
+
+        Args:
+            ready: Makes the call, if it does not.
+            profile: The record of its function.
+            done: Takes the result.
+            ordered: Whether it commits in order.
+
+        Returns:
+            The transaction's number, or 0 if it has ended already.
+        """
+        if not self._may_run_now(ordered):
+            return self.submit(ready.call(), profile, done)
+        if not self._placement.decide_stay(profile, alone=True):
+            return self.submit(ready.call(), profile, done, away=True)
+        self.profiles.marked += 1
+        return self._run_new(ready, profile, done, contextvars.copy_context())
+
+    def ask(self, ready: Ready, profile: Profile, done: Done) -> int:
+        """Have a call run in the next iteration: code of the program may run now.
+
+        It commits in no order.
+
+        Returns:
+            The transaction's number, or 0 if it has ended already.
+        """
+        if self.closed or self.listeners or self.thread != threading.get_ident():
+            return self.submit(ready.call(), profile, done)
+        number, context = self.next_number(), contextvars.copy_context()
+        self._asked.append(_Asked(number, ready, profile, done, context))
+        self._run_asked_soon()
+        return number
+
+    def _answer_asked(self) -> None:
+        """Answer what was asked for: the loop is closed."""
+        asked, self._asked = self._asked, deque()
+        for one in asked:
+            self.answer_closed(one.done, one.profile.label)
+
+    def _run_asked_soon(self) -> None:
+        if self._asked and not self._asks:
+            self._asks = True
+            # In an empty context, as a round.
+            context = contextvars.Context()
+            self.reactor.call_soon(weakly(self._run_asked), context=context)
+
+    def _run_asked(self) -> None:
+        self._asks = False
+        number = len(self._asked)
+        try:
+            for _ in range(number):
+                if self._asked:  # none of them has closed the loop
+                    self._begin_asked(self._asked.popleft(), alone=number == 1)
+        finally:  # one of them may have been interrupted
+            self._run_asked_soon()
+        self.flush()
+
+    def _begin_asked(self, one: _Asked, alone: bool) -> None:
+        if not one.ready.is_wanted():
+            return
+        if not self._may_run_now():
+            self._submit_asked(one)
+        elif self._placement.decide_stay(one.profile, alone):
+            self.profiles.marked += 1
+            self._run_new(one.ready, one.profile, one.done, one.context, one.number)
+        else:
+            self._submit_asked(one, away=True)
+
+    def _submit_asked(self, one: _Asked, away: bool = False) -> None:
+        call = one.context.run(one.ready.call)
+        self.submit(call, one.profile, one.done, away, one.number)
+
+    # Running
+
+    def _run_new(
+        self,
+        ready: Ready,
+        profile: Profile,
+        done: Done,
+        context: contextvars.Context,
+        number: int = 0,
+    ) -> int:
+        """Run one that is no transaction yet, and hardly ever becomes one.
+
+        Returns:
+            The transaction's number if it waits for a change now, else 0.
+        """
+        profile.attempts += 1
+        profile.inline += 1
+        attempt, value, error, seconds = self._run_body(ready, profile, context)
+        if self.closed:  # by the body
+            self.answer_closed(done, profile.label)
+            self.drain()
+            return 0
+        if attempt.retrying:
+            call = context.run(ready.call)
+            transaction = self.new(call, profile, done, number)
+            self.handle(RunsHere(transaction))
+            self._wait_after(transaction, attempt, seconds)
+            return transaction.number if transaction.number in self.machine.open else 0
+        self._finish(ready, profile, done, context, attempt, value, error, seconds)
+        return 0
+
+    def _run_short(self, transaction: Transaction) -> None:
+        """Run one whose turn it is, and that has never waited for a change."""
+        call, profile, done = transaction.call, transaction.profile, transaction.done
+        context = call.context.copy()
+        attempt, value, error, seconds = self._run_body(call, profile, context)
+        if self.closed:  # by the body: it has been answered
+            return
+        if attempt.retrying:
+            self._wait_after(transaction, attempt, seconds)
+            return
+        self.handle(RanShort(transaction))
+        self._finish(call, profile, done, context, attempt, value, error, seconds)
+
+    def _run_body(
+        self, ready: Ready, profile: Profile, context: contextvars.Context
+    ) -> tuple[Attempt, object, BaseException | None, float]:
+        """Run a body; return the attempt, its result or error, and its seconds."""
+        attempt = Attempt(committed.version, False, context)
+        timer = profile.timer()
+        if type(timer) is WallTimer:  # it is short for certain
+            value, error = context.run(run_body, attempt, ready)
+        else:
+            with self._placement.watching(profile):
+                value, error = context.run(run_body, attempt, ready)
+        return attempt, value, error, timer.seconds()
+
+    def _wait_after(
+        self, transaction: Transaction, attempt: Attempt, seconds: float
+    ) -> None:
+        self._holds.ran_here(transaction.profile, transaction.call)
+        self.handle(RanHere(transaction, attempt.given_up(seconds)))
+
+    def _finish(
+        self,
+        ready: Ready,
+        profile: Profile,
+        done: Done,
+        context: contextvars.Context,
+        attempt: Attempt,
+        value: object,
+        error: BaseException | None,
+        seconds: float,
+    ) -> None:
+        """Commit what has run, and hand its result over."""
+        self._holds.ran_here(profile, ready)
+        profile.note_short(seconds, error is not None or attempt.error_answered)
+        if attempt.writes:
+            committed.install(attempt.written(), direct=False)
+        if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:
+            self._report.overran(profile.label, seconds, ready.timeout_seconds)
+        effects = self._effects
+        if attempt.effects or attempt.records or effects.waiting:
+            # In the context that the function has left.
+            outcome = context.run(attempt.outcome, value, error, 0.0)
+            effects.add(outcome, done, profile.label)
+        else:
+            effects.deliver(done, value, error, profile.label)
+        if self.machine.open or effects.waiting:
+            self.drain()
