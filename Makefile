@@ -45,6 +45,7 @@ lint: $(VENV)/.installed-test
 	$(bin)/ruff check .
 	$(bin)/ruff format --check .
 	$(bin)/codespell .
+	$(bin)/lint-imports --no-cache --no-logo
 
 types: $(VENV)/.installed-test
 	$(bin)/mypy $(typed)

@@ -1,74 +1,99 @@
 """Run all tests: ``python -m tests``, on two cores at once.
 
-Three runs of pytest go side by side, each with its part of the folders; the third one,
-Tornado's own suite, waits for more than half of its time. Threads of one process would
-be in the way of tests that fork. What arguments ask for is run by pytest as it is:
+Each part, ten files of a folder at the most, is run by a pytest of its own: forks of a
+process that has grown in a thousand tests, and looks at all that it has imported, take
+several times as long. Some parts wait for more than half of their time, so three go
+side by side. What arguments ask for is run by one pytest, as it is:
 ``python -m tests tests/unit -x``.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-import tempfile
-from contextlib import ExitStack, contextmanager
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
 
-ONE_PART = ("browser", "http", "loop", "soak")
-"""Folders that take as long as all others together."""
+AT_ONCE = 3
+FILES = 10
+"""How many files a part has at the most."""
 
-ASLEEP = "tests/loop/test_tornado_suite.py"
-"""What waits for much of its time, and so costs the other parts little."""
+LONGEST = (
+    "tests/loop/test_tornado_suite.py",
+    "tests/shapes",
+    "tests/browser",
+    "tests/soak",
+)
+"""Parts of their own, and the first ones, or all would wait for them at the end."""
+
+_COUNTS = re.compile(r"(\d+) ([a-z]+)")
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def parts() -> list[list[str]]:
-    """Return the arguments of each run; each folder with tests is in one of them."""
-    folders = sorted({path.parent for path in ROOT.glob("tests/*/test_*.py")})
-    names = [path.name for path in folders]
-    missing = set(ONE_PART) - set(names)
-    assert not missing, f"there is no folder {missing}"
-    assert (ROOT / ASLEEP).exists(), f"there is no {ASLEEP}"
-    one = [f"tests/{name}" for name in names if name in ONE_PART]
-    other = [f"tests/{name}" for name in names if name not in ONE_PART]
-    return [other, [*one, f"--ignore={ASLEEP}"], [ASLEEP]]
+    """Return what each run is given; every file with tests is in one of them."""
+    missing = [name for name in LONGEST if not (ROOT / name).exists()]
+    assert not missing, f"there is no {missing}"
+    files: dict[str, list[str]] = {}
+    for path in sorted(ROOT.glob("tests/*/test_*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(LONGEST):
+            files.setdefault(path.parent.name, []).append(name)
+    several = [(names, -(-len(names) // FILES)) for names in files.values()]
+    small = [names[one::count] for names, count in several for one in range(count)]
+    return [*([name] for name in LONGEST), *small]
 
 
 def main(arguments: list[str]) -> int:
-    """Run the tests; return 0 if all passed, else the first other exit code."""
+    """Run the tests; return 0 if all passed, else the code of a run that failed."""
     pytest = [sys.executable, "-m", "pytest"]
     if arguments:
         return subprocess.run([*pytest, *arguments], cwd=ROOT, check=False).returncode
-    shown, *others = parts()
-    with ExitStack() as stack:
-        outputs = [stack.enter_context(tempfile.TemporaryFile()) for _ in others]
-        beside = [
-            stack.enter_context(_running([*pytest, *part], output))
-            for part, output in zip(others, outputs, strict=True)
-        ]
-        code = subprocess.run([*pytest, *shown], cwd=ROOT, check=False).returncode
-        for run, output in zip(beside, outputs, strict=True):
-            code = run.wait() or code
-            output.seek(0)
-            sys.stdout.write(output.read().decode(errors="replace"))
-    return code
+    if sys.stdout.isatty():
+        pytest.append("--color=yes")
+    begun, ended = time.monotonic(), list[subprocess.CompletedProcess[str]]()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = [pool.submit(_run, [*pytest, *part]) for part in parts()]
+        try:
+            for run in as_completed(runs):
+                ended.append(run.result())
+                sys.stdout.write(ended[-1].stdout)
+                sys.stdout.flush()
+        finally:  # after Ctrl-C, no other part begins
+            pool.shutdown(wait=False, cancel_futures=True)
+    sys.stdout.write(summary(ended, time.monotonic() - begun))
+    return next((one.returncode for one in ended if one.returncode), 0)
 
 
-@contextmanager
-def _running(
-    command: list[str], output: IO[bytes]
-) -> Iterator[subprocess.Popen[bytes]]:
-    run = subprocess.Popen(command, cwd=ROOT, stdout=output)
-    try:
-        yield run
-    finally:
-        run.kill()
-        run.wait()
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        check=False,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
+def summary(runs: list[subprocess.CompletedProcess[str]], seconds: float) -> str:
+    """Return what failed in the runs, and how many tests did what in all of them."""
+    failed, counts = list[str](), Counter[str]()
+    for run in runs:
+        *lines, last = ["", *_COLOR.sub("", run.stdout).rstrip().splitlines()]
+        failed += [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        if run.returncode not in (0, 1):  # no test has failed, but the run itself
+            failed.append(f"ERROR exit code {run.returncode}: {' '.join(run.args)}")
+            counts["error"] += 1
+        for number, what in _COUNTS.findall(last.partition(" in ")[0]):
+            counts[what.removesuffix("s")] += int(number)
+    told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+    return "\n".join([*failed, f"{f' {told} in {seconds:.0f}s ':=^88}\n"])
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def generator(request):
     return GameLoad(request.param, seed=1, spare_from=64)
 
 
-def load_of(server, seconds=1, repeat=0):
+def load_of(server, seconds=0.5, repeat=0):
     return Load(server.url, (), clients=6, seconds=seconds, repeat=repeat)
 
 

@@ -297,24 +297,6 @@ def test_json_has_everything(row):
     assert [dataclasses.asdict(row)] == document["rows"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["cells", "--repeat", "0"], "must be at least 1"),
-        (["cells", "--json", "/nowhere/at/all.json"], "cannot write /nowhere"),
-        (["cells", "--workers", "2"], "unrecognized arguments: --workers 2"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-
-    error = capsys.readouterr().err
-    assert left.value.code == 2
-    assert message in error
-    assert error.count("\n") == 1
-
-
 @pytest.mark.slow
 def test_a_run_prints_the_table_and_writes_the_figures(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("bench.cells.timing.SAMPLE_SECONDS", 0.0)

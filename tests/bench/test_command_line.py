@@ -39,6 +39,13 @@ def fail(arguments, capsys):
         (["astar", "--walls", "99"], "walls must be 0..50"),
         (["primes", "--python", "python-none"], "there is no Python python-none"),
         (["primes", "--python", "/bin/false"], "/bin/false cannot serve: exit code 1"),
+        (["cells", "--repeat", "0"], "must be at least 1"),
+        (["cells", "--json", "/nowhere/at/all.json"], "cannot write /nowhere"),
+        (["cells", "--workers", "2"], "unrecognized arguments: --workers 2"),
+        (["transaction", "--pieces", "0"], "must be at least 1"),
+        (["sum", "--json", "/nowhere/at/all.json"], "cannot write /nowhere"),
+        (["channels", "--clients", "2"], "unrecognized arguments: --clients 2"),
+        (["memory", "--workers", "1"], "must be at least 2"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):

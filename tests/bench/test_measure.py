@@ -133,17 +133,20 @@ class NotingLoad(HangingLoad):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("warm_up_seconds", "servers"), [(1, 2), (2, 1)])
+@pytest.mark.parametrize(("long_seconds", "servers"), [(2, 2), (1, 1)])
 def test_only_a_server_that_warms_up_for_long_is_kept(
-    warm_up_seconds, servers, monkeypatch
+    long_seconds, servers, monkeypatch
 ):
-    monkeypatch.setattr("bench.measure._LONG_WARM_UP_SECONDS", 2)
+    warmed: list[float] = []
+    monkeypatch.setattr("bench.measure.warm_up", lambda one: warmed.append(one.seconds))
+    monkeypatch.setattr("bench.measure._LONG_WARM_UP_SECONDS", long_seconds)
     (stock,) = HELLO.select("stock")
-    stock, load = replace(stock, warm_up_seconds=warm_up_seconds), NotingLoad()
+    stock, load = replace(stock, warm_up_seconds=1), NotingLoad()
 
     measured = collect(HELLO, [stock], settings_for(2), load, lambda _: None)
 
     assert [0, 1] == [one.repeat for one in measured]
+    assert [1] * servers == warmed
     assert servers == len(set(load.servers))
     assert not any(Path(f"/proc/{pid}").exists() for pid in load.servers)
 

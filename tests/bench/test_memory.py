@@ -8,7 +8,6 @@ from functools import partial
 import pytest
 from tornado.web import Application
 
-from bench.__main__ import main
 from bench.trials import memory, timeline
 from bench.trials.timeline import DataSet
 from tests.serving import serving
@@ -39,16 +38,8 @@ def _itself(application: Application) -> Application:
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_one_more_thread_costs_next_to_nothing():
-    found = memory.take(memory.SERVERS["txloop threads"], 2, 100_000, 1)
+    found = memory.take(memory.SERVERS["txloop threads"], 2, 50_000, 1)
 
-    assert found["one"] > found["data"] > 5_000_000
+    assert found["one"] > found["data"] > 2_500_000
     assert found["share"] == found["more"] / found["data"]
     assert found["share"] < 0.5  # 0.03 as a rule; a copy would be 1
-
-
-def test_one_worker_is_not_several(capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["memory", "--workers", "1"])
-
-    assert left.value.code == 2
-    assert "must be at least 2" in capsys.readouterr().err

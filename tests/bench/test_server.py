@@ -47,29 +47,29 @@ def hello(competitor, workers=1):
     return server_for(HELLO, competitor, {}, workers)
 
 
+@pytest.fixture(scope="module")
+def stock():
+    with hello(STOCK) as server:
+        yield server
+
+
 def python(program):
     return Server("test", [sys.executable, "-c", program], probe="/")
 
 
-def test_a_started_server_answers():
-    with hello(STOCK) as server:
-        assert (200, b"Hello, world") == server.get("/")
+def test_a_started_server_answers(stock):
+    assert (200, b"Hello, world") == stock.get("/")
 
 
-def test_prefork_runs_the_asked_number_of_workers_and_leaves_none():
+def test_prefork_runs_the_asked_number_of_workers_counts_all_and_leaves_none():
     with hello(PREFORK, workers=2) as server:
         while len(members := processes.tree(server.pid)) < 3:
             time.sleep(0.01)  # one answers before all are forked
+        total = sum(member.cpu_ticks for member in members)
 
         assert len(members) == 3
-    assert processes.alive(members) == []
-
-
-def test_the_whole_tree_s_processor_time_is_counted():
-    with hello(PREFORK, workers=2) as server:
-        total = sum(member.cpu_ticks for member in processes.tree(server.pid))
-
         assert server.cpu_seconds() >= total / os.sysconf("SC_CLK_TCK") > 0
+    assert processes.alive(members) == []
 
 
 def test_a_server_that_ignores_sigterm_is_killed_with_its_children(monkeypatch):
@@ -107,9 +107,8 @@ def test_a_server_that_keeps_silent_is_given_up(monkeypatch):
         pass
 
 
-def test_an_idle_server_is_seen_to_be_idle():
-    with hello(STOCK) as server:
-        server.wait_until_idle()
+def test_an_idle_server_is_seen_to_be_idle(stock):
+    stock.wait_until_idle()
 
 
 def test_a_busy_server_is_seen_to_be_busy(monkeypatch):
@@ -134,9 +133,8 @@ def test_a_counter_counts_every_request_in_whichever_process_it_ran():
     assert b'{"requests": %d}' % expected == body
 
 
-def test_right_answers_pass():
-    with hello(STOCK) as server:
-        check_answers(server, HELLO.samples({}))
+def test_right_answers_pass(stock):
+    check_answers(stock, HELLO.samples({}))
 
 
 @pytest.mark.parametrize(
@@ -146,9 +144,6 @@ def test_right_answers_pass():
         (Sample("/missing", lambda _body: True), "to /missing: 404 b'<html>"),
     ],
 )
-def test_a_wrong_answer_is_reported_with_what_came(sample, message):
-    with (
-        hello(STOCK) as server,
-        pytest.raises(WrongAnswerError, match=f"^wrong answer {message}"),
-    ):
-        check_answers(server, [sample, *HELLO.samples({})])
+def test_a_wrong_answer_is_reported_with_what_came(sample, message, stock):
+    with pytest.raises(WrongAnswerError, match=f"^wrong answer {message}"):
+        check_answers(stock, [sample, *HELLO.samples({})])

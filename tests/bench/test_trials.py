@@ -134,7 +134,7 @@ def test_a_run_prints_the_table_and_writes_the_figures(words, rows, capsys, tmp_
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", pair.KINDS)
 def test_hand_offs_are_counted_on_each_interpreter(kind, monkeypatch):
-    assert handoff.count(sys.executable, kind, 1, 1.0) > 0
+    assert handoff.count(sys.executable, kind, 1, 0.1) > 0
 
     monkeypatch.setattr(interpreters, "NAMES", ())
     options = argparse.Namespace(busy=1, seconds=1, python=[])
@@ -150,21 +150,3 @@ def test_a_wrong_sum_is_an_error(monkeypatch):
         monkeypatch.setattr(sum_server, "int", lambda text: 54, raising=False)
         with pytest.raises(WrongAnswerError, match="the sum up to 10"):
             sum_server.ask(port, 10)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("transaction --pieces 0", "must be at least 1"),
-        ("sum --json /nowhere/at/all.json", "cannot write /nowhere"),
-        ("channels --clients 2", "unrecognized arguments: --clients 2"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_code_2(words, message, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(words.split())
-
-    error = capsys.readouterr().err
-    assert left.value.code == 2
-    assert message in error
-    assert error.count("\n") == 1

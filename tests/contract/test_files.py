@@ -9,7 +9,7 @@ import pytest
 from tests.engine import on
 from tests.logs import expect_log
 from txloop import TVar
-from txloop.watch import outside
+from txloop.watch import limits, outside
 
 HELD = r"^reader runs on the loop thread: it reads .*{}, which the program changes on"
 
@@ -145,7 +145,7 @@ def test_who_looks_for_a_file_that_comes_meanwhile_finds_it(engine, tmp_path):
 @on("scripted")
 def test_only_so_many_changes_are_remembered(engine, tmp_path, monkeypatch):
     # GIVEN
-    monkeypatch.setattr(outside, "_MOST_CHANGED", 10)
+    monkeypatch.setattr(limits, "MOST_CHANGED_FILES", 10)
     files = [tmp_path / str(number) for number in range(30)]
 
     # WHEN

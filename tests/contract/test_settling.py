@@ -10,8 +10,8 @@ import pytest
 from tests.engine import on
 from tests.logs import expect_log
 from txloop.executors.processes import crew
-from txloop.watch import reach
-from txloop.watch.watch import CALM_RUNS, MOST_ROUNDS
+from txloop.watch import limits
+from txloop.watch.limits import CALM_RUNS, MOST_ROUNDS
 
 HELD = "^test runs on the loop thread: "
 
@@ -130,7 +130,7 @@ def test_what_was_not_looked_at_in_time_runs_here_until_workers_are_forked_anew(
     engine, soon, monkeypatch
 ):
     # GIVEN a program that is too large to be looked at as a whole
-    monkeypatch.setattr(reach, "MOST_PICTURED", 3)
+    monkeypatch.setattr(limits, "MOST_PICTURED", 3)
     engine.run(int)
     profile = engine.short("test")
 

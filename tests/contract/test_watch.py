@@ -13,7 +13,7 @@ import pytest
 from tests.engine import Tally, on
 from tests.logs import expect_log
 from txloop import TVar
-from txloop.watch import reach, walk
+from txloop.watch import limits
 
 AWAY = ("processes", "threads")
 
@@ -322,8 +322,8 @@ def price():
 @on("processes")
 def test_what_was_changed_before_a_first_call_is_known_to_it(engine, monkeypatch):
     # GIVEN all that there is was looked at, whatever other tests have imported
-    monkeypatch.setattr(reach, "MOST_PICTURED", 1_000_000)
-    monkeypatch.setattr(walk, "MOST_THINGS", 1_000_000)
+    monkeypatch.setattr(limits, "MOST_PICTURED", 1_000_000)
+    monkeypatch.setattr(limits, "MOST_THINGS", 1_000_000)
     engine.run(int)
     prices["tea"] = 2
     profile = known(engine)

@@ -19,7 +19,7 @@ import txloop
 from tests.serving import serving
 from txloop.executors.processes import supervision
 from txloop.loop.ioloop import TransactionIOLoop
-from txloop.watch import subject, watch
+from txloop.watch import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,8 +108,8 @@ def server(monkeypatch) -> Iterator[Server]:
     Plain objects are looked at in each request, as where there are few requests, and
     no timer looks after the worker meanwhile.
     """
-    monkeypatch.setattr(watch, "STALE_SECONDS", 0.0)
-    monkeypatch.setattr(subject, "FIRST_RUNS", sys.maxsize)
+    monkeypatch.setattr(limits, "STALE_SECONDS", 0.0)
+    monkeypatch.setattr(limits, "FIRST_RUNS", sys.maxsize)
     monkeypatch.setattr(supervision, "LOOK_SECONDS", 1000.0)
     with serving("processes", make_application, workers=1) as server:
         yield server

@@ -5,8 +5,8 @@
 
 `stock` is Tornado as it comes, `loop` has every IOLoop made by txloop, `twice` also has
 every handler that can be one run as a transaction, each body twice; `threads` has their
-bodies run in worker threads. Warnings are errors and any log record fails the run: that
-is how Tornado runs them, too.
+bodies run in worker threads. These two leave out modules that have no handler. Warnings
+are errors and any log record fails the run: that is how Tornado runs them, too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import gc
 import json
 import sys
 import time
+import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,15 +27,27 @@ from tornado.test import runtests
 from tornado.test.runtests import all  # noqa: F401
 
 if TYPE_CHECKING:
-    import unittest
+    from collections.abc import Iterator
     from typing import TextIO
+
+WITHOUT_HANDLERS = [
+    f"tornado.test.{name}_test"
+    for name in (
+        *("api", "autoreload", "escape", "locale", "log", "options", "property"),
+        "template",
+    )
+]
+"""Modules of the suite that have no handler, and make no loop in this process."""
 
 
 def configure(mode: str) -> None:
     """Choose the loop, before anything asks for one."""
     if mode == "loop":
         IOLoop.configure("txloop.TransactionIOLoop")
-    elif mode == "twice":
+    if mode in ("twice", "threads"):
+        left = [one for one in runtests.TEST_MODULES if one not in WITHOUT_HANDLERS]
+        runtests.TEST_MODULES[:] = left
+    if mode == "twice":
         # Not before: importing txloop changes Tornado, if only to look on.
         from tests.loop.rehearsal import rehearse_all_handlers
 
@@ -54,16 +67,32 @@ def rehearsed() -> int:
     return sum(kind.rehearsed for kind in kinds)
 
 
-def write_results(result: unittest.TestResult, file: Path) -> None:
-    """Write the counts, and the names of the tests that did not pass."""
+def modules_of(tests: unittest.TestSuite | unittest.TestCase) -> Iterator[str]:
+    """Yield the module of each test."""
+    if isinstance(tests, unittest.TestCase):
+        yield type(tests).__module__
+    else:
+        for test in tests:
+            yield from modules_of(test)
+
+
+def write_results(result: unittest.TestResult, besides: int, file: Path) -> None:
+    """Write the counts, and the names of the tests that did not pass.
+
+    Args:
+        result: How the tests ended.
+        besides: How many of them are in `WITHOUT_HANDLERS`.
+        file: Gets it as JSON.
+    """
     problems = [*result.failures, *result.errors]
     failed = {test.id(): text for test, text in problems}
     failed.update(
         {test.id(): "unexpected success" for test in result.unexpectedSuccesses}
     )
     skipped = {test.id(): reason for test, reason in result.skipped}
-    counts = {"ran": result.testsRun, "rehearsed": rehearsed()}
+    counts = {"ran": result.testsRun, "besides": besides, "rehearsed": rehearsed()}
     report = {**counts, "failed": failed, "skipped": skipped}
+    report["without_handlers"] = WITHOUT_HANDLERS
     file.write_text(json.dumps(report))
 
 
@@ -82,8 +111,9 @@ def record_into(file: Path) -> None:
             gc.collect()
             if hasattr(gc, "freeze"):  # not in PyPy
                 gc.freeze()
+            besides = sum(one in WITHOUT_HANDLERS for one in modules_of(test))
             result = run(self, test)
-            write_results(result, file)
+            write_results(result, besides, file)
             return result
 
         # The runner's class is made anew by each call.

@@ -193,13 +193,14 @@ class Bank:
                 writer.close()
 
 
-def run(seconds: float, seed: int, log: Path) -> Report:
+def run(seconds: float, seed: int, log: Path, least: int = 0) -> Report:
     """Run a server for so long, do harm, and return what was seen.
 
     Args:
         seconds: How long clients are at work.
         seed: Decides who does what, though not how the threads of chance interlace.
         log: Gets what the server writes to its standard error.
+        least: How many requests have to succeed, however long that takes.
     """
     report = Report()
     with (
@@ -217,7 +218,7 @@ def run(seconds: float, seed: int, log: Path) -> Report:
             assert process.stdout is not None
             port = int(process.stdout.readline().split()[1])
             harm = Harm(process.pid, random.Random(seed + 1), HARM_EVERY_SECONDS)
-            asyncio.run(_clients(port, harm, seconds, seed, report))
+            asyncio.run(_clients(port, harm, seconds, seed, report, least))
             family = {*descendants_of(process.pid), *harm.workers}
             process.send_signal(signal.SIGTERM)
             if process.wait(timeout=20):
@@ -236,11 +237,16 @@ def run(seconds: float, seed: int, log: Path) -> Report:
 
 
 async def _clients(
-    port: int, harm: Harm, seconds: float, seed: int, report: Report
+    port: int, harm: Harm, seconds: float, seed: int, report: Report, least: int
 ) -> None:
     bank = Bank(port, random.Random(seed), report)
     deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0.5 and not report.wrong:
+    while not report.wrong:
+        left = deadline - time.monotonic()
+        if report.answers["200"] < least:
+            left = EPOCH_SECONDS
+        elif left <= 0.5:
+            break
         doing_harm = asyncio.create_task(harm.go_on())
         try:
             await bank.epoch(min(left, EPOCH_SECONDS))

@@ -15,11 +15,11 @@ import pytest
 
 from tests.reached import pictured, reach_from, reached, subject_of
 from txloop import TDict, on_commit
-from txloop.watch import Subject, walk
+from txloop.watch import Subject, limits
+from txloop.watch.limits import FIRST_RUNS
 from txloop.watch.names import names_of
 from txloop.watch.places import Reach, Roots
 from txloop.watch.reach import census
-from txloop.watch.subject import FIRST_RUNS
 
 # Names
 
@@ -252,7 +252,7 @@ def after_first_runs(count):
 
 def test_the_walk_ends_after_so_many_things_the_nearest_first(monkeypatch):
     # GIVEN
-    monkeypatch.setattr(walk, "MOST_THINGS", 3)
+    monkeypatch.setattr(limits, "MOST_THINGS", 3)
     deep: list[object] = [[[["deep"]]]]
     near: list[object] = []
 

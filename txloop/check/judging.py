@@ -83,7 +83,7 @@ class Shared:
     keys: set[object] = field(default_factory=set)
 
     def take(self, other: Shared) -> None:
-        """Take over what is known of another, which turns out to be the same object."""
+        """Add what is known of another, which turns out to be the same object."""
         self.keys |= other.keys
         self.verbs |= other.verbs
         self.lines |= other.lines

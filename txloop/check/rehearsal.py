@@ -112,7 +112,7 @@ def _loop_patches(at_loop: Callable[[], NoReturn]) -> Iterator[Any]:
     def start(loop: BaseAsyncIOLoop) -> None:
         if applications():
             at_loop()
-        stock_start(loop)  # perhaps its callbacks make one
+        stock_start(loop)  # a callback of the program may make an application
 
     def select(selector: Any, timeout: float | None = None) -> Any:
         waits = timeout is None or timeout > 0
@@ -132,7 +132,7 @@ def _loop_patches(at_loop: Callable[[], NoReturn]) -> Iterator[Any]:
 
 def _server_patches() -> Iterator[Any]:
     """Keep the program from listening, forking and starting workers."""
-    served: list[object] = []  # the loop would keep them alive
+    served: list[object] = []  # kept here, as the loop would keep them
 
     def nothing(*_: object, **__: object) -> None:
         pass
@@ -148,7 +148,7 @@ def _server_patches() -> Iterator[Any]:
         return nothing
 
     def fork_nothing(*_: object, **__: object) -> int:
-        return 0  # as in the first of the forks
+        return 0  # as in the first process that is forked
 
     def run_serially(_: str, workers: int | None = None, *__: object) -> Executor:
         return executor_named("serial", workers)

@@ -1,7 +1,7 @@
 """`tornado.autoreload` puts a new program into the process: its workers must not stay.
 
 They would leave by themselves when their sockets close, but the new program would be
-the parent of a process that it knows nothing of, and nobody would wait for that one.
+the parent of a process that it knows nothing of: no `wait` would end that one.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Tornado serves each connection in a task; its coroutine is the only thing that leads to
 it. A client is told with its next answer that it is the last one on this connection, so
-that it sends the following request to whoever serves then.
+that it sends the following request to the process that serves then.
 """
 
 from __future__ import annotations

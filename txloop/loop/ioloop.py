@@ -60,7 +60,7 @@ class TransactionLoop(BaseAsyncIOLoop):
     options: Options
 
     def initialize(self, **kwargs: object) -> None:  # type: ignore[override]
-        """Take txloop's options out of `kwargs`; the rest is Tornado's.
+        """Begin with txloop's options in `kwargs`; the rest is Tornado's.
 
         Raises:
             TxConfigurationError: if an option has an unknown value.
@@ -103,7 +103,7 @@ class TransactionLoop(BaseAsyncIOLoop):
 
     def shares_sockets(self) -> bool:
         """Tell whether other processes listen on the very same sockets."""
-        return task_id() is not None  # one of `fork_processes`
+        return task_id() is not None  # this is a process of `fork_processes`
 
     def end(self) -> None:
         """Stop the loop from within, however it was started, with exit code 0."""
@@ -135,7 +135,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         self._note(function)
 
     def _note(self, function: Callable[..., object]) -> None:
-        """Take note that an unmarked function has run, if it is not Tornado's own."""
+        """Tell the dispatcher that an unmarked function of the program has run."""
         if not str(getattr(function, "__module__", "")).startswith("tornado."):
             self.dispatcher.note_program()
 
@@ -203,7 +203,7 @@ class TransactionLoop(BaseAsyncIOLoop):
 
 
 async def _close_at_the_end(dispatcher: Dispatcher) -> AsyncGenerator[None, None]:
-    # It must not know the loop, which would be kept alive by a generator of its own.
+    # Without a reference to the loop: its own generator would keep it alive.
     try:
         yield
     finally:
@@ -280,11 +280,11 @@ def _calls_beside(loop: BaseAsyncIOLoop) -> FunctionCalls:
 
 
 # `IOLoop.current()` builds an AsyncIOMainLoop by name, whatever class is configured.
-# Replacing the module's attribute would miss those who imported it before.
+# Replacing the module's attribute would miss modules that imported it before.
 _stock_new = AsyncIOMainLoop.__new__
 
 
-@refusing  # attempts: whoever wants the current loop does not find it, and comes here
+@refusing  # attempts, which come here because they do not find the current loop
 def _new_main_loop(
     cls: type[AsyncIOMainLoop], *args: object, **kwargs: object
 ) -> AsyncIOMainLoop:
@@ -299,7 +299,7 @@ def _new_main_loop(
 patch(AsyncIOMainLoop, "__new__", _new_main_loop)
 
 
-# These change the object itself, or ask what may be a copy of it.
+# In an attempt these would change, or ask, what may be a copy of the object.
 for _name in ("is_running", "start", "stop"):
     patch(PeriodicCallback, _name, refusing(getattr(PeriodicCallback, _name)))
 

@@ -16,8 +16,14 @@ __all__ = ["Options", "take_executor", "use_executor"]
 
 _log = logging.getLogger("txloop")
 
-_ORDERS = ("completion", "arrival")
-_ROUNDS = ("overlapping", "barrier")
+_COUNTS = {"workers": 1, "max_queue": 0, "max_calls": 1, "log_bytes": 1}
+"""The options that are numbers, with the least that each can be."""
+
+_WORDS = {
+    "order": ("completion", "arrival"),
+    "rounds": ("overlapping", "barrier"),
+}
+"""The options that are one of some words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,37 +48,19 @@ class Options:
 
     def __post_init__(self) -> None:
         resolve_name(self.executor)
-        if self.workers is not None and (
-            not isinstance(self.workers, int) or self.workers < 1
-        ):
-            raise TxConfigurationError(
-                f"workers must be a number from 1, not {self.workers!r}"
-            )
-        if self.max_queue is not None and (
-            type(self.max_queue) is not int or self.max_queue < 0
-        ):
-            raise TxConfigurationError(
-                f"max_queue must be a number from 0, not {self.max_queue!r}"
-            )
-        if self.max_calls is not None and (
-            type(self.max_calls) is not int or self.max_calls < 1
-        ):
-            raise TxConfigurationError(
-                f"max_calls must be a number from 1, not {self.max_calls!r}"
-            )
-        if type(self.log_bytes) is not int or self.log_bytes < 1:
-            raise TxConfigurationError(
-                f"log_bytes must be a number from 1, not {self.log_bytes!r}"
-            )
+        for name, least in _COUNTS.items():
+            number = getattr(self, name)
+            if number is not None and (type(number) is not int or number < least):
+                raise TxConfigurationError(
+                    f"{name} must be a number from {least}, not {number!r}"
+                )
         check_timeout(self.timeout)
-        if self.order not in _ORDERS:
-            raise TxConfigurationError(
-                f"unknown order {self.order!r}; there are: {', '.join(_ORDERS)}"
-            )
-        if self.rounds not in _ROUNDS:
-            raise TxConfigurationError(
-                f"unknown rounds {self.rounds!r}; there are: {', '.join(_ROUNDS)}"
-            )
+        for name, known in _WORDS.items():
+            word = getattr(self, name)
+            if word not in known:
+                raise TxConfigurationError(
+                    f"unknown {name} {word!r}; there are: {', '.join(known)}"
+                )
 
     @classmethod
     def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:

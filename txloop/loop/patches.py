@@ -4,8 +4,8 @@
 the module that needs it, and gets there by `patch`, which refuses all else.
 
 Not in the list: methods replaced on single objects (a handler, a stream), which go with
-these; and what `txloop.check.rehearsal` replaces while it rehearses a program, which
-serves nobody.
+these; and what `txloop.check.rehearsal` replaces while it rehearses a program, when
+no request is served.
 """
 
 from __future__ import annotations

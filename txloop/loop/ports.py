@@ -1,11 +1,11 @@
-"""Giving a port up without losing anybody who has knocked already.
+"""Giving a port up without dropping connections that are already queued.
 
 Closing a listening socket resets the connections that wait in its queue. A new process
 that listens on the same port (``reuse_port=True``) has a queue of its own, and the
 kernel goes on dealing connections out to both until the moment of closing. So first no
 more may begin here: a filter drops each SYN, which its client sends again a second
-later, to whoever listens then. The handshakes that are under way get time to end, what
-is in the queue is accepted, and then there is nothing left to lose.
+later, to the process that listens then. The handshakes that are under way get time to
+end, what is in the queue is accepted, and then there is nothing left to lose.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Listener(Protocol):
 
     @property
     def handlers(self) -> Mapping[int, tuple[object, Callable[..., object]]]:
-        """What is watched, and who handles it, by descriptor."""
+        """What is watched, and what handles it, by descriptor."""
 
     def remove_handler(self, fd: int) -> None:
         """Watch a descriptor no more."""
@@ -66,7 +66,7 @@ def turn_newcomers_away(loop: Listener) -> bool:
 
 
 def accept_and_close(loop: Listener) -> None:
-    """Take the connections that wait in the queues, and close the queues."""
+    """Accept the connections that wait in the queues, and close the queues."""
     for fd, listening, accept in list(_sockets(loop)):
         queue = select.poll()  # not `select`, which fails beyond 1023 open files
         queue.register(listening, select.POLLIN)

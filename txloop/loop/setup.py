@@ -58,7 +58,7 @@ def install(
         drain_seconds: How long that may take.
         max_queue: How many calls may wait for a worker. Beyond it requests are answered
             with 503 and a Retry-After, and ``await atomically(...)`` raises
-            `TxOverloadError`; callbacks are never turned away. None: any number.
+            `TxOverloadError`; callbacks are never rejected. None: any number.
         timeout: After how many seconds a transaction's run in a worker is ended, as in
             `transactional`, which overrides it. None: never.
         max_calls: After about how many calls a worker is replaced, against memory that
@@ -73,19 +73,7 @@ def install(
         TxConfigurationError: if an option has an unknown value.
         TxError: if there is a running stock IOLoop, which would stay one.
     """
-    options = {
-        "executor": executor,
-        "workers": workers,
-        "order": order,
-        "rounds": rounds,
-        "signals": signals,
-        "drain_seconds": drain_seconds,
-        "max_queue": max_queue,
-        "timeout": timeout,
-        "max_calls": max_calls,
-        "log": log,
-        "log_bytes": log_bytes,
-    }
+    options: dict[str, object] = dict(locals())  # all parameters, and nothing else
     Options.split(dict(options))
     for asyncio_loop, loop in IOLoop._ioloop_for_asyncio.items():
         if not isinstance(loop, TransactionLoop) and asyncio_loop.is_running():

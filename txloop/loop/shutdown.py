@@ -84,11 +84,11 @@ class _Drain:
         self._loop = loop
         self._drain_seconds = drain_seconds
         self._deadline: float | None = None
-        self._close_at: float | None = None  # the listening sockets; None: closed
+        self._close_at: float | None = None  # when to close the ports; None: closed
         self._linger_until = 0.0
 
     def request(self, linger_seconds: float) -> None:
-        if self._deadline is not None:  # asked twice: now
+        if self._deadline is not None:  # asked for a second time: end at once
             self._loop.end()
             return
         now = time.monotonic()
@@ -110,7 +110,7 @@ class _Drain:
         dispatcher = self._loop.dispatcher
         busy = self._busy()
         if not busy and connections.busy <= dispatcher.pending:
-            dispatcher.end_waits()  # nobody is left whom they could wait for
+            dispatcher.end_waits()  # nothing is left that could end them
         busy = busy or bool(connections.busy)
         idle = connections.idle and now < self._linger_until
         if busy or idle or self._close_at is not None:

@@ -1,9 +1,9 @@
 """Yieldable threads: blocking I/O in a thread, computing on the executor.
 
 David Beazley's thought experiment of 2010 ("Yieldable Threads", part 1): a generator
-runs in a thread, does its I/O there as anybody would, and yields the calls that keep a
-processor busy; who makes the thread says where those run. `apply` makes transactions
-of them, on the loop that runs in another thread.
+runs in a thread, does its I/O there as any code does, and yields the calls that keep a
+processor busy; the code that makes the thread says where those run. `apply` makes
+transactions of them, on the loop that runs in another thread.
 """
 
 from __future__ import annotations

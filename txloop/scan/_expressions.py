@@ -91,7 +91,7 @@ class Expressions(Record):
         """Return what `owner.name` stands for, and write down what reading it does."""
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member) and name in MUTATORS:
-            # Whoever takes the method is going to call it.
+            # Code that takes the method is going to call it.
             self.change(found.holder, node)
         elif isinstance(found, Getter):
             return self.run(found.functions, found.receiver, Arguments())

@@ -128,7 +128,7 @@ def is_plain(thing: object) -> bool:
 
 
 def is_harmless(thing: object) -> bool:
-    """Return whether it matters to nobody that a worker has a copy of the object."""
+    """Return whether a worker may have a copy of the object: no program notices."""
     return has_type(thing, *_HARMLESS)
 
 

@@ -54,7 +54,7 @@ _HARMLESS_DECORATORS = frozenset(
         *("final", "lru_cache", "override", "property", "staticmethod", "wraps"),
     ]
 )
-"""Those that keep the function where its name finds it, and call it for nobody else."""
+"""Those that keep the function where its name finds it, and do not pass it on."""
 
 _EXACT_BASES = frozenset(
     [

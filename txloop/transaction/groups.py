@@ -73,7 +73,7 @@ class Group:
     """
 
     def __init__(self, piece: Piece, seconds: float | None) -> None:
-        """Take a first example, and what is known of how long one takes."""
+        """Begin with a first example; `seconds` is how long one takes, if known."""
         mark = mark_of(piece.function) or UNMARKED
         self.label = name_of(piece.function)
         self.waiting: deque[Piece] = deque()
@@ -111,7 +111,7 @@ class Group:
         return Hindrance(found[0].describe()) if found else None
 
     def take(self, workers: int) -> tuple[Piece, ...]:
-        """Take out the pieces of the next chunk."""
+        """Remove the pieces of the next chunk and return them."""
         if self.singles:
             return (self.singles.popleft(),)
         return tuple(self.waiting.popleft() for _ in range(self._size(workers)))
@@ -124,7 +124,7 @@ class Group:
         return max(1, min(fair_share, in_time, self._limit))
 
     def ended(self, pieces: tuple[Piece, ...], report: Report) -> None:
-        """Take note of how a chunk went; what does not count of it waits again."""
+        """Learn from how a chunk went; what does not count of it waits again."""
         if report.executed:
             self._average.add(report.seconds / report.executed)
         if report.stopped:

@@ -98,7 +98,7 @@ def run_pieces(pieces: tuple[Piece, ...], watched: bool) -> Report:
         timer = BodyTimer()
         _run(pieces[0], attempt, watched)
         return Report(1, timer.seconds())
-    if not attempt.speculative:  # what is done there cannot be undone
+    if not attempt.speculative:  # nothing can be undone on the loop thread
         return Report(0, stopped=True)
     timer = BodyTimer()
     for index, piece in enumerate(pieces):
@@ -108,7 +108,7 @@ def run_pieces(pieces: tuple[Piece, ...], watched: bool) -> Report:
                 raise Retrying
         except BecomeInevitable:
             raise
-        except BaseException:  # the program's own, which it raises again when alone
+        except BaseException:  # the piece raises it again when it runs alone
             retries = attempt.retrying
             _undo(attempt)
             return Report(index, timer.seconds(), stopped=True, retries=retries)
@@ -124,7 +124,7 @@ setattr(run_pieces, ROOTS_OF, _roots_of_pieces)
 
 
 def _undo(attempt: Attempt) -> None:
-    """Take back all that the attempt has done; what it has read stays."""
+    """Undo all that the attempt has done; what it has read stays."""
     attempt.roll_back()
     attempt.records.clear()
     attempt.retrying = False

@@ -114,7 +114,7 @@ class TransactionQueue:
 
         Raises:
             TransactionError: inside a transaction or another run; and if transactions
-                are left that wait for what nobody will do.
+                are left that wait for what no other will do.
             TxThreadError: if a loop of another thread runs transactions.
         """
         if current() is not None:
@@ -187,7 +187,7 @@ def _add(
 ) -> None:
     """Add to a queue: the effect of a transaction."""
     queue = TransactionQueue._queues.get(number)
-    if queue is not None:  # or nobody can run it any more
+    if queue is not None:  # else it cannot be run any more
         queue._added.append(Piece(f, args, kwds))
 
 

@@ -93,7 +93,7 @@ class Run:
         Raises:
             BaseException: what a piece has raised, as soon as it did; its writes stay,
                 and no other piece runs after it.
-            TransactionError: if all that is left waits for what nobody will do.
+            TransactionError: if all that is left waits for what no other will do.
         """
         patch(logging.Logger, "handle", handle)
         try:
@@ -156,7 +156,7 @@ class Run:
         return group
 
     def _only_group(self, piece: Piece) -> Group:
-        """Return the group of all, where there is nobody to share the work with."""
+        """Return the group of all, where no other worker can share the work."""
         if None not in self._groups:
             group = self._groups[None] = Group(piece, None)
             group.away.home = "there is one worker"
@@ -256,7 +256,7 @@ class Run:
         error: BaseException | None,
     ) -> None:
         if self._error is not None:
-            return  # it was closed before this one could commit
+            return  # the run has failed before this chunk could commit
         if error is not None:
             self.executed += 1
             self._fail(error)

@@ -149,7 +149,7 @@ class stmidset:
         return key in self._keys
 
     def remove(self, key: object) -> None:
-        """Take `key` out.
+        """Remove `key`.
 
         Raises:
             KeyError: if it is not there.
@@ -157,7 +157,7 @@ class stmidset:
         del self._keys[key]
 
     def discard(self, key: object) -> None:
-        """Take `key` out, if it is there."""
+        """Remove `key`, if it is there."""
         if key in self._keys:
             del self._keys[key]
 
@@ -168,7 +168,7 @@ class queue(Generic[V]):
 
     Inside a transaction `get` and `join` wait, as `txloop.retry` does: without a worker
     or a thread. (PyPy's `get` raises an error there.) Outside of transactions there is
-    nobody to wait for, as only this thread runs.
+    nothing to wait for, as only this thread runs.
     """
 
     _items: Channel[V] = field(default_factory=Channel, init=False, repr=False)
@@ -180,7 +180,7 @@ class queue(Generic[V]):
         self._unfinished.add()
 
     def get(self, block: bool = True, timeout: float | None = None) -> V:
-        """Take a thing out and return it.
+        """Remove the oldest item and return it.
 
         Args:
             block: Whether to wait while there is none.

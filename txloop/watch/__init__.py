@@ -21,6 +21,7 @@ any more. The watch calls nothing of the program and changes nothing::
     given      what a call has by value
     watch      all functions, on the loop thread
     in_worker  all functions, in a worker
+    limits     what all of this may take
 """
 
 from __future__ import annotations

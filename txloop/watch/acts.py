@@ -66,8 +66,8 @@ class Act:
     def paths(self, arguments: Arguments) -> Iterator[str]:
         """Yield the files that it is done to, and the folders that it changes.
 
-        A file that is not there yet makes its folder another one, for whoever makes it
-        and for whoever looks for it.
+        A file that is not there yet counts with its folder: making the file changes
+        that, and looking for the file reads it.
         """
         for index in self.files:
             path = arguments[index] if index < len(arguments) else None
@@ -90,7 +90,7 @@ def _shown(arguments: Arguments, index: int) -> str:
 def _only_reads(arguments: Arguments) -> bool:
     path, mode, flags = (*arguments, None, 0)[:3]
     if isinstance(path, int):
-        return True  # a descriptor: it was looked at when that was opened, or is a pipe
+        return True  # a descriptor: opening it was looked at, or it is a pipe
     if isinstance(mode, str):
         if _WRITING_MODES.isdisjoint(mode):
             return True
@@ -100,7 +100,8 @@ def _only_reads(arguments: Arguments) -> bool:
 
 
 def _is_there(arguments: Arguments) -> bool:
-    # `os.makedirs(..., exist_ok=True)` tries it, wherever it leads.
+    # `os.makedirs(..., exist_ok=True)` makes each folder of a path, and ignores the
+    # error of those that exist.
     return bool(arguments) and os.path.isdir(arguments[0])
 
 
@@ -120,24 +121,24 @@ _SIGNALS = Act("sends a signal to process")
 _STARTS = Act("starts a process:")
 
 ACTS: dict[str, Act] = {
-    # Files and folders. These two are of reading, too
-    "open": Act("writes", files=(0,), harmless=_only_reads),  # of os.open, too
+    # Files and folders. "open" is raised for reading, too.
+    "open": Act("writes", files=(0,), harmless=_only_reads),  # and os.open
     "os.mkdir": Act("makes the folder", files=(0,), lists=True, harmless=_is_there),
     "os.listdir": _LISTS,
-    "os.scandir": _LISTS,  # os.walk and glob, too
+    "os.scandir": _LISTS,  # and os.walk and glob
     "os.chflags": _CHANGES,
     "os.chmod": _CHANGES,
     "os.chown": _CHANGES,
     "os.link": _COPIES,
     "os.remove": _REMOVES,
     "os.removexattr": _CHANGES,
-    "os.rename": Act("renames", files=(0, 1), lists=True),  # os.replace, too
+    "os.rename": Act("renames", files=(0, 1), lists=True),  # and os.replace
     "os.rmdir": _REMOVES,
     "os.setxattr": _CHANGES,
     "os.symlink": _COPIES,
     "os.truncate": _CHANGES,
     "os.utime": _CHANGES,
-    # Before the first of the above, with the names that the program gave
+    # Raised before the ones above, with the names that the program gave.
     "shutil.chown": _CHANGES,
     "shutil.copyfile": _COPIES,
     "shutil.copymode": _COPIES,
@@ -165,7 +166,7 @@ ACTS: dict[str, Act] = {
     "txloop.thread": Act("starts a thread", None),  # see `txloop.watch.outside`
     # Connections
     "socket.bind": Act("binds a socket to", 1),
-    "socket.connect": _CONNECTS,  # connect_ex, too
+    "socket.connect": _CONNECTS,  # and connect_ex
     "socket.sendmsg": _SENDS,
     "socket.sendto": Act("sends to", 1),
     "socket.sethostname": Act("names the host"),

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.stm.callables import is_found_by_name, layers
 from txloop.stm.types import Refusal
+from txloop.watch import limits
 from txloop.watch.kinds import Kind, kind_of
 from txloop.watch.places import ROOTS_OF
 from txloop.watch.reach import pictures_by_value
-from txloop.watch.subject import FIRST_RUNS, SHARE, Change, change_of
+from txloop.watch.subject import Change, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -31,7 +32,7 @@ class Given:
     """Pictures of what a call was given; belongs to the thread that runs it."""
 
     def __init__(self, things: Iterable[tuple[str, object]]) -> None:
-        """Take what may be changed, with names for messages."""
+        """Picture `things`, which come with their names for messages."""
         self._things = pictures_by_value(things)
 
     def change(self) -> Change | None:
@@ -47,7 +48,7 @@ class GivenWatch:
     """Which functions change what they are given; one thread's own.
 
     Their first runs are looked at, and later ones as long as that takes no more than
-    `SHARE` of the time of all.
+    `limits.SHARE` of the time of all.
     """
 
     def __init__(self) -> None:
@@ -63,18 +64,18 @@ class GivenWatch:
             run: Makes the attempt.
         """
         if hasattr(call.function, ROOTS_OF):
-            return run()  # it knows by itself what it is given
+            return run()  # such a function says itself what it can reach
         runs = self._runs[key] = self._runs.get(key, 0) + 1
         credit = self._credit_seconds.get(key, 0.0)
         started = time.perf_counter()
-        given = _given_to(call) if runs <= FIRST_RUNS or credit >= 0.0 else None
+        given = _given_to(call) if runs <= limits.FIRST_RUNS or credit >= 0.0 else None
         spent = time.perf_counter() - started
         answer = run()
         started = time.perf_counter()
         change = None if given is None else given.change()
         spent += time.perf_counter() - started
-        if runs > FIRST_RUNS and not isinstance(answer, Refusal):
-            credit += SHARE * answer.body_seconds - spent
+        if runs > limits.FIRST_RUNS and not isinstance(answer, Refusal):
+            credit += limits.SHARE * answer.body_seconds - spent
             self._credit_seconds[key] = min(credit, 0.0)
         if change is None or (isinstance(answer, Refusal) and answer.lasting):
             return answer

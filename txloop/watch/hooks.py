@@ -21,17 +21,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.stm.origin import is_own_function, is_own_module, own_module_of
+from txloop.watch import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
 
 __all__ = ["Hook", "hooks", "kept_by_module", "libraries_behind"]
-
-_MOST_ENTRIES = 1_000
-"""Of a module, or of a container in it, so many are looked at."""
-
-_DEPTH = 3
-"""Containers are gone into that lie so deep in one another."""
 
 _CONTAINERS = (dict, list, set, tuple)
 
@@ -105,7 +100,7 @@ def libraries_behind(thing: object, names: Set[str]) -> Iterator[types.ModuleTyp
             yield found
     elif not is_own_module(thing):
         yield thing
-        # A package may only hand on what its modules have.
+        # A package may only re-export what its modules define.
         for name in vars(thing).keys() & names:
             if type(vars(thing)[name]) in (types.FunctionType, type):
                 yield from libraries_behind(vars(thing)[name], names)
@@ -117,17 +112,17 @@ def kept_by_module(
     """Yield what of the program's a library's module calls, with names for messages.
 
     That is functions which it was given: event buses and the like keep them in its
-    globals. Who patches a library puts them there, too; those only count where code
-    calls them by their names.
+    globals. A function that patches the library is there, too; it only counts where
+    code calls it by its name.
 
     Args:
         module: The library's.
         names: All that the code uses.
     """
     label = str(vars(module).get("__name__"))
-    for name, thing in islice(list(vars(module).items()), _MOST_ENTRIES):
+    for name, thing in islice(list(vars(module).items()), limits.MOST_ENTRIES):
         if name in names or issubclass(type(thing), _CONTAINERS):
-            for one in _functions_in(thing, _DEPTH):
+            for one in _functions_in(thing, limits.HOOK_DEPTH):
                 yield f"{label}.{name}", one
 
 
@@ -139,7 +134,7 @@ def _functions_in(thing: Any, depth: int) -> Iterator[object]:
     elif issubclass(kind, _CONTAINERS) and depth:
         base = next(one for one in kind.__mro__ if one in _CONTAINERS)
         parts = dict.values(thing) if base is dict else base.__iter__(thing)
-        for part in list(islice(parts, _MOST_ENTRIES)):
+        for part in list(islice(parts, limits.MOST_ENTRIES)):
             yield from _functions_in(part, depth - 1)
 
 

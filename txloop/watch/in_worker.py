@@ -6,11 +6,12 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from txloop.stm.types import Refusal
+from txloop.watch import limits
 from txloop.watch.ambient import Imports
 from txloop.watch.given import GivenWatch
 from txloop.watch.places import roots_of
 from txloop.watch.reach import reach_of
-from txloop.watch.subject import SHARE, Subject
+from txloop.watch.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -47,7 +48,7 @@ class WorkerWatch:
         subject = self._subject(roots)
         answer = self._given.run(roots.key, call, run)
         seconds = 0.0 if isinstance(answer, Refusal) else answer.body_seconds
-        change = subject.look(SHARE * seconds)
+        change = subject.look(limits.SHARE * seconds)
         if change is None:
             return answer
         if isinstance(answer, Refusal) and answer.lasting:

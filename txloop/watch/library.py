@@ -117,7 +117,7 @@ class Registered(Thing):
 
     def difference(self, names: Names | None) -> str | None:
         token = abc.get_cache_token()
-        if token == self._token:  # none was, with any
+        if token == self._token:  # no class was registered, with any abstract one
             return None
         if _registry(self.object).keys() - self._picture.keys():
             return ""

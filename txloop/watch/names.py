@@ -17,6 +17,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from txloop.scan.source import Sources
+from txloop.watch import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -91,7 +92,7 @@ def _in_constants(constants: Iterable[object]) -> Iterator[str]:
     for constant in constants:
         if isinstance(constant, CodeType):
             yield from names_in_code(constant)
-        elif isinstance(constant, tuple):  # as of a class pattern
+        elif isinstance(constant, tuple):  # such as the names in a class pattern
             yield from _in_constants(constant)
         elif isinstance(constant, str):
             yield constant
@@ -214,9 +215,6 @@ def line_of(code: CodeType, name: str) -> int:
     return code.co_firstlineno
 
 
-_MOST_FILES = 300
-_MOST_BYTES = 200_000  # of one file
-
 _TAG = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -243,7 +241,7 @@ def names_in_templates(settings: Mapping[str, object], folder: str) -> set[str]:
 
 
 def _texts_in(folder: str) -> Iterator[str]:
-    left = _MOST_FILES
+    left = limits.MOST_TEMPLATES
     for parent, _, files in os.walk(folder):
         for file in files:
             if file.endswith((".py", ".pyc", ".so")):
@@ -253,6 +251,6 @@ def _texts_in(folder: str) -> Iterator[str]:
                 return
             try:
                 with open(os.path.join(parent, file), encoding="utf-8") as opened:
-                    yield opened.read(_MOST_BYTES)
+                    yield opened.read(limits.TEMPLATE_BYTES)
             except (OSError, ValueError):
                 continue  # it is not text

@@ -1,4 +1,4 @@
-"""The outside world: a call for which nobody vouches is stopped before it gets there.
+"""The outside world: a call that no mark vouches for is stopped before it gets there.
 
 A transaction may run more than once, beside others, and what it writes to shared state
 is undone with it. What it does to files, to other processes and to whatever is at the
@@ -30,6 +30,7 @@ from txloop.errors import BecomeInevitable
 from txloop.scan.finding import VOUCH, short_path
 from txloop.stm.attempt import current
 from txloop.stm.traced import here
+from txloop.watch import limits
 from txloop.watch.acts import ACTS
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ __all__ = ["guard", "note_changes", "outdated"]
 # How the files of code that imports are named, on CPython and on PyPy.
 _IMPORTING = ("<frozen importlib", "<builtin>/frozen importlib")
 _IMPORTING_DEPTH = 3  # frames from the event to the import system
-
-_MOST_CHANGED = 10_000
-"""So many changed files are remembered: those that were new to it last."""
 
 # Guards the lists and the dict. An event may come while it is held: a finalizer's.
 _lock = threading.RLock()
@@ -107,13 +105,13 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
 def _note(files: Iterable[str]) -> None:
     with _lock:
         _changed.update(dict.fromkeys(files))
-        while len(_changed) > _MOST_CHANGED:
+        while len(_changed) > limits.MOST_CHANGED_FILES:
             del _changed[next(iter(_changed))]
 
 
 def _stop_or_stay(attempt: Attempt, act: Act, reason: str) -> None:
     """Return if an attempt may act where it is, by a plea; else end it."""
-    if attempt.abandoned is not None:  # it went on, whatever was raised
+    if attempt.abandoned is not None:  # the program has caught what stopped it
         raise BecomeInevitable(attempt.abandoned)
     plead = None if act.bound else attempt.plead
     if plead is None or not plead(attempt, reason):
@@ -143,8 +141,8 @@ def _is_importing() -> bool:
 
 # What no event tells of
 
-# PyPy's modules raise fewer events. Who has imported one of these by name before has
-# the function as it was.
+# PyPy's modules raise fewer events. A module that has imported one of these by name
+# before has the function as it was.
 _SILENT_ON_PYPY = {
     **{
         name: f"os.{name}"

@@ -20,6 +20,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from txloop.watch import limits
 from txloop.watch.kinds import ATOMS, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INTERNAL",
-    "LARGE",
     "Names",
     "Namespace",
     "Thing",
@@ -37,17 +37,6 @@ __all__ = [
     "cache_results",
     "thing_of",
 ]
-
-LARGE = 1_000_000
-"""Of a container with more parts, the length and the first ones are looked at."""
-
-_FIRST = 1_000
-
-_WHOLE_BYTES = 1 << 24  # of a larger buffer, samples are looked at
-_SAMPLES = 16
-_SAMPLE_BYTES = 1 << 12
-
-_BYTES_A_PART = 1_000  # of a buffer take as long to look at as one part
 
 
 INTERNAL = frozenset(
@@ -120,7 +109,7 @@ class Thing(abc.ABC):
 
     @abc.abstractmethod
     def retake(self) -> None:
-        """Take what it looks like now for what it should look like."""
+        """Make a new picture: how the object is now is how it should be."""
 
     @abc.abstractmethod
     def difference(self, names: Names | None) -> str | None:
@@ -140,7 +129,7 @@ class Items(Thing):
         thing = self.object
         self._base: Any = _builtin_base(thing)
         self._size = self._base.__len__(thing)
-        most = self._size if self._size <= LARGE else _FIRST
+        most = self._size if self._size <= limits.LARGE else limits.FIRST_PARTS
         self._picture = tuple(islice(self._base.__iter__(thing), most))
         self.parts = 1 + len(self._picture)
         self.whole = most == self._size
@@ -168,7 +157,7 @@ class Keys(Thing):
         while True:
             try:
                 self._size = dict.__len__(thing)
-                most = self._size if self._size <= LARGE else _FIRST
+                most = self._size if self._size <= limits.LARGE else limits.FIRST_PARTS
                 self._keys = tuple(islice(self._base.keys(thing), most))
                 self._values = tuple(islice(self._base.values(thing), most))
             except RuntimeError:  # another thread has just changed its size
@@ -252,8 +241,8 @@ class Bytes(Thing):
     def retake(self) -> None:
         self._picture = _sum_of(self.object)
         size = _view_of(self.object).nbytes
-        self.parts = 1 + min(size, _WHOLE_BYTES) // _BYTES_A_PART
-        self.whole = size <= _WHOLE_BYTES
+        self.parts = 1 + min(size, limits.WHOLE_BYTES) // limits.BYTES_A_PART
+        self.whole = size <= limits.WHOLE_BYTES
 
     def difference(self, names: Names | None) -> str | None:
         return None if _sum_of(self.object) == self._picture else ""
@@ -304,7 +293,7 @@ class Namespace(Thing):
         place: Place | None,
         look: Callable[[], Mapping[str, object]],
     ) -> None:
-        """Take an object, and what returns its attributes, perhaps the very dict."""
+        """Picture `thing`; `look` returns its attributes, perhaps the very dict."""
         self._look = look
         super().__init__(thing, name, place)
 
@@ -377,11 +366,11 @@ def _sum_of(thing: Any) -> int:
     """Return a checksum of a buffer; of a large one, of samples."""
     view = _view_of(thing)
     size = view.nbytes
-    if size <= _WHOLE_BYTES:
+    if size <= limits.WHOLE_BYTES:
         return zlib.crc32(view, size)
-    total = size
-    for start in range(0, size - _SAMPLE_BYTES, (size - _SAMPLE_BYTES) // _SAMPLES):
-        total = zlib.crc32(view[start : start + _SAMPLE_BYTES], total)
+    total, last = size, size - limits.SAMPLE_BYTES
+    for start in range(0, last, last // limits.SAMPLES):
+        total = zlib.crc32(view[start : start + limits.SAMPLE_BYTES], total)
     return total
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import module_label
 from txloop.stm.origin import is_own_module
+from txloop.watch import limits
 from txloop.watch.walk import Walk
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from txloop.watch.places import Reach, Roots, Table
 
 __all__ = ["census", "pictures_by_value", "reach_of"]
-
-MOST_PICTURED = 2_000
-"""After so many objects, the walk through the whole program ends."""
 
 
 def reach_of(roots: Roots, table: Table, any_hook: bool = False) -> Reach:
@@ -60,7 +58,7 @@ def census(things: Iterable[tuple[str, object]], table: Table) -> None:
     walk.use_all()
     modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
     modules_named = ((module_label(vars(one)), one) for one in modules)
-    walk.begin((*things, *modules_named), MOST_PICTURED)
+    walk.begin((*things, *modules_named), limits.MOST_PICTURED)
     walk.end()
 
 

@@ -1,8 +1,8 @@
 """One function under watch: when to look at what, and what is said of a change.
 
 The first runs are followed by a look at everything. Later looks take at most
-`SHARE` of the time that the function's body took; where there is more to look at, each
-look goes on where the last one stopped.
+`limits.SHARE` of the time that the function's body took; where there is more to look
+at, each look goes on where the last one stopped.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan import Finding, FindingKind
 from txloop.scan.finding import short_path
+from txloop.watch import limits
 from txloop.watch.kinds import why_held
 from txloop.watch.names import line_of
 from txloop.watch.pictures import Namespace
@@ -20,17 +21,9 @@ if TYPE_CHECKING:
     from txloop.watch.pictures import Thing
     from txloop.watch.places import Held, Place, Reach, Roots
 
-__all__ = ["FIRST_RUNS", "SHARE", "Change", "Subject", "change_of", "finding_of"]
-
-FIRST_RUNS = 5
-"""After so many runs in one process, all is looked at, whatever it takes."""
-
-SHARE = 0.02
-"""Of a body's time, what the look after it may take."""
+__all__ = ["Change", "Subject", "change_of", "finding_of"]
 
 _TRUSTING = "mark with @transactional(trust=True) if that does no harm"
-
-_MOST_CREDIT = 10.0  # looks that are saved up
 
 
 class Change(NamedTuple):
@@ -48,15 +41,15 @@ class Change(NamedTuple):
     place: Place | None
     of_process: bool = False
 
-    def describe(self, who: str) -> str:
+    def describe(self, cause: str) -> str:
         """Return a sentence that says what has changed it, where, and what to do.
 
         Args:
-            who: What has changed it, with a verb.
+            cause: What has changed it, with a verb.
         """
         thing = f", a {self.kind}" if self.kind else ""
         where = _where(self.place)
-        return f"{who} {self.name}{thing}{where}; {self._remedy()}"
+        return f"{cause} {self.name}{thing}{where}; {self._remedy()}"
 
     def _remedy(self) -> str:
         trusting = (
@@ -161,12 +154,12 @@ class Subject:
             credit_seconds: How much more time looks may take.
         """
         self._runs += 1
-        if self._runs <= FIRST_RUNS:
+        if self._runs <= limits.FIRST_RUNS:
             return self.look_at_all()
         self._credit += credit_seconds
         whole = self._parts * self._seconds_a_part
         if self._credit >= whole:
-            self._credit = min(self._credit - whole, _MOST_CREDIT * whole)
+            self._credit = min(self._credit - whole, limits.MOST_CREDIT * whole)
             return self._look_at(range(len(self.reach.things)))
         return self._go_on()
 
@@ -204,7 +197,7 @@ class Subject:
         return None
 
     def retake(self) -> None:
-        """Take everything as it is now for what it should look like."""
+        """Make new pictures of everything: how it is now is how it should be."""
         for thing in self.reach.things:
             thing.retake()
         self.begin_anew()

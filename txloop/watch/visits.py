@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import class_label, module_label
 from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
+from txloop.watch import limits
 from txloop.watch.ambient import shared_generators
 from txloop.watch.hooks import kept_by_module, libraries_behind
 from txloop.watch.kinds import (
@@ -67,9 +68,6 @@ __all__ = [
     "use_library",
 ]
 
-_MOST_CHILDREN = 4_000
-"""Of the parts of a container, so many are gone into."""
-
 # Bases that use no attribute of their own, and call no method but those of operators.
 _BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
 
@@ -90,29 +88,29 @@ TELLS_SUBCLASSES = "__subclasses__"
 
 
 def _visit_items(walk: Walk, job: Job) -> None:
-    parts = list(islice(parts_of(job.thing), _MOST_CHILDREN))
+    parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
     walk.add_all(((f"[{index}]", one) for index, one in enumerate(parts)), job)
     _note_rest(walk, job, parts)
     _visit_subclass(walk, job)
 
 
 def _visit_members(walk: Walk, job: Job) -> None:
-    parts = list(islice(parts_of(job.thing), _MOST_CHILDREN))
+    parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
     walk.add_all((("", one) for one in parts), job)
     _note_rest(walk, job, parts)
     _visit_subclass(walk, job)
 
 
 def _note_rest(walk: Walk, job: Job, parts: list[object]) -> None:
-    """Take note of the parts that are too many to be gone into, if that matters."""
-    if len(parts) < _MOST_CHILDREN or walk.by_value:
+    """Note that there are too many parts to go into, if that matters."""
+    if len(parts) < limits.MOST_CHILDREN or walk.by_value:
         return
     if any(map(_can_change, parts)):
         walk.reach.complete = False
 
 
 def _visit_dict(walk: Walk, job: Job) -> None:
-    items = list(islice(dict.items(job.thing), _MOST_CHILDREN))
+    items = list(islice(dict.items(job.thing), limits.MOST_CHILDREN))
     _note_rest(walk, job, [value for _, value in items])
     for key, value in items:
         known = type(key) in ATOMS
@@ -145,7 +143,7 @@ def _visit_wrapper(walk: Walk, job: Job) -> None:
 
 
 def _visit_getter(walk: Walk, job: Job) -> None:
-    """Take the attributes that it gets for such as code names."""
+    """Count the attributes that it gets as named by code."""
     _, arguments = job.thing.__reduce__()[:2]
     names = [one for one in arguments if type(one) is str]
     walk.use(frozenset(part for name in names for part in name.split(".")))
@@ -167,7 +165,7 @@ def _visit_buffer(walk: Walk, job: Job) -> None:
     """Go into an array of objects."""
     dtype = getattr(job.thing, "dtype", None)
     if getattr(dtype, "hasobject", False):
-        parts = job.thing.ravel()[:_MOST_CHILDREN].tolist()
+        parts = job.thing.ravel()[: limits.MOST_CHILDREN].tolist()
         walk.add_all((("[...]", one) for one in parts), job)
 
 
@@ -184,7 +182,7 @@ def _visit_function(walk: Walk, job: Job) -> None:
         _use_imports(walk, function)
         walk.use(names_of(function))
     cells = contents_of(function)
-    if "on_commit" in code.co_names:  # some may be its effects' alone
+    if "on_commit" in code.co_names:  # what only its effects use does not count
         used = names_of(function)
         cells = {name: one for name, one in cells.items() if name in used}
     if own and cells:
@@ -202,7 +200,7 @@ def _visit_function(walk: Walk, job: Job) -> None:
         walk.add(default, name, Place(code, code.co_name))
     if own and (vars(function) or walk.any_attribute):
         walk.add_space(job, lambda: vars(function))
-    elif own:  # code may give it some
+    elif own:  # code may set some later
         walk.bare_functions.append(job)
     elif "__wrapped__" in vars(function):
         walk.add(function.__wrapped__, job.name, job.place)
@@ -274,7 +272,7 @@ def _note_besides(walk: Walk, job: Job, kind: type[Thing], what: str) -> None:
 
 
 def use_library(walk: Walk, job: Job) -> None:
-    """Take in what of the program's is kept by the modules behind something."""
+    """Go into what the modules behind something keep of the program's."""
     state = state_behind(job.thing)
     if state is not None:
         walk.states.add(state)
@@ -340,7 +338,7 @@ def _visit_attributes(walk: Walk, job: Job, own: bool) -> None:
     space.whole = True
     near = job.near and own
     parts = [(f".{name}", one) for name, one in list(look().items())]
-    walk.add_all(parts[:_MOST_CHILDREN], job, near=near)
+    walk.add_all(parts[: limits.MOST_CHILDREN], job, near=near)
 
 
 def _names_tell(walk: Walk, cls: type) -> bool:
@@ -390,7 +388,7 @@ def _use_imports(walk: Walk, function: types.FunctionType) -> None:
 def _visit_weak(walk: Walk, job: Job) -> None:
     data = vars(job.thing)["data"]
     parts = [*data, *(data.values() if type(data) is dict else ())]
-    walk.add_all((("", one) for one in parts[:_MOST_CHILDREN]), job)
+    walk.add_all((("", one) for one in parts[: limits.MOST_CHILDREN]), job)
 
 
 def _visit_variable(walk: Walk, job: Job) -> None:

@@ -7,6 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from txloop.stm.origin import own_module_of
+from txloop.watch import limits
 from txloop.watch.ambient import (
     MAKING_FILES,
     Ambient,
@@ -50,10 +51,7 @@ if TYPE_CHECKING:
 
     from txloop.watch.places import Table
 
-__all__ = ["MOST_THINGS", "Walk"]
-
-MOST_THINGS = 20_000
-"""After so many objects the walk ends."""
+__all__ = ["Walk"]
 
 _ROUTING = frozenset(["default_router", "wildcard_router"])
 
@@ -97,9 +95,9 @@ class Walk:
         self._own: dict[type, bool] = {}
         self.any_attribute = False
         self.any_global = False
-        self.constructs = False  # objects of classes that it has objects of
+        self.constructs = False  # whether code may make more objects of a known class
         self._makes_files = False
-        self.unconstructed: list[Job] = []  # classes of objects
+        self.unconstructed: list[Job] = []  # classes of which no more are made, so far
         self.bare_functions: list[Job] = []  # without attributes
         self.states: set[str] = set()  # modules that keep something for the process
         self.libraries: set[int] = set()  # modules, gone through for own functions
@@ -113,13 +111,13 @@ class Walk:
         self.constructs = True
 
     def begin(
-        self, things: Iterable[tuple[str, object]], most: int = 10 * MOST_THINGS
+        self, things: Iterable[tuple[str, object]], most: int = 10 * limits.MOST_THINGS
     ) -> None:
         """Walk from these objects as far as it goes, past `most` objects at most."""
         for name, thing in things:
             self.add(thing, name, None)
         while self._ahead:
-            if len(self.reach.things) >= MOST_THINGS or len(self.seen) >= most:
+            if len(self.reach.things) >= limits.MOST_THINGS or len(self.seen) >= most:
                 self.reach.complete = False
                 return
             job = self._ahead.popleft()
@@ -266,7 +264,7 @@ class Walk:
         constructed: bool = True,
         part: str = "has",
     ) -> Space:
-        """Take in what has attributes, of which those count that code names."""
+        """Go into an object with attributes, of which those count that code names."""
         space = self.space(job, look, part)
         names: Iterable[str] = list(look())
         if not self.any_attribute:
@@ -303,7 +301,7 @@ class Walk:
             self.add_space(job, lambda: settings).besides = _SETTINGS
 
     def use(self, names: frozenset[str]) -> None:
-        """Take in names of attributes, for what was reached before, too."""
+        """Count these attributes as named by code, also of what was reached before."""
         new = names - self.names
         if not new:
             return

@@ -7,7 +7,7 @@ is out of date in them.
 
 An *epoch* is the time between two moments at which code of the program has run on the
 loop thread, as far as that is noticed. A function is looked at again in a new epoch,
-and after `STALE_SECONDS` in any case: coroutines go on unnoticed.
+and after `limits.STALE_SECONDS` in any case: coroutines go on unnoticed.
 
 Lazy initialisation changes plain objects, too, but in the first runs only. So what is
 held because of a change is looked at after each run on the loop thread: when a number
@@ -21,6 +21,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from txloop.watch import limits
 from txloop.watch.parts import only_here
 from txloop.watch.places import Held, Reach, Roots, roots_of
 from txloop.watch.reach import census, reach_of
@@ -33,22 +34,7 @@ if TYPE_CHECKING:
     from txloop.stm.types import Call
     from txloop.watch.places import Table
 
-__all__ = ["CALM_RUNS", "MOST_ROUNDS", "Watch", "held_in_reach"]
-
-STALE_SECONDS = 0.01
-"""How old a look on the loop thread may be, at most."""
-
-LOOP_SHARE = 0.005
-"""Of all time, what looks at one function may take on the loop thread."""
-
-LEAST_SECONDS = 0.00003
-"""How long a look in a new epoch may take in any case."""
-
-CALM_RUNS = 10
-"""After so many runs in a row that have changed nothing, a function may leave again."""
-
-MOST_ROUNDS = 3
-"""After so many times that it was held, a function stays on the loop thread."""
+__all__ = ["Watch", "held_in_reach"]
 
 _log = logging.getLogger("txloop")
 
@@ -119,7 +105,8 @@ class Watch:
             if not self.copies and reach.held is None:
                 reach.held = _only_here(reach)
             subject = self._subjects[roots.key] = Subject(roots, reach)
-            subject.epoch = self.epoch - self._pictured  # it may have changed since
+            # Not this epoch: something may have changed since the workers were forked.
+            subject.epoch = self.epoch - self._pictured
             changing = self._pictured and self.epoch != self._pictured_in
             subject.is_late = changing and len(self._table) > known
         return subject
@@ -127,7 +114,7 @@ class Watch:
     # On the loop thread
 
     def note(self) -> None:
-        """Take note that code of the program has run on the loop thread."""
+        """Begin a new epoch: code of the program has run on the loop thread."""
         self.epoch += 1
 
     def look(self, subject: Subject) -> Change | None:
@@ -139,11 +126,11 @@ class Watch:
         now = time.monotonic()
         elapsed = now - subject.looked_at
         changed = subject.epoch != self.epoch or not self.copies
-        if not changed and elapsed < STALE_SECONDS:
+        if not changed and elapsed < limits.STALE_SECONDS:
             return None
         subject.epoch, subject.looked_at = self.epoch, now
-        credit_seconds = LOOP_SHARE * min(elapsed, 1.0)
-        return subject.look(credit_seconds + LEAST_SECONDS * changed)
+        credit_seconds = limits.LOOP_SHARE * min(elapsed, 1.0)
+        return subject.look(credit_seconds + limits.LEAST_SECONDS * changed)
 
     def hold(self, subject: Subject) -> None:
         """Let a function settle on the loop thread: something has changed."""
@@ -151,7 +138,7 @@ class Watch:
         if subject.settling is not None:
             return  # another of its calls has found the same
         subject.rounds += 1
-        if subject.rounds < MOST_ROUNDS:
+        if subject.rounds < limits.MOST_ROUNDS:
             subject.settling = Subject(subject.roots, reach_of(subject.roots, {}))
 
     def has_settled(self, subject: Subject) -> bool:
@@ -164,7 +151,7 @@ class Watch:
         else:
             subject.calm = 0
             settling.reach = reach_of(subject.roots, {})
-        return subject.calm >= CALM_RUNS
+        return subject.calm >= limits.CALM_RUNS
 
 
 def _only_here(reach: Reach) -> Held | None:

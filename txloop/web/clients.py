@@ -47,7 +47,7 @@ class _Reader:
     def read(self, buffer: bytearray | memoryview) -> int | None:
         """Read what there is, None if nothing: the end is nothing before the answer."""
         stream = self._stream()
-        assert stream is not None  # it is what calls
+        assert stream is not None  # the stream itself calls this
         count = type(stream).read_from_fd(stream, buffer)
         if count != 0 or not self._awaited(stream):
             return count

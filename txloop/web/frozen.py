@@ -99,7 +99,9 @@ class FrozenRequest:
     def open(self) -> tuple[HTTPServerRequest, Recorder]:
         """Return the request, and the recorder that takes its connection's place."""
         request = self._request
-        if not self._arrived:  # nor may an attempt on the loop change it for the next
+        if not self._arrived:
+            # The request itself, not a copy: what an attempt changes must be undone
+            # where that retries.
             self._before = _copied(request)
         real = request.connection
         client = getattr(real, "context", None)

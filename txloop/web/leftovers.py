@@ -208,7 +208,7 @@ def _pickled(thing: object, handler: RequestHandler) -> bytes:
 
 
 def _reduced(one: object, here: object, there: Any) -> Any:
-    if one is not here:  # it is another one, of which there would be a copy
+    if one is not here:  # another object of the class: the pickle would copy it
         raise TypeError(f"cannot pickle {type(one).__qualname__!r} object")
     return there, ()
 
@@ -265,7 +265,7 @@ def _names(function: object, owner: type) -> set[str]:
     functions = [getattr(function, "__func__", function)]
     for one in functions:  # it grows
         codes = [getattr(one, "__code__", None)]
-        for code in codes:  # this one, too
+        for code in codes:  # it grows, too
             if code is None or str(getattr(one, "__module__", "")) == "tornado.web":
                 continue
             strings = {const for const in code.co_consts if isinstance(const, str)}
@@ -314,7 +314,7 @@ def revived(
     ]
     give_ui(handler)
     if missing:
-        with contextlib.suppress(Exception):  # a class that does not like to be derived
+        with contextlib.suppress(Exception):  # some classes cannot be derived from
             handler.__class__ = _lacking(kind, missing)
     return handler
 

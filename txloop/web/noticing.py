@@ -49,7 +49,7 @@ def _run_callback(
 
 
 def notice_handlers() -> None:
-    """Take note of each request that was answered, and of what WebSockets do.
+    """Tell the watch of each request that was answered, and of what WebSockets do.
 
     Called before the first request of a program whose attempts run beside the loop
     thread; again does nothing.

@@ -21,7 +21,7 @@ _COMMITS_ON: tuple[tuple[type[BaseException], ...], ...] = (), (Exception,)  # b
 
 
 def register_forms() -> None:
-    """Let them travel so."""
+    """Let requests and responses travel as plain data."""
     register_form(run_request, Form("request", _flat_request, _restored_request))
     register_form(Response, Form("response", _flat_response, _restored_response))
 
@@ -44,7 +44,7 @@ def _restored_request(flat: Any) -> tuple[Callable[..., object], tuple[object, .
 
 def _flat_response(response: Response) -> object:
     if response.before is not None or response.variables:
-        return None  # the program looks at the handler, too
+        return None  # more than the response travels: what the handler has left
     recorder = response.recorder
     flat = []
     for name, arguments in recorder.operations:

@@ -66,15 +66,15 @@ class Recorder(httputil.HTTPConnection):
         version: str = "HTTP/1.1",
         later: httputil.HTTPConnection | None = None,
     ) -> None:
-        """Take what is known of the request.
+        """Record nothing yet.
 
         Args:
-            method: Its.
-            context: Its connection's.
-            real: The connection, to which a response may go straight.
-            version: Its, too.
-            later: The connection where it is not the loop thread that records, in case
-                that the attempt comes to stand for that one.
+            method: The request's.
+            context: What its connection has of that name.
+            real: The connection, where a response may go straight to it.
+            version: The request's version of HTTP.
+            later: The connection, where another thread records: it is used if the
+                attempt goes on in the place of the loop thread.
         """
         self.context = context
         self._method = method
@@ -118,13 +118,14 @@ class Recorder(httputil.HTTPConnection):
         headers: httputil.HTTPHeaders,
         chunk: bytes | None,
     ) -> bool:
-        """Tell whether this is a whole response, which may go straight out."""
+        """Note how much is to come; return whether this is the whole response."""
         if self._operations:
             return False
-        if chunk and headers.get("Content-Length") == str(len(chunk)):
+        length = headers.get("Content-Length")
+        if chunk and length == str(len(chunk)):
             self._remaining = len(chunk)
             return self._method != "HEAD" and start_line.code != 304
-        self._remaining = self._announced(start_line, headers)
+        self._remaining = self._announced(start_line, length)
         return self._remaining is None or self._remaining == len(chunk or b"")
 
     def _send(
@@ -144,20 +145,20 @@ class Recorder(httputil.HTTPConnection):
         _fix_attempt()
 
     def _announced(
-        self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
+        self, start_line: httputil.ResponseStartLine, length: str | None
     ) -> int | None:
         """Return how much of a body the headers promise; None: as much as comes."""
         if self._method == "HEAD" or start_line.code == 304:
             return 0
-        if "Content-Length" in headers:
-            self.refused = True
-            length: int = parse_int(headers["Content-Length"])
-            self.refused = False
-            return length
-        return None
+        if length is None:
+            return None
+        self.refused = True
+        promised: int = parse_int(length)
+        self.refused = False
+        return promised
 
     def _replaced(
-        self, start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
+        self, start_line: httputil.ResponseStartLine, length: str | None
     ) -> str | None:
         """Return the name of the header that Tornado writes over, if any."""
         chunked = (
@@ -165,7 +166,7 @@ class Recorder(httputil.HTTPConnection):
             and self._method != "HEAD"
             and start_line.code not in (204, 304)
             and not 100 <= start_line.code < 200
-            and "Content-Length" not in headers
+            and length is None
         )
         return "Transfer-Encoding" if chunked else None
 
@@ -179,8 +180,9 @@ class Recorder(httputil.HTTPConnection):
             TypeError: for values that are no strings.
         """
         lines = [utf8("HTTP/1.1 %d %s" % (start_line.code, start_line.reason))]  # noqa: UP031 # as Tornado does
-        self._remaining = self._announced(start_line, headers)
-        replaced = self._replaced(start_line, headers)
+        length = headers.get("Content-Length")
+        self._remaining = self._announced(start_line, length)
+        replaced = self._replaced(start_line, length)
         lines += [
             f"{native_str(name)}: {native_str(value)}".encode("latin1")
             for name, value in headers.get_all()
@@ -205,7 +207,7 @@ class Recorder(httputil.HTTPConnection):
         self._do("finish")
 
     def settle(self, request: httputil.HTTPServerRequest) -> None:
-        """Take note that the handler's verb has returned: nothing can fail any more.
+        """Remember that the handler's verb has returned: nothing can fail any more.
 
         On the loop thread a response that is written whole then goes straight to the
         real connection, which becomes that of `request` again.
@@ -286,7 +288,7 @@ def _fix_attempt() -> None:
 
 
 class Recorded:
-    """The future of a recorded write: done, for whoever wants to wait for it."""
+    """The future of a recorded write: it is done."""
 
     def __await__(self) -> Generator[None, None, None]:
         return

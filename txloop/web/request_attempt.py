@@ -244,7 +244,7 @@ _OUR_FRAMES = FRAMES | {_run_verb.__code__}
 
 
 def _as_in_stock(error: BaseException) -> None:
-    """Take out of tracebacks, which a client may see, what is not there in Tornado."""
+    """Remove txloop's frames from tracebacks, which a client may see."""
     errors = [error]
     for one in errors:  # it grows
         entry = one.__traceback__

@@ -46,7 +46,7 @@ _targets: WeakValueDictionary[int, Target] = WeakValueDictionary()  # a registry
 class Target:
     """Where a request goes; lives as long as its application."""
 
-    __txloop_private__ = True  # nobody changes it
+    __txloop_private__ = True  # no program changes it
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ def target_of(
     targets = application.__dict__.get(_ATTRIBUTE)
     if targets is None:
         targets = application.__dict__[_ATTRIBUTE] = {}
-    # The arguments are the rule's own dict, or one made for the request.
+    # By identity: the arguments are the rule's own dict, or one made for the request.
     key = (id(handler_class), id(handler_kwargs) if handler_kwargs else 0)
     target = targets.get(key)
     if target is None:
@@ -156,7 +156,7 @@ add_roots(_named_arguments)
 
 
 def _served() -> Iterator[Served]:
-    register_all()  # which claims what they are made of
+    register_all()  # it also claims their code as the program's own
     for application in applications():
         for handler_class, handler_kwargs in _handlers(application):
             yield Served(handler_class, handler_kwargs, application)
@@ -176,7 +176,7 @@ def _applications_so_far() -> list[Application]:
 
 
 def _notice_applications() -> None:
-    """Take note of each application that is made from now on."""
+    """Remember each application that is made from now on."""
     initialize = Application.__init__
 
     @functools.wraps(initialize)

@@ -34,7 +34,7 @@ def reset_caches(settings: Mapping[str, object]) -> None:
 
 
 def keep_templates() -> None:
-    """Take note of the files from which Tornado makes templates, from now on."""
+    """Remember from which files Tornado makes templates, from now on."""
     loaders = _Loaders(RequestHandler._template_loaders)
     patch(RequestHandler, "_template_loaders", loaders)
 
@@ -50,8 +50,8 @@ class _Loaders(dict[str, Any]):
 class _Templates(dict[str, Template]):
     """A loader's templates, and what their files were like when they were read.
 
-    The loader asks whether one is here and, if not, reads the file. This takes note in
-    between: a function around the reading would show in tracebacks.
+    The loader asks whether one is here and, if not, reads the file. This looks at the
+    file in between: a function around the reading would show in tracebacks.
     """
 
     def __init__(self, root: str) -> None:
@@ -72,7 +72,7 @@ class _Templates(dict[str, Template]):
 
 
 def _watch(loader: Any) -> bool:
-    """Take note of the files that `loader` reads; return whether that is possible."""
+    """Watch the files that `loader` reads; return whether that is possible."""
     if getattr(type(loader), "_create_template", None) is not Loader._create_template:
         return False
     loader.templates = _Templates(loader.root)

@@ -75,7 +75,7 @@ class TiedObject(_Tied):
     __slots__ = ("__weakref__", "_name", "_real")
 
     def __init__(self, name: str, real: object) -> None:
-        """Take what of the connection it is, and the object or None."""
+        """Stand for `real`, or None, which the connection has as `name`."""
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_real", real)
 
@@ -92,7 +92,7 @@ class TiedContext(_Tied, HTTPRequestContext):
     _name = "context"
 
     def __init__(self, known: Mapping[str, object], real: object) -> None:
-        """Take what is known of it, and the context or None."""
+        """Stand for `real`, or None, of which `known` is known everywhere."""
         object.__setattr__(self, "_real", real)
         object.__setattr__(self, "_read", dict(known))
 

@@ -52,7 +52,7 @@ def judge_all(application: Application, loop: object = None) -> None:
         application: The application.
         loop: The one of asyncio's that serves it.
     """
-    server = None if loop is None else weakref.ref(loop)  # the same one each time
+    server = None if loop is None else weakref.ref(loop)  # one object for each loop
     if application.__dict__.get(_ATTRIBUTE, _ATTRIBUTE) is server:
         return
     application.__dict__[_ATTRIBUTE] = server
