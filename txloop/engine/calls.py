@@ -198,6 +198,7 @@ class _Awaited(_Asked):
         return super().call()
 
     def _leave(self, future: asyncio.Future[object]) -> None:
+        """Take the transaction back if its future was cancelled."""
         if future.cancelled():
             self._calls.leave(self.number)
 
@@ -256,6 +257,7 @@ class Settled:
 
 
 def _settled(argument: object) -> object:
+    """Return an argument as it may travel: futures that are done as their results."""
     if (
         isinstance(argument, asyncio.Future)
         and argument.done()
@@ -269,6 +271,7 @@ def _settled(argument: object) -> object:
 def _resolve(
     future: asyncio.Future[T], value: object, error: BaseException | None
 ) -> None:
+    """Give a transaction's result to its future."""
     if future.done():
         return  # its awaiter was cancelled
     if error is None:
@@ -300,6 +303,7 @@ def is_coroutine(function: Callable[..., object]) -> bool:
 
 
 def _identity(function: Callable[..., object]) -> Hashable:
+    """Return what is the same for all calls of a function."""
     # A closure or a bound method is a new object each time; its code is not.
     code: Hashable = getattr(function, "__code__", None)
     return (

@@ -114,7 +114,7 @@ class Dispatcher(ShortWay):
         max_queue: int | None = None,
         barrier: bool = False,
     ) -> None:
-        """Take an executor, which is started by the first transaction.
+        """Begin without any transaction; the first one starts the executor.
 
         Args:
             executor: Where attempts run.
@@ -299,6 +299,7 @@ class Dispatcher(ShortWay):
             self.reactor.call_soon(weakly(self._help), context=contextvars.Context())
 
     def _help(self) -> None:
+        """Take a call of medium length back from the executor, and run it here."""
         self._helping = False
         number = None if self.closed else self.executor.take_back()
         transaction = None if number is None else self.machine.away.get(number)
@@ -334,16 +335,20 @@ class Dispatcher(ShortWay):
             self._do(action)
 
     def _do(self, action: Action) -> None:
+        """Do one thing that the machine wants done."""
         _DO[type(action)](self, action)
 
     def _announce(self, _: RunRound) -> None:
+        """Begin the round in the loop's next iteration."""
         # In an empty context: the first submitter's is not the others'.
         self.reactor.call_soon(weakly(self.flush), context=contextvars.Context())
 
     def _send_one(self, send: Send) -> None:
+        """Give one attempt to the executor."""
         self._send([send])
 
     def _send(self, sends: Sequence[Send]) -> None:
+        """Give attempts to the executor in one batch: one frame for each worker."""
         if not self.started:
             self.started = True
             self._on_start()
@@ -351,6 +356,7 @@ class Dispatcher(ShortWay):
         self.executor.run([self._work(*send) for send in sends])
 
     def _work(self, transaction: Transaction, urgent: bool) -> Work:
+        """Return what the executor is given of an attempt."""
         profile, call = transaction.profile, transaction.call_now()
         if call.guarded:
             note_changes()
@@ -360,6 +366,7 @@ class Dispatcher(ShortWay):
         return Work(transaction.attempt_number, call, estimate, urgent, medium)
 
     def _recall(self, recall: Recall) -> None:
+        """Take an attempt back, unless it is too late for that."""
         transaction, why = recall
         if self.executor.withdraw(transaction.attempt_number):
             self.handle(Recalled(transaction, why))
@@ -409,6 +416,7 @@ class Dispatcher(ShortWay):
         return self._holds.changed(transaction)
 
     def _commit(self, commit: Commit) -> None:
+        """Install the writes, and queue effects and result."""
         transaction, outcome = commit
         if outcome.writes:
             committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
@@ -418,6 +426,7 @@ class Dispatcher(ShortWay):
         self._effects.add(outcome, transaction.done, label, context)
 
     def _reject(self, reject: Reject) -> None:
+        """Answer with an error that says when to come again."""
         transaction, waiting = reject
         profile = transaction.profile
         self._report.rejected(transaction, waiting)
@@ -429,10 +438,12 @@ class Dispatcher(ShortWay):
         self._answer_error(transaction.done, profile.label, error)
 
     def _wait(self, wait: Wait) -> None:
+        """Let it into the waiting room, perhaps once more."""
         self._room.ended(wait.transaction)
         self._room.enter(wait.transaction, wait.retry)
 
     def _drop(self, drop: Drop) -> None:
+        """Let go of its place in the waiting room and of its snapshot."""
         transaction = drop.transaction
         self._room.leave(transaction)
         _release(transaction.answer)
@@ -507,6 +518,7 @@ class Dispatcher(ShortWay):
             self._draining = self._room.attended = False
 
     def _step(self) -> bool:
+        """Let one go on; return whether there was one."""
         if self.closed:
             return False
         if self._room.changed:
@@ -567,6 +579,7 @@ class Dispatcher(ShortWay):
         self._answer_error(done, label, error)
 
     def _answer_error(self, done: Done, label: str, error: Exception) -> None:
+        """Hand an error to `done`, as an effect: it has to wait for its turn."""
         self._effects.add(Outcome(committed.version, error=error), done, label)
 
 

@@ -141,7 +141,7 @@ class Woken:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A transaction that waited will not run: nobody is left to take its result."""
+    """A transaction that waited will not run: its result is not wanted any more."""
 
     transaction: int
     label: str

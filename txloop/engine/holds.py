@@ -44,7 +44,13 @@ class Holds:
     """Which functions are held, and until when; used by the loop thread only."""
 
     def __init__(self, executor: Executor, reporter: Reporter, timers: Timers) -> None:
-        """Take the executor, what is told of holds, and the running event loop."""
+        """Begin without any.
+
+        Args:
+            executor: From where functions are held back.
+            reporter: Told of each.
+            timers: The running event loop.
+        """
         self._executor = executor
         self._watch = executor.watch
         self._reporter = reporter
@@ -99,12 +105,14 @@ class Holds:
         return self._watch.copies and self._outdated(transaction)
 
     def _outdated(self, transaction: Transaction) -> bool:
+        """Hold the function of a call if a copy of the program would not do."""
         change = self._look(transaction)
         if change is not None:
             self._hold(transaction, change.describe("workers do not know of"))
         return change is not None
 
     def _tell_caches(self, label: str, subject: Subject) -> None:
+        """Log what is not held although it is not quite right, once per function."""
         for name in subject.reach.caches:
             _log.info("%s uses the cache of %s: each worker has its own", label, name)
         if not subject.reach.complete:
@@ -135,12 +143,14 @@ class Holds:
         return False
 
     def _look(self, transaction: Transaction) -> Change | None:
+        """Return what has changed of all that a call can reach, or None."""
         subject = self._subject_of(transaction)
         if subject is None or self._watch is None:
             return None
         return self._watch.look(subject)
 
     def _subject_of(self, transaction: Transaction) -> Subject | None:
+        """Return what is watched of a call's function; None if nothing is."""
         if self._watch is None or not transaction.call.watched:
             return None
         if transaction.subject is None:
@@ -148,6 +158,7 @@ class Holds:
         return transaction.subject
 
     def _hold(self, transaction: Transaction, reason: str) -> None:
+        """Keep a function on the loop thread from now on, and warn of it."""
         refusal = Refusal(reason, settles=True)
         self._reporter.refused(transaction, refusal)
         self.refused(transaction, refusal)

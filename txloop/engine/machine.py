@@ -160,10 +160,12 @@ class Machine:
     # In
 
     def _submitted(self, transaction: Transaction, _: Submitted) -> list[Action]:
+        """Take in one that has come."""
         self.open[transaction.number] = transaction
         return self._join_round(transaction)
 
     def _join_round(self, transaction: Transaction) -> list[Action]:
+        """Let it go on with all that came in this iteration."""
         transaction.enter(State.ROUND)
         self.turns.enter(transaction)
         is_first = self.rounds.add(transaction)
@@ -180,6 +182,7 @@ class Machine:
         return []
 
     def _placed(self, transaction: Transaction, placed: Placed) -> list[Action]:
+        """Send it, queue it, reject it, or keep it here, as its place says."""
         if placed.here:  # it runs after the others of its round have been sent
             return self._stay(transaction)
         if not self._has_room(transaction):
@@ -189,6 +192,7 @@ class Machine:
         return self._send_or_queue(transaction)
 
     def _stay(self, transaction: Transaction) -> list[Action]:
+        """Let it run on the loop thread, when `step` comes to it."""
         transaction.enter(State.HERE)
         self._here.append(transaction)
         return []
@@ -207,6 +211,7 @@ class Machine:
         )
 
     def _send_or_queue(self, transaction: Transaction) -> list[Action]:
+        """Send it, unless another one that is after the same cell runs."""
         if self.contention.enter_or_queue(transaction):
             return self._send(transaction)
         transaction.enter(State.LINE)
@@ -214,6 +219,7 @@ class Machine:
         return []
 
     def _send(self, transaction: Transaction, urgent: bool = False) -> list[Action]:
+        """Have an attempt made away from here."""
         transaction.enter(State.AWAY)
         transaction.answer = None
         self._attempts += 1
@@ -223,12 +229,14 @@ class Machine:
         return [Send(transaction, urgent)]
 
     def _run_here(self, transaction: Transaction) -> list[Action]:
+        """Have it run now, as the only one."""
         transaction.enter(State.RUNNING)
         transaction.answer = None
         self._note_start(transaction, inline=True)
         return [RunHere(transaction)]
 
     def _note_start(self, transaction: Transaction, inline: bool) -> None:
+        """Count an attempt that begins."""
         transaction.attempts += 1
         transaction.inline = inline
         transaction.profile.attempts += 1
@@ -243,6 +251,7 @@ class Machine:
     # Out
 
     def _answered(self, transaction: Transaction, answered: Answered) -> list[Action]:
+        """Keep the answer until its turn comes; a refused one runs here then."""
         self._land(transaction)
         answer = answered.answer
         self._take(transaction, answer)
@@ -288,6 +297,7 @@ class Machine:
         return self._run_here(transaction) if here else [Validate(transaction)]
 
     def _valid(self, transaction: Transaction, _: Valid) -> list[Action]:
+        """Let it commit; or wait, if it has retried."""
         answer = transaction.answer
         if isinstance(answer, Retry):
             return self._wait(transaction, answer)
@@ -295,9 +305,11 @@ class Machine:
         return self._commit(transaction, answer)
 
     def _outdated(self, transaction: Transaction, _: Outdated) -> list[Action]:
+        """Run it here, where it finds what has changed."""
         return self._run_here(transaction)
 
     def _ran_here(self, transaction: Transaction, ran: RanHere) -> list[Action]:
+        """Let it commit without validation: nothing ran beside it."""
         answer = ran.answer
         if isinstance(answer, Retry):
             transaction.profile.note_retry()
@@ -306,15 +318,18 @@ class Machine:
         return self._commit(transaction, answer)
 
     def _ran_short(self, transaction: Transaction, _: RanShort) -> list[Action]:
+        """Note that it has ended: its writes are installed already."""
         return self._end(transaction)
 
     def _commit(self, transaction: Transaction, outcome: Outcome) -> list[Action]:
+        """Let it take effect, and those go on that waited for it."""
         transaction.profile.note_commit(outcome.failed)
         return [Commit(transaction, outcome), *self._end(transaction)]
 
     def _conflicting(
         self, transaction: Transaction, conflicting: Conflicting
     ) -> list[Action]:
+        """Have it run again: at the last conflict as an inevitable one."""
         answer, conflict = transaction.answer, conflicting.conflict
         transaction.answer = None  # it may stand in line from here on
         if conflict is None:
@@ -348,6 +363,7 @@ class Machine:
         ]
 
     def _recalled(self, transaction: Transaction, recalled: Recalled) -> list[Action]:
+        """Put one elsewhere of which the executor has not begun the attempt."""
         if recalled.why is Why.LEFT:
             return self._drop(transaction)
         self._land(transaction)
@@ -359,6 +375,7 @@ class Machine:
         return self._settle(transaction)
 
     def _end(self, transaction: Transaction) -> list[Action]:
+        """Note that nothing more will become of it."""
         del self.open[transaction.number]
         transaction.enter(State.DONE)
         return self._let_others_go_on(transaction)
@@ -372,6 +389,7 @@ class Machine:
     # Waiting for a change
 
     def _wait(self, transaction: Transaction, retry: Retry) -> list[Action]:
+        """Put it aside until something changes that it has read."""
         transaction.profile.retries += 1
         transaction.profile.waits += 1
         self._report.retried(transaction, retry, waits=True)
@@ -395,6 +413,7 @@ class Machine:
         return self._send(transaction, urgent)
 
     def _woken(self, transaction: Transaction, woken: Woken) -> list[Action]:
+        """Let it run again; what is short need not wait for a round."""
         self._report.woken(transaction, woken.timed_out)
         if woken.here:
             self.turns.enter(transaction)
@@ -422,6 +441,7 @@ class Machine:
         return []
 
     def _left_too_late(self, transaction: Transaction, left: Left) -> list[Action]:
+        """Note it for the case that it retries: it runs just now."""
         transaction.unwanted = True
         transaction.on_drop = left.on_drop
         return []
@@ -445,6 +465,7 @@ class Machine:
         return [Drop(transaction), *actions]
 
     def _closed(self, transaction: Transaction, _: Closed) -> list[Action]:
+        """Let it go: the loop ends, and it waits."""
         del self.open[transaction.number]
         transaction.enter(State.DONE)
         return []

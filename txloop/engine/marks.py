@@ -87,7 +87,7 @@ def transactional(
             with 503, or `TxTimeoutError` for whoever awaits it; None: what `install`
             says, ``math.inf``: never. Waiting for a worker does not count, and each
             attempt counts anew. What runs on the loop thread cannot be ended; a worker
-            that is a thread goes on in vain.
+            that is a thread goes on without effect.
 
     Raises:
         TxConfigurationError: if `on_error` is neither, or `timeout` no such number.

@@ -78,6 +78,7 @@ class Placement:
 
     @contextmanager
     def _watch(self, profile: Profile) -> Iterator[None]:
+        """Note whether the thread has slept meanwhile."""
         before = voluntary_waits()
         try:
             yield

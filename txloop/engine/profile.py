@@ -242,6 +242,7 @@ class Profile:
         )
 
     def _contended(self) -> str:
+        """Return the name of the cell on which it conflicts often, or ""."""
         cell = self.heat.cell
         if cell is None or not self.heat.matters:
             return ""

@@ -12,7 +12,7 @@ and went on when all had committed.
 
 Optimism costs a run for each conflict. Where a third of a function's attempts ends in a
 conflict on the same cell, the next ones will, too: then only one transaction that is
-after this cell runs at a time, and the others stand in line for it. Nobody loses by
+after this cell runs at a time, and the others stand in line for it. None loses by
 that, as only one of them could have committed. When conflicts have become rare the line
 is given up, and if they come back, formed again.
 
@@ -94,6 +94,7 @@ class Rounds:
         return self._is_due()
 
     def _is_due(self) -> bool:
+        """Tell whether there is something to begin that was not announced."""
         if self._announced or not (self._woken or (self._next and not self._running)):
             return False
         self._announced = True
@@ -190,7 +191,7 @@ class Turns:
 
 
 class Contention:
-    """Who stands in line for which cell; used by the loop thread only."""
+    """Which transactions stand in line for which cell."""
 
     def __init__(self) -> None:
         self._holders: dict[int, Cell] = {}  # by transaction number

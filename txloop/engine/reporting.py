@@ -45,7 +45,12 @@ class Reporter:
     """
 
     def __init__(self, listeners: list[Listener], parallel: bool) -> None:
-        """Take the listeners, and whether attempts run beside this thread."""
+        """Begin without anything to report.
+
+        Args:
+            listeners: Told each event; the list may change.
+            parallel: Whether attempts run beside this thread.
+        """
         self.listeners = listeners
         self._parallel = parallel
         self._overran_labels: set[str] = set()
@@ -199,6 +204,7 @@ class Reporter:
         )
 
     def _tell(self, event: Event) -> None:
+        """Tell all listeners; one that raises is removed."""
         for listener in list(self.listeners):
             try:
                 listener(event)

@@ -5,7 +5,7 @@ round, no place to wait and no transaction to keep: the body runs, its writes ar
 installed, its result is handed over. Only if it retries is it made a transaction, which
 waits as all do.
 
-It is allowed where nobody has to be told of it and nothing is in between: no listener,
+It is allowed where nothing has to be told of it and nothing is in between: no listener,
 no barrier, no inevitable transaction, no effect that runs, no other in the order. The
 table of `txloop.engine.machine` is the long way; `tests/model` runs both.
 """
@@ -188,6 +188,7 @@ class ShortWay(abc.ABC):
             self.answer_closed(one.done, one.profile.label)
 
     def _run_asked_soon(self) -> None:
+        """Have the loop call `_run_asked` in its next iteration, if there is need."""
         if self._asked and not self._asks:
             self._asks = True
             # In an empty context, as a round.
@@ -195,6 +196,7 @@ class ShortWay(abc.ABC):
             self.reactor.call_soon(weakly(self._run_asked), context=context)
 
     def _run_asked(self) -> None:
+        """Run what was asked for in the last iteration."""
         self._asks = False
         number = len(self._asked)
         try:
@@ -206,6 +208,7 @@ class ShortWay(abc.ABC):
         self.flush()
 
     def _begin_asked(self, one: _Asked, alone: bool) -> None:
+        """Run one if it may go this way, and is worth it; else submit it."""
         if not one.ready.is_wanted():
             return
         if not self._may_run_now():
@@ -217,6 +220,7 @@ class ShortWay(abc.ABC):
             self._submit_asked(one, away=True)
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
+        """Let one go the long way, with the context in which it was asked for."""
         call = one.context.run(one.ready.call)
         self.submit(call, one.profile, one.done, away, number=one.number)
 
@@ -286,6 +290,7 @@ class ShortWay(abc.ABC):
     def _wait_after(
         self, transaction: Transaction, attempt: Attempt, seconds: float
     ) -> None:
+        """Let one wait for a change that has retried here."""
         self._holds.ran_here(transaction.profile, transaction.call)
         self.handle(RanHere(transaction, attempt.given_up(seconds)))
 

@@ -1,7 +1,7 @@
 """The waiting room: transactions that have retried, until something changes.
 
 They hold neither a snapshot nor a worker nor a thread, only their place here. The room
-belongs to the loop thread and runs nothing: it hands over whom to run again.
+belongs to the loop thread and runs nothing: it hands over those to run again.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class WaitingRoom:
         look: Callable[[], object],
         on_timeout: Callable[[Transaction], object],
     ) -> None:
-        """Take whom to tell what.
+        """Begin without any.
 
         Args:
             store: What the transactions have read.
             timers: The running event loop.
-            look: Called soon after a change: `wake` may find somebody.
+            look: Called soon after a change: `wake` may find some.
             on_timeout: Given each transaction whose time is up; it has left the room.
         """
         self._watches = Watches(store, weakly(self._look_soon))
@@ -94,7 +94,7 @@ class WaitingRoom:
 
     @property
     def changed(self) -> bool:
-        """Whether `wake` may find somebody."""
+        """Whether `wake` may find some."""
         return self._watches.changed
 
     def enter(self, transaction: Transaction, retry: Retry) -> None:
@@ -119,7 +119,7 @@ class WaitingRoom:
         return inside
 
     def wake(self, most: Callable[[Transaction], int]) -> list[Transaction]:
-        """Take out whoever may find something to do now, in the order of arrival.
+        """Take out those that may find something to do now, in the order of arrival.
 
         Args:
             most: Tells how many like this one may run at once, at least 1.
@@ -143,33 +143,36 @@ class WaitingRoom:
             self._set_timer(transaction)
 
     def empty(self) -> list[Transaction]:
-        """Take everybody out, in the order of arrival."""
+        """Take all out, in the order of arrival."""
         inside = [self._inside[number] for number in sorted(self._inside)]
         for transaction in inside:
             self.leave(transaction)
         return inside
 
     def clear(self) -> None:
-        """Forget everybody, also those who were woken and have not ended."""
+        """Forget all, also those that were woken and have not ended."""
         self.empty()
         self._watches.clear()
 
     def _look_soon(self) -> None:
+        """Have the loop look for transactions to wake; called at a change."""
         if not (self._looking or self.attended):
             self._looking = True
             try:
                 # In an empty context: whoever made the change may be anybody.
                 self._timers.call_soon(self._look_now, context=contextvars.Context())
-            except RuntimeError:  # a stock loop was closed, and nobody has told us
+            except RuntimeError:  # a stock loop was closed, and does not tell
                 self.clear()
 
     def _look_now(self) -> None:
+        """Let the dispatcher look: in an iteration of its own, after the change."""
         self._looking = False
         self._look()
 
     # Timeouts
 
     def _set_timer(self, transaction: Transaction) -> None:
+        """Have it woken when its time is up, if it has a timeout."""
         patience, since = transaction.patience_seconds, transaction.waiting_since
         if patience is None or since is None:
             return
@@ -179,11 +182,13 @@ class WaitingRoom:
         )
 
     def _stop_timer(self, transaction: Transaction) -> None:
+        """Forget its timeout, if it has one: it is awake."""
         if transaction.timer is not None:
             transaction.timer.cancel()
             transaction.timer = None
 
     def _ring(self, transaction: Transaction, seconds: float) -> None:
+        """Wake one whose time is up, or set its timer again."""
         transaction.timer = None
         if seconds > _LONGEST_SECONDS:
             self._set_timer(transaction)

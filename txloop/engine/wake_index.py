@@ -1,8 +1,8 @@
-"""Who waits for which cells: an index that tells whom a commit concerns.
+"""Which transactions wait for which cells, and so which of them a commit concerns.
 
 It belongs to the loop thread and knows transactions by their numbers only.
 
-Each cell that somebody waits for has a **watch**. In a watch, those who found the cell
+Each cell that is waited for has a **watch**. In a watch, those who found the cell
 in the same state stand in one line, in the order in which they came::
 
     cell (7, "open") --> watch --> found False: 3, 8, 12     <- passed over while False
@@ -11,9 +11,9 @@ in the same state stand in one line, in the order in which they came::
 So a commit costs nothing for those who would see again what they have seen already, be
 it ten thousand: their line is passed over as a whole. Of the others, one is woken: it
 may take what the next one would find. When it has ended, its watches are looked at
-again; if nobody has written to the container meanwhile, those who wait do not take, and
+again; if the container was not written to meanwhile, those who wait do not take, and
 twice as many are woken at once from then on. A line that was formed earlier goes first:
-who has seen a newer state lets those run who have not.
+those that saw a newer state yield to those that did not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Line:
 
 
 class _Watch:
-    """A cell that somebody waits for.
+    """A cell that is waited for.
 
     Attributes:
         cell: Its container's number and its key.
@@ -70,6 +70,7 @@ class _Watch:
         self.version: object = None
 
     def enter(self, number: int, stamp: object) -> Hashable:
+        """Let a transaction stand in the line of those who found the same."""
         state = stamp if type(stamp) is int else (id(stamp),)
         line = self.lines.get(state)
         if line is None:
@@ -78,6 +79,7 @@ class _Watch:
         return state
 
     def leave(self, number: int, state: Hashable) -> None:
+        """Let it go from there."""
         numbers = self.lines[state].numbers
         del numbers[bisect.bisect_left(numbers, number)]
         if not numbers:
@@ -98,10 +100,15 @@ class _Watch:
 
 
 class Watches(Follower):
-    """Who waits for which cells; it follows the store while somebody does."""
+    """Which transactions wait for which cells; follows the store while some do."""
 
     def __init__(self, store: Store, on_change: Callable[[], object]) -> None:
-        """Take the store, and whom to tell that `wake` may find somebody."""
+        """Begin without any.
+
+        Args:
+            store: What they have read.
+            on_change: Called when `wake` may find some.
+        """
         self._store = store
         self._on_change = on_change
         self._watches: dict[int, dict[tuple[Hashable, bool], _Watch]] = {}
@@ -114,7 +121,7 @@ class Watches(Follower):
 
     @property
     def changed(self) -> bool:
-        """Whether `wake` may find somebody."""
+        """Whether `wake` may find some."""
         return bool(self._suspects)
 
     def enter(self, number: int, retry: Retry) -> None:
@@ -140,7 +147,7 @@ class Watches(Follower):
             ]
 
     def wake(self, most: Callable[[int], int]) -> list[int]:
-        """Take out whoever may find something to do now, in the order of arrival.
+        """Take out those that may find something to do now, in the order of arrival.
 
         Each of them has to be given back to `ended` when it has committed or waits
         again: until then the others who wait for the same cell may be kept back.
@@ -165,7 +172,7 @@ class Watches(Follower):
         return sorted(woken)
 
     def _is_unchanged(self, watch: _Watch) -> bool:
-        """Tell whether nobody has written to its container since the last time."""
+        """Tell whether its container was not written to since the last time."""
         version = self._store.stamp(watch.cell[0], Key.ALL, False)
         if same_stamp(version, watch.version):
             return True
@@ -182,7 +189,7 @@ class Watches(Follower):
             self._discard_unused(watch)
 
     def clear(self) -> None:
-        """Forget everybody."""
+        """Forget all."""
         for number in list(self._places):
             self.leave(number)
         self._watches.clear()
@@ -214,6 +221,7 @@ class Watches(Follower):
     # Watches
 
     def _watch(self, cell: Cell, presence: bool) -> _Watch:
+        """Return the watch of a cell, made if there is none."""
         number, key = cell
         watches = self._watches.setdefault(number, {})
         watch = watches.get((key, presence))
@@ -222,6 +230,7 @@ class Watches(Follower):
         return watch
 
     def _discard_unused(self, watch: _Watch) -> None:
+        """Forget a watch that no transaction needs."""
         if watch.lines or watch.awake:
             return
         self._suspects.pop(watch, None)

@@ -83,7 +83,7 @@ class OwnDecimals:
 
 
 NumpyState: TypeAlias = tuple[dict[str, str], int, object]
-"""What numpy does with errors, the size of its buffers, and whom it calls."""
+"""What numpy does with errors, the size of its buffers, and what it calls."""
 
 
 def is_numpy(variable: contextvars.ContextVar[Any]) -> bool:

@@ -56,7 +56,7 @@ class Attempt:
         files: Those outside that it has read, where it is stopped before it changes
             any; None where it may.
         plead: Asks whether it may change some all the same, and why it would have to
-            stay on the loop thread otherwise; None where nobody hears that.
+            stay on the loop thread otherwise; None where that is not asked.
         error_answered: Whether it raised and made the answer to that itself.
         effects: What to run at commit.
         variables: The context variables that effects find: as they are at the end.
@@ -65,7 +65,7 @@ class Attempt:
         patience_seconds: The shortest timeout that it retried with, or None.
         waited_seconds: How long its transaction has waited before.
         alternatives: How many `or_else` have something else to try if it retries.
-        fixed: What happened that nobody could undo, so that it cannot retry, or None.
+        fixed: What happened that cannot be undone, so that it cannot retry, or None.
         traced: Whether it notes where in the source things happen: `TracedAttempt`.
     """
 
@@ -263,7 +263,7 @@ class Attempt:
         self.views.clear()
 
     def condemn(self) -> None:
-        """End it at its next read; on any thread, where nobody waits for its answer.
+        """Cancel it: its next read raises. Callable from any thread.
 
         What it reads from then on may be gone. It cannot tell: each read is noted when
         it is done, and that fails.

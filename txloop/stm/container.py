@@ -59,7 +59,7 @@ class Container:
     _find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
 
     def _start(self, number: int) -> None:
-        """Take the number, and no contents."""
+        """Make one without contents, of that number."""
         self._number = number
         self._cells = {}
         self._changed = 0

@@ -3,7 +3,7 @@
 The order of the keys is that of the dict in which the cells lie. Only a key that comes
 back while its deletion is still there, because of a snapshot, is out of order. It and
 all that are inserted after it keep an entry with their place for as long as there is
-anything in the container, and are sorted by that when somebody asks.
+anything in the container, and are sorted by that when they are asked for.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ _forbidden_loop = _ForbiddenLoop()
 
 @contextmanager
 def _no_running_loop() -> Iterator[None]:
-    # The running loop is per thread, so this hides it from nobody else.
+    # The running loop is per thread, so this hides it from no other thread.
     before = asyncio._get_running_loop()
     asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
     try:

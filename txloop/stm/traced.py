@@ -1,7 +1,7 @@
 """An attempt that remembers the lines: which one read, wrote or gave up.
 
-It takes the place of a plain `Attempt` only while somebody wants to know, so that
-nobody else pays for it.
+It takes the place of a plain `Attempt` only while that is wanted, so that
+other attempts do not pay for it.
 """
 
 from __future__ import annotations

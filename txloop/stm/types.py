@@ -74,7 +74,7 @@ class Call:
         traced: Whether to record where in the source it does what, for a log.
         watched: Whether plain objects that it can reach may not change.
         context: The context in which it was called; each attempt runs in a copy.
-        guarded: Whether nobody vouches for it: a run away from the loop thread is
+        guarded: Whether it was not vouched for: a run away from the loop thread is
             stopped before it changes anything outside the program.
     """
 
@@ -287,7 +287,7 @@ class Unsendable:
 
     Attributes:
         reason: Why it does not.
-        exist: Whether there has been one in this process; else nobody need look.
+        exist: Whether there has been one in this process; else none need be sought.
     """
 
     __slots__ = ("reason",)
