@@ -63,11 +63,11 @@ class FrozenRequest:
         Of what is tied, whether it is there. Their order stays: PyPy is slow to add one
         in front of others.
         """
-        state = {
-            name: value is not None if name in _TIED else value
-            for name, value in vars(self._request).items()
-            if name != _WAITED_FOR
-        }
+        state = dict(vars(self._request))
+        state.pop(_WAITED_FOR, None)
+        for name in _TIED:
+            if name in state:
+                state[name] = state[name] is not None
         return state, known_of(getattr(self._request.connection, "context", None))
 
     def flatten(self) -> object:

@@ -8,6 +8,7 @@ when it touches anything else, or changes something. The loop thread has the ori
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from txloop.stm.attempt import current
@@ -24,15 +25,17 @@ _KNOWN = (
 )
 """What of a context can be read anywhere: it is immutable."""
 
+_values = operator.itemgetter(*_KNOWN)
+
 
 def known_of(context: object) -> dict[str, object] | None:
     """Return what an attempt elsewhere may know of a context; None if it is another."""
     if type(context) is not HTTPRequestContext:
         return None
-    attributes = vars(context)
-    if not all(name in attributes for name in _KNOWN):
+    try:
+        return dict(zip(_KNOWN, _values(vars(context)), strict=True))
+    except KeyError:
         return None
-    return {name: attributes[name] for name in _KNOWN}
 
 
 def tied_context(
