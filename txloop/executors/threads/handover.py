@@ -3,6 +3,11 @@
 A worker that gives its answer takes its next call by itself, whatever the loop thread
 does just then. What conflicts often has to wait until the answers before it have been
 settled: it would only find that it came too early.
+
+Attempts read the version that the loop thread has published here last. It does so
+between callbacks only. The newest version would be wrong: unmarked code on the loop
+thread commits each of its writes at once, so that the newest version may have half of
+what one callback writes.
 """
 
 from __future__ import annotations
@@ -33,8 +38,7 @@ class Assignment:
     Attributes:
         work: The call.
         worker: The worker's number, from 1.
-        snapshot: The newest version when it was taken: the attempt reads that one or a
-            newer one.
+        snapshot: The version that the attempt reads.
         since: When it was taken, by `time.monotonic`.
         attempt: What runs it, once that has begun.
         condemned: Whether nobody waits for the answer any more.
@@ -51,10 +55,10 @@ class Assignment:
         "worker",
     )
 
-    def __init__(self, work: Work, worker: int) -> None:
+    def __init__(self, work: Work, worker: int, snapshot: int) -> None:
         self.work = work
         self.worker = worker
-        self.snapshot = committed.version
+        self.snapshot = snapshot
         self.since = time.monotonic()
         self.attempt: Attempt | None = None
         self.condemned = False
@@ -81,6 +85,7 @@ class Handover:
         self._running: dict[int, Assignment] = {}  # by attempt number
         self._answers: list[tuple[Assignment, Answer]] = []
         self._pleas: list[tuple[Assignment, Plea]] = []
+        self._readable = committed.version  # what attempts read that begin now
         self._unsettled = 0  # answers that have not been decided about
         self._ringing = False
         self._idle = 0  # workers that wait at the bell, and will not be woken yet
@@ -92,6 +97,7 @@ class Handover:
     def put(self, batch: Sequence[Work]) -> None:
         """Let workers take these calls."""
         with self._lock:
+            self._readable = committed.version
             for work in batch:
                 if work.urgent:
                     self._queue.push_first([work])
@@ -120,6 +126,7 @@ class Handover:
     def settled(self, left: int) -> None:
         """Take note that of the collected answers only so many are not decided yet."""
         with self._lock:
+            self._readable = committed.version
             self._unsettled = left + len(self._answers)
             self._wake_workers()
 
@@ -131,7 +138,7 @@ class Handover:
         with self._lock:
             versions = [one.snapshot for one in self._running.values()]
             if self._queue:
-                versions.append(committed.version)
+                versions.append(self._readable)
             versions += [one.snapshot for one, _ in self._answers]
             return min(versions, default=None)
 
@@ -238,7 +245,7 @@ class Handover:
         if not self._queue or self._free(self._queue.peek()) < 1:
             self._idle += not self._closed
             return None
-        assignment = Assignment(self._queue.pop(), worker)
+        assignment = Assignment(self._queue.pop(), worker, self._readable)
         self._running[assignment.work.number] = assignment
         return assignment
 

@@ -130,6 +130,7 @@ class WorkerThread(threading.Thread):
                 speculative=True,
                 keep_reads=False,
                 worker=self._number,
+                snapshot=assignment.snapshot,
                 on_begin=functools.partial(self._begin, assignment),
             )
         finally:
