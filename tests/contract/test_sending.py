@@ -146,10 +146,9 @@ def test_a_call_is_overdue_as_from_its_own_start(tmp_path, clock):
         clock.seconds += 1
         gates[0].open()
         engine.wait(calls[0])
-        engine.processes.limits.overdue_seconds = 0.5
-        early = engine.processes._overdue(worker)
+        early = engine.processes._book.overdue(worker, 0.5)
         clock.seconds += 1
-        late = engine.processes._overdue(worker)
+        late = engine.processes._book.overdue(worker, 0.5)
 
         # THEN
         assert [] == early

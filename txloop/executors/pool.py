@@ -1,4 +1,4 @@
-"""One pool for all kinds of workers: the queue, the book, timeouts, deaths, answers.
+"""One pool for all kinds of workers: the queue, answers, timeouts, deaths.
 
 Calls wait in one queue here, not at the workers: a worker gets its next call when it
 is free, so no call waits behind a long one while another worker has nothing to do.
@@ -15,10 +15,11 @@ import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
+from txloop.executors.book import Book, estimated
 from txloop.executors.fair_queue import FairQueue
 from txloop.executors.limits import Limits
 from txloop.executors.protocol import Running, available_cores
-from txloop.executors.worker_protocol import Assignment, Run, Worker
+from txloop.executors.worker_protocol import Run, Worker
 from txloop.stm.measuring import adjusted
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from txloop.watch import Watch
 
 __all__ = ["Pool"]
-
-UNMEASURED_SECONDS = 1.0
-"""What a call that never ran before counts for: nothing is sent behind it."""
 
 DEADLY_SECONDS = 1.0
 """What a call that ends its worker counts for, at least."""
@@ -76,7 +74,7 @@ class Pool(Generic[W]):
         self.limits = limits or Limits()
         self.clock = clock
         self._workers: list[W] = []
-        self._seconds: dict[W, float] = {}  # estimated, of each that has any work
+        self._book = Book(clock)
         self._most_for_medium = self.workers
         self._queue = FairQueue()
         self._unanswered: set[int] = set()
@@ -166,7 +164,7 @@ class Pool(Generic[W]):
         self._unanswered.clear()
         self._deaths.clear()
         for worker in self._workers:
-            self._strike_all(worker)
+            self._book.strike_all(worker)
 
     # Which worker gets a call
 
@@ -178,7 +176,7 @@ class Pool(Generic[W]):
         for worker in self._workers:
             if worker.open and worker.assigned:
                 busy.append(worker)
-                least = min(least, self._seconds[worker])
+                least = min(least, self._book.seconds(worker))
             elif worker.open and free is None:
                 free = worker
         # The last core is the loop's, which runs medium calls, too.
@@ -186,49 +184,22 @@ class Pool(Generic[W]):
             work.medium and len(busy) >= self._most_for_medium
         ):
             return free
-        room = self.limits.read_ahead_seconds - _estimated(work)
+        room = self.limits.read_ahead_seconds - estimated(work)
         if work.estimate_seconds is None or least > room:
             return None
-        load, place = min((self._load(one), n) for n, one in enumerate(busy))
+        load, place = min((self._book.load(one), n) for n, one in enumerate(busy))
         if load > room or work.number in busy[place].assigned:
             return None
         return busy[place]
 
-    def _load(self, worker: W) -> float:
-        """Return the seconds of work that a worker has to do, as far as measured.
-
-        A call that turned out long counts for as long as it has been running.
-        """
-        run = worker.running()
-        if run is None:
-            return self._seconds[worker]
-        longer = self.clock() - run.since - _estimated(run.assignment.work)
-        return self._seconds[worker] + max(0.0, longer)
-
     def _assign(self, worker: W, work: Work) -> Refusal | None:
-        started = time.thread_time()
-        assignment = Assignment(work, committed.open_snapshot())
-        refusal = worker.offer(assignment)
-        if refusal is not None:
-            committed.close_snapshot(assignment.snapshot)
-            return refusal
-        if worker.assigned:
-            self._look_after_those_ahead()
-        worker.assigned[work.number] = assignment
-        self._seconds[worker] = self._seconds.get(worker, 0.0) + _estimated(work)
-        if work.call.timeout_seconds is not None:
-            self._look_within(work.call.timeout_seconds)
-        assignment.transport_seconds += time.thread_time() - started
-        return None
-
-    def _strike(self, worker: W, number: int) -> Assignment:
-        """Take a line out of the book; the snapshot has to be closed."""
-        assignment = worker.assigned.pop(number)
-        if worker.assigned:
-            self._seconds[worker] -= _estimated(assignment.work)
-        else:
-            del self._seconds[worker]
-        return assignment
+        refusal = self._book.offer(worker, work)
+        if refusal is None:
+            if len(worker.assigned) > 1:
+                self._look_after_those_ahead()
+            if work.call.timeout_seconds is not None:
+                self._look_within(work.call.timeout_seconds)
+        return refusal
 
     # What waits behind a long call
 
@@ -241,7 +212,8 @@ class Pool(Generic[W]):
         """Give to free workers what waits elsewhere, only behind long calls."""
         self._ahead = False
         if any(one.open and not one.assigned for one in self._workers):
-            overdue = [(one, self._overdue(one)) for one in self._workers]
+            seconds = self.limits.overdue_seconds
+            overdue = [(one, self._book.overdue(one, seconds)) for one in self._workers]
             coming = {work.number for work in self._queue}
             for worker, stuck in overdue:
                 coming |= worker.assigned.keys() - {work.number for work in stuck}
@@ -255,22 +227,11 @@ class Pool(Generic[W]):
             self._look_after_those_ahead()
         self.feed()
 
-    def _overdue(self, worker: W) -> list[Work]:
-        """Return what has waited for too long behind the call that a worker runs."""
-        run = worker.running()
-        if run is None or self.clock() - run.since < self.limits.overdue_seconds:
-            return []
-        assigned = iter(worker.assigned.values())
-        for assignment in assigned:
-            if assignment is run.assignment:  # what is before it has been answered
-                break
-        return [assignment.work for assignment in assigned]
-
     def _take_back(self, worker: W, number: int) -> bool:
-        if number not in worker.assigned or not worker.take_back(number):
-            return False
-        committed.close_snapshot(self._strike(worker, number).snapshot)
-        return True
+        taken = number in worker.assigned and worker.take_back(number)
+        if taken:
+            self._book.strike(worker, number)
+        return taken
 
     # Answers; called for the workers
 
@@ -283,15 +244,11 @@ class Pool(Generic[W]):
             answer: Its snapshot, if it has one, is that of the assignment, or newer.
             seconds: What it has cost this thread to receive it.
         """
-        assignment = self._strike(worker, number)
+        snapshot = None if isinstance(answer, Refusal) else answer.snapshot
+        sending_seconds = self._book.strike(worker, number, snapshot)
         self._deaths.pop(number, None)
         # The worker unpacks and packs as much at its end as we do at ours.
-        self._note_transport(2 * (assignment.transport_seconds + seconds))
-        if isinstance(answer, Refusal):
-            committed.close_snapshot(assignment.snapshot)
-        elif answer.snapshot != assignment.snapshot:
-            committed.open_snapshot(answer.snapshot)
-            committed.close_snapshot(assignment.snapshot)
+        self._note_transport(2 * (sending_seconds + seconds))
         self._tell(number, answer)
 
     def hear(self, worker: W, number: int, plea: Plea) -> None:
@@ -301,7 +258,7 @@ class Pool(Generic[W]):
             return
         self._deliver(number, plea)
         if plea.granted and number in worker.assigned:  # its body has not closed us
-            committed.close_snapshot(self._strike(worker, number).snapshot)
+            self._book.strike(worker, number)
             self._unanswered.discard(number)
 
     def _tell(self, number: int, answer: Answer) -> None:
@@ -335,8 +292,7 @@ class Pool(Generic[W]):
 
     def _let_go(self, worker: W) -> list[Work]:
         """Queue what a worker has left and no other one has; return it."""
-        left = [assignment.work for assignment in worker.assigned.values()]
-        self._strike_all(worker)
+        left = self._book.strike_all(worker)
         elsewhere = {work.number for work in self._queue}
         elsewhere.update(*(one.assigned for one in self._workers))
         again = [
@@ -346,12 +302,6 @@ class Pool(Generic[W]):
         ]
         self._queue.push_first(again)
         return again
-
-    def _strike_all(self, worker: W) -> None:
-        for assignment in worker.assigned.values():
-            committed.close_snapshot(assignment.snapshot)
-        worker.assigned.clear()
-        self._seconds.pop(worker, None)
 
     def _blame(self, run: Run, story: str) -> None:
         work = run.assignment.work
@@ -430,8 +380,3 @@ class Pool(Generic[W]):
         assert self._deliver is not None
         self._deliver(number, Outcome(snapshot, error=error, body_seconds=seconds))
         self.feed()
-
-
-def _estimated(work: Work) -> float:
-    seconds = work.estimate_seconds
-    return UNMEASURED_SECONDS if seconds is None else seconds

@@ -7,7 +7,6 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from txloop.executors.processes.connection import WorkerConnection
 from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.spawner import Spawner, threads_besides
 from txloop.stm.store import committed
@@ -15,8 +14,8 @@ from txloop.stm.store import committed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from txloop.executors.codec.contexts import Base
     from txloop.executors.limits import Limits
+    from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.processes.spawner import RunWorker
     from txloop.executors.processes.spawner_process import Report
@@ -50,10 +49,8 @@ class Crew:
         on_end: Callable[[WorkerConnection], object],
         on_change: Callable[[], object],
         before_fork: Callable[[], object],
-        *,
-        base: Base,
+        connect: Callable[..., WorkerConnection],
         limits: Limits,
-        clock: Callable[[], float],
     ) -> None:
         """Take how many there shall be, and whom to tell what.
 
@@ -64,9 +61,8 @@ class Crew:
             on_end: Called when it has ended, and its connection does not say so.
             on_change: Called when there may be workers again, or fewer.
             before_fork: Called just before this process is forked.
-            base: The context that workers inherit.
+            connect: Makes a connection, as its class does.
             limits: How long to wait for what.
-            clock: Tells the time, in seconds.
         """
         self.workers: list[WorkerConnection] = []
         self.spawned = 0
@@ -78,9 +74,8 @@ class Crew:
         self._on_end = on_end
         self._on_change = on_change
         self._before_fork = before_fork
-        self._base = base
+        self._connect = connect
         self._limits = limits
-        self._clock = clock
         self._owner = os.getpid()
         self._log: DeltaLog | None = None
         self._reactor: Reactor | None = None
@@ -173,16 +168,7 @@ class Crew:
         self.spawned += 1
         version = self._log.forked_at if self._starting else _NOTHING
         place = self._free_place()
-        worker = WorkerConnection(
-            number,
-            connection,
-            self._log,
-            version,
-            place,
-            base=self._base,
-            limits=self._limits,
-            clock=self._clock,
-        )
+        worker = self._connect(number, connection, self._log, version, place)
         if self.most_calls is not None:
             # Not all of them at the same time, later.
             part = min(self.spawned / self._size, 1.0)

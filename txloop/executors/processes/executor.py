@@ -61,9 +61,10 @@ class ProcessesExecutor(Pool[WorkerConnection]):
             weakly(self._bury),
             weakly(self.feed),
             weakly(self._before_fork),
-            base=self._base,
-            limits=self.limits,
-            clock=clock,
+            functools.partial(
+                WorkerConnection, base=self._base, limits=self.limits, clock=clock
+            ),
+            self.limits,
         )
         self._workers = self._crew.workers
         self._most_for_medium = max(1, available_cores() - 1)
@@ -164,8 +165,10 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         if ended:  # not in the handler: whatever is forked there stays in it for ever
             self._bury(worker)
             return
-        self._crew.relieve(worker)
-        self._crew.dismiss_retired()
+        if worker.most_calls is not None:
+            self._crew.relieve(worker)
+        if worker.retiring or worker.worn:
+            self._crew.dismiss_retired()
         self.feed()
 
     def _take(
