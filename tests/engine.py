@@ -21,6 +21,7 @@ from txloop.engine.events import Conflicted
 from txloop.engine.profile import Profile
 from txloop.executors.processes.executor import ProcessesExecutor
 from txloop.executors.protocol import executor_named
+from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.loop.patches import patch
 from txloop.stm.log_capture import handle
 from txloop.stm.primitives import on_commit
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from txloop.engine.events import Event
+    from txloop.executors.limits import Limits
     from txloop.executors.protocol import Executor
 
 __all__ = [
@@ -268,13 +270,34 @@ def bury_the_dead() -> None:
             gc.collect()
 
 
+def executor_of(
+    name: str,
+    workers: int = 2,
+    limits: Limits | None = None,
+    clock: Callable[[], float] | None = None,
+) -> Executor:
+    """Return a new executor; one with workers may have a test's limits and clock."""
+    if name == "processes":
+        return ProcessesExecutor(workers, limits, clock or time.monotonic)
+    if name == "threads":
+        return ThreadsExecutor(workers, limits, clock or time.monotonic)
+    return executor_named(name, workers)
+
+
 @contextmanager
-def running(name: str, workers: int = 2, *, barrier: bool = False) -> Iterator[Engine]:
+def running(
+    name: str,
+    workers: int = 2,
+    *,
+    barrier: bool = False,
+    limits: Limits | None = None,
+    clock: Callable[[], float] | None = None,
+) -> Iterator[Engine]:
     """Give an engine on that executor; afterwards, nothing of it may be left."""
     patch(logging.Logger, "handle", handle)
     noted.clear()
     followers = list(committed.followers)
-    engine = Engine(executor_named(name, workers), barrier)
+    engine = Engine(executor_of(name, workers, limits, clock), barrier)
     switch_seconds = sys.getswitchinterval()
     if name == "threads":
         sys.setswitchinterval(HASTE_SECONDS)

@@ -22,6 +22,7 @@ from tests.executors import register_all
 from tests.flags import until
 from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
+from txloop.executors.pool import Pool
 from txloop.executors.processes.executor import ProcessesExecutor
 from txloop.executors.protocol import gil_enabled
 from txloop.executors.threads.executor import ThreadsExecutor
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tornado.web import Application
 
     from txloop.engine.profile import LabelStats, Stats
+    from txloop.executors.limits import Limits
 
 __all__ = [
     "KINDS",
@@ -194,6 +196,14 @@ class Server:
         if isinstance(executor, ProcessesExecutor):
             register_targets()
             executor.fork()
+
+    @property
+    def limits(self) -> Limits:
+        """How long the executor waits for what; it must have workers."""
+        assert isinstance(self.loop, TransactionIOLoop)
+        executor = self.loop.dispatcher.executor
+        assert isinstance(executor, Pool)
+        return executor.limits
 
     def stats(self) -> Stats:
         """Return the figures of the transactional loop."""

@@ -9,15 +9,13 @@ import pytest
 
 from tests.engine import Gate, on
 from txloop import TVar, retry
-from txloop.executors.processes import executor as processes
-from txloop.executors.threads import executor as threads
+from txloop.executors import pool
 
 
 @pytest.fixture
 def cheap(monkeypatch):
     """Let it cost little to send a call away, however slow the machine is."""
-    for module in (processes, threads):
-        monkeypatch.setattr(module, "adjusted", lambda *_: 1e-4)
+    monkeypatch.setattr(pool, "adjusted", lambda *_: 1e-4)
 
 
 def whoami(gate):

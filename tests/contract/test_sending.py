@@ -7,13 +7,13 @@ import time
 import pytest
 
 from tests.engine import Gate, Meeting, Tally, running
+from tests.race.lateness import Clock
 from txloop import TDict
-from txloop.executors.processes import connection
 
 
 @pytest.fixture
-def engine():
-    with running("processes") as engine:
+def engine(clock):
+    with running("processes", clock=clock) as engine:
         yield engine
 
 
@@ -53,23 +53,9 @@ def test_no_call_waits_behind_a_long_one_while_a_worker_is_free(engine, tmp_path
     engine.wait(long)
 
 
-class Clock:
-    """Stands in for the time of connections, which passes as the test says."""
-
-    thread_time = staticmethod(time.thread_time)
-
-    def __init__(self):
-        self.seconds = 1000.0
-
-    def monotonic(self):
-        return self.seconds
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(connection, "time", clock)
-    return clock
+def clock():
+    return Clock()
 
 
 def send_short_calls(engine, tally):
@@ -107,7 +93,7 @@ def test_calls_sent_behind_one_that_turned_out_long_are_taken_back(
     tmp_path, clock, workers
 ):
     # GIVEN all workers but one are blocked by calls that should have been short
-    with running("processes", workers) as engine:
+    with running("processes", workers, clock=clock) as engine:
         engine.ask_all_workers(int, tmp_path)
         gate = Gate(tmp_path / "gate")
         long = [send_misjudged(engine, gate) for _ in range(workers - 1)]
@@ -137,7 +123,7 @@ def test_what_was_taken_back_runs_once_elsewhere(engine, tmp_path, clock):
 
     # WHEN
     for _ in range(5):
-        engine.processes._take_back()
+        engine.processes._move_overdue()
         engine.run(int)
 
     # THEN
@@ -148,7 +134,7 @@ def test_what_was_taken_back_runs_once_elsewhere(engine, tmp_path, clock):
 
 def test_a_call_is_overdue_as_from_its_own_start(tmp_path, clock):
     # GIVEN three calls at one worker
-    with running("processes", 1) as engine:
+    with running("processes", 1, clock=clock) as engine:
         engine.ask_all_workers(int, tmp_path)
         gates = [Gate(tmp_path / f"gate{number}") for number in range(3)]
         calls = [send_misjudged(engine, gate) for gate in gates]
@@ -160,9 +146,9 @@ def test_a_call_is_overdue_as_from_its_own_start(tmp_path, clock):
         clock.seconds += 1
         gates[0].open()
         engine.wait(calls[0])
-        early = worker.overdue(0.5)
+        early = engine.processes._book.overdue(worker, 0.5)
         clock.seconds += 1
-        late = worker.overdue(0.5)
+        late = engine.processes._book.overdue(worker, 0.5)
 
         # THEN
         assert [] == early
@@ -229,7 +215,7 @@ def add(shared):
 
 def test_what_runs_elsewhere_already_is_not_taken_back_once_more(tmp_path, clock):
     # GIVEN a call that waits behind a long one, and runs at another worker by now
-    with running("processes", 4) as engine:
+    with running("processes", 4, clock=clock) as engine:
         engine.ask_all_workers(int, tmp_path)
         gates = [Gate(tmp_path / f"gate{number}") for number in range(4)]
         tally, gate = Tally(tmp_path / "tally"), Gate(tmp_path / "gate")
@@ -244,7 +230,7 @@ def test_what_runs_elsewhere_already_is_not_taken_back_once_more(tmp_path, clock
         gates[2].open()
         engine.wait(long[2])
         for _ in range(5):
-            engine.processes._take_back()
+            engine.processes._move_overdue()
             engine.run(int)
 
         # THEN

@@ -18,7 +18,7 @@ from tests.engine import Gate, running
 from tests.logs import expect_log
 from txloop import TDict, on_worker_start, plain
 from txloop.executors.processes import executor as processes
-from txloop.executors.processes import supervision, worker
+from txloop.executors.processes import worker
 from txloop.executors.protocol import NICENESS, available_cores, executor_named
 from txloop.stm.store import committed
 
@@ -196,9 +196,7 @@ def test_a_start_hook_that_fails_is_logged_and_the_worker_goes_on(
     assert f'File "{__file__}"' in records[0].getMessage()
 
 
-def test_a_start_hook_that_takes_long_is_spoken_of_once(
-    engine, tmp_path, hooks, monkeypatch
-):
+def test_a_start_hook_that_takes_long_is_spoken_of_once(engine, tmp_path, hooks):
     # GIVEN
     gate = Gate(tmp_path / "gate")
     on_worker_start(gate.wait)
@@ -206,9 +204,9 @@ def test_a_start_hook_that_takes_long_is_spoken_of_once(
     engine.until(lambda: all_forked(engine.processes._workers))
 
     # WHEN
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(supervision, "SLOW_START_SECONDS", 0.05)
-    said = r"worker \d+ is not ready after 30 s: an on_worker_start function takes long"
+    limits = engine.processes.limits
+    limits.look_seconds, limits.slow_start_seconds = 0.01, 0.05
+    said = r"worker \d+ is not ready after 0.05 s: an on_worker_start function "
     with expect_log("txloop", said, 2) as records:
         engine.until(lambda: len(records) == 2)
         gate.open()

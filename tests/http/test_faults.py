@@ -17,7 +17,6 @@ from tests.messages import Request
 from tests.scripts import running_script
 from tests.serving import serving
 from txloop import TVar, TxTimeoutError, atomically, on_commit, transactional
-from txloop.executors.processes import supervision
 
 written = TVar("before")
 effects: list[str] = []
@@ -152,11 +151,10 @@ def test_a_constructor_that_exits_ends_the_connection_only(server):
     assert 200 == server.get("/nothing").status
 
 
-def test_a_handler_that_kills_three_workers_is_answered_with_500(monkeypatch):
-    monkeypatch.setattr(
-        supervision, "_AMISS_LOOKS", 10**6
-    )  # nobody is buried unreported
+def test_a_handler_that_kills_three_workers_is_answered_with_500():
     with serving("processes", make_application) as server:
+        server.limits.amiss_looks = sys.maxsize  # nobody is buried unreported
+
         # WHEN
         with (
             expect_log("txloop", r"^worker \d+ died; .*; it exited with 9", 3),
@@ -172,19 +170,11 @@ def test_a_handler_that_kills_three_workers_is_answered_with_500(monkeypatch):
         assert 200 == server.get("/nothing").status
 
 
-@pytest.fixture
-def talkative(monkeypatch):
-    """Give late workers as long as they need to say where they were."""
-    stock = supervision._trouble
-
-    def trouble(worker, seen):
-        return None if worker.condemned else stock(worker, seen)
-
-    monkeypatch.setattr(supervision, "_trouble", trouble)
-
-
-def test_a_handler_that_takes_too_long_is_answered_with_503(talkative):
+def test_a_handler_that_takes_too_long_is_answered_with_503():
     with serving("processes", make_application) as server:
+        # A late worker gets as long as it needs to say where it was.
+        server.limits.lingering_looks = sys.maxsize
+
         # WHEN
         with (
             expect_log(
@@ -233,13 +223,15 @@ def never_end_in_haste():
 @pytest.mark.parametrize(
     ("function", "of_loop"), [(never_end, 0.05), (never_end_in_haste, None)]
 )
-def test_who_awaits_what_takes_too_long_gets_an_error(talkative, function, of_loop):
+def test_who_awaits_what_takes_too_long_gets_an_error(function, of_loop):
     # GIVEN
     pattern = r"; never_end.* ran for more than 0\.05 s, at\n  File"
     with (
         serving("processes", make_application, timeout=of_loop) as server,
         expect_log("txloop", pattern) as records,
     ):
+        # A late worker gets as long as it needs to say where it was.
+        server.limits.lingering_looks = sys.maxsize
 
         async def wait():
             try:

@@ -22,7 +22,7 @@ from txloop import TVar, inevitable
 from txloop.engine.marks import Mark
 from txloop.executors import plea
 from txloop.executors.protocol import gil_enabled
-from txloop.executors.threads.handover import Assignment
+from txloop.executors.worker_protocol import Assignment
 from txloop.stm.attempt import Attempt
 
 UNVOUCHED = Mark("commit", trust=True, vouched=False)  # nothing is scanned or watched

@@ -19,7 +19,6 @@ from tests.messages import Request
 from tests.race.lateness import go_on
 from tests.serving import serving
 from txloop import TDict, inevitable, transactional
-from txloop.executors.threads import executor as threads
 
 state = TDict(n=0)
 finished: list[tuple[object, ...]] = []
@@ -92,11 +91,11 @@ def test_a_run_that_is_thrown_away_leaves_no_trace_in_the_request(server):
     assert b'{"x": "5", "before": ["a"]}' == answer.body
 
 
-def test_a_request_that_takes_too_long_gets_503(tmp_path, monkeypatch):
+def test_a_request_that_takes_too_long_gets_503(tmp_path):
     # GIVEN
-    monkeypatch.setattr(threads, "LOOK_SECONDS", 0.01)
     gate = Gate(tmp_path / "gate")
     with serving("threads", make_application, timeout=0.5) as server:
+        server.limits.look_seconds = 0.01
         too_long = "^GET Waiting ran for more than 0.5 s; a thread cannot be ended"
 
         request = Request("GET", f"/wait/{tmp_path}", {}, None)

@@ -17,7 +17,6 @@ from tornado.web import Application, RequestHandler
 
 import txloop
 from tests.serving import serving
-from txloop.executors.processes import supervision
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.watch import limits
 
@@ -110,8 +109,8 @@ def server(monkeypatch) -> Iterator[Server]:
     """
     monkeypatch.setattr(limits, "STALE_SECONDS", 0.0)
     monkeypatch.setattr(limits, "FIRST_RUNS", sys.maxsize)
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 1000.0)
     with serving("processes", make_application, workers=1) as server:
+        server.limits.look_seconds = 1000.0
         yield server
 
 

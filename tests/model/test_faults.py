@@ -29,8 +29,8 @@ from tests.model.remembered import ADD, OVERLAPPING, plays
 from tests.model.test_replay import Stage
 from tests.strategies import Operation, Program, programs
 from txloop.executors.faults import VARIABLE
-from txloop.executors.processes import crew, supervision
-from txloop.executors.processes import executor as processes
+from txloop.executors.limits import Limits
+from txloop.executors.processes import crew
 
 ANNOUNCED = {
     "a worker died": r"^worker \d+ died; ",
@@ -94,14 +94,13 @@ class Faulty(RuleBasedStateMachine):
             f"before-reply={before},after-reply={after},pickling={pickling},"
             f"commit={commit},effects={effects},away={away},seed={seed}",
         )
-        patch.setattr(supervision, "LOOK_SECONDS", 0.01)
         patch.setattr(crew, "threads_besides", list)
-        patch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.01)
-        patch.setattr(processes, "MOST_DEATHS", 1000)  # here no call is given up
+        # Here no call is given up.
+        limits = Limits(look_seconds=0.01, most_deaths=1000, first_pause_seconds=0.01)
         claimer = Claimer()
         logging.getLogger().addHandler(claimer)
         self.open.callback(logging.getLogger().removeHandler, claimer)
-        self.engine = self.open.enter_context(running("processes"))
+        self.engine = self.open.enter_context(running("processes", limits=limits))
         self.stage = Stage(self.engine)
 
     @rule(program=programs())

@@ -7,30 +7,34 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine import Engine, running
-from txloop.executors.processes import crew, supervision
-from txloop.executors.processes import executor as processes
+from txloop.executors.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @pytest.fixture
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+def limits() -> Limits:
+    """Return those of the engine, for tests and other fixtures to change."""
+    return Limits()
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, limits: Limits) -> Iterator[Engine]:
     """Run two processes, or two of what a module of tests calls its EXECUTOR."""
-    with running(getattr(request.module, "EXECUTOR", "processes")) as engine:
+    name = getattr(request.module, "EXECUTOR", "processes")
+    with running(name, limits=limits) as engine:
         yield engine
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(limits: Limits) -> None:
     """Try again soon to make a worker, and look often after those that there are."""
-    monkeypatch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(crew, "_LONGEST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
+    limits.first_pause_seconds = limits.longest_pause_seconds = 0.01
+    limits.look_seconds = 0.01
 
 
 @pytest.fixture
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def unhurried(limits: Limits) -> None:
     """Send calls ahead and leave them where they are, however slow the machine is."""
-    monkeypatch.setattr(processes, "READ_AHEAD_SECONDS", 60.0)
-    monkeypatch.setattr(processes, "OVERDUE_SECONDS", 60.0)
+    limits.read_ahead_seconds = limits.overdue_seconds = 60.0

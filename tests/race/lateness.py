@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import TYPE_CHECKING
-
-from txloop.executors.threads.worker import WorkerThread
 
 if TYPE_CHECKING:
     from tests.engine import Engine, Gate
@@ -15,14 +12,12 @@ __all__ = ["Clock", "go_on", "wait_at"]
 
 
 class Clock:
-    """Stands in for the time of an executor, which passes as the test says."""
-
-    thread_time = staticmethod(time.thread_time)
+    """The clock of an executor whose time passes as the test says."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0
 
-    def monotonic(self) -> float:
+    def __call__(self) -> float:
         """Return the time."""
         return self.seconds
 
@@ -38,7 +33,7 @@ def go_on(engine: Engine, *gates: Gate) -> None:
     """Open the gates, and wait until no thread is left that was given up."""
     for gate in gates:
         gate.open()
-    current = set(engine.executor._threads.values())  # type: ignore[attr-defined]
+    current = {one.thread for one in engine.executor._workers}  # type: ignore[attr-defined]
     for thread in threading.enumerate():
-        if isinstance(thread, WorkerThread) and thread not in current:
+        if thread.name.startswith("txloop worker ") and thread not in current:
             thread.join()

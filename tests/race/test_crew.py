@@ -13,7 +13,7 @@ from tests.engine import Gate
 from tests.logs import expect_log
 from tests.race.losses import AGAIN, add, is_full, kill, kill_all, pids_of
 from txloop import TDict, on_worker_start
-from txloop.executors.processes import crew, worker
+from txloop.executors.processes import worker
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -118,7 +118,9 @@ def test_a_program_that_starts_without_descriptors_is_served_serially(engine, tm
 DIED_AT_THE_START = r"^worker \d+ died; .*; (it exited with 1|nobody knows how)"
 
 
-def test_workers_that_die_at_their_start_are_tried_again(engine, tmp_path, monkeypatch):
+def test_workers_that_die_at_their_start_are_tried_again(
+    engine, tmp_path, monkeypatch, limits
+):
     # GIVEN
     gate = Gate(tmp_path / "gate")
     monkeypatch.setattr(worker, "_start_hooks", [])
@@ -136,7 +138,7 @@ def test_workers_that_die_at_their_start_are_tried_again(engine, tmp_path, monke
 
     # THEN
     assert os.getpid() == here
-    assert len(deaths) <= crew.STILLBORN_LIMIT + 1
+    assert len(deaths) <= limits.stillborn + 1
 
 
 def test_a_start_hook_that_exits_is_logged_like_others(engine, tmp_path, monkeypatch):

@@ -14,8 +14,7 @@ from tests.leaks import state
 from tests.logs import expect_log
 from tests.race.losses import add_at_gate, kill
 from txloop import TDict, TxWorkerError, on_commit, on_worker_start
-from txloop.executors.processes import crew, worker
-from txloop.executors.processes import executor as processes
+from txloop.executors.processes import worker
 from txloop.stm.store import committed
 
 AGAIN = r"^worker \d+ died; its call runs again on another worker \(test\); "
@@ -71,12 +70,12 @@ def leave_or_answer(tally, leaving):
     return "fine"
 
 
-def test_a_call_that_kills_three_workers_is_given_up(engine, tmp_path):
+def test_a_call_that_kills_three_workers_is_given_up(engine, tmp_path, limits):
     # GIVEN
     deadly, harmless = Tally(tmp_path / "deadly"), Tally(tmp_path / "harmless")
 
     # WHEN
-    with expect_log("txloop", r"^worker \d+ died; ", processes.MOST_DEATHS):
+    with expect_log("txloop", r"^worker \d+ died; ", limits.most_deaths):
         result = engine.submit(leave_or_answer, deadly, True)
         others = [engine.submit(leave_or_answer, harmless, False) for _ in range(9)]
         engine.wait(result, *others)
@@ -260,7 +259,7 @@ def test_a_spawner_that_dies_is_replaced_when_a_worker_is_needed(engine, tmp_pat
     assert second in engine.ask_all_workers(os.getpid, tmp_path)
 
 
-def test_without_workers_all_runs_on_the_loop_thread(engine, monkeypatch):
+def test_without_workers_all_runs_on_the_loop_thread(engine, monkeypatch, limits):
     # GIVEN
     monkeypatch.setattr(worker, "_start_hooks", [])
     on_worker_start(lambda: os._exit(1))
@@ -279,7 +278,7 @@ def test_without_workers_all_runs_on_the_loop_thread(engine, monkeypatch):
 
     # THEN
     assert [1, 2, 3, 4, 5] == sorted(result.value for result in results)
-    assert crew.STILLBORN_LIMIT <= len(deaths) <= crew.STILLBORN_LIMIT + 1
+    assert limits.stillborn <= len(deaths) <= limits.stillborn + 1
     assert 6 == later
     assert 6 == engine.dispatcher.stats().inline
 
@@ -301,10 +300,10 @@ def add_and_tell(shared, name):
 
 @pytest.mark.slow
 def test_in_a_storm_of_conflicts_and_deaths_everything_happens_once(
-    engine, tmp_path, monkeypatch
+    engine, tmp_path, limits
 ):
     # GIVEN
-    monkeypatch.setattr(processes, "MOST_DEATHS", 1000)  # here no call is given up
+    limits.most_deaths = 1000  # here no call is given up
     count, victims = 120, set[int]()
     shared: TDict[Any, int] = TDict(n=0)
     engine.ask_all_workers(int, tmp_path)

@@ -160,7 +160,7 @@ def leave_first(tally):
 
 
 def test_a_spawner_that_dies_at_once_is_not_forked_at_once_again(
-    engine, tmp_path, monkeypatch
+    engine, tmp_path, monkeypatch, limits
 ):
     # GIVEN
     forks: list[int] = []
@@ -174,7 +174,7 @@ def test_a_spawner_that_dies_at_once_is_not_forked_at_once_again(
 
     monkeypatch.setattr(crew, "threads_besides", list)
     monkeypatch.setattr(Spawner, "__init__", init)
-    monkeypatch.setattr(crew, "_FIRST_PAUSE_SECONDS", 0.05)
+    limits.first_pause_seconds = limits.longest_pause_seconds = 0.05
 
     # WHEN
     with (
@@ -190,10 +190,10 @@ def test_a_spawner_that_dies_at_once_is_not_forked_at_once_again(
     assert os.getpid() not in engine.ask_all_workers(os.getpid, tmp_path)
 
 
-def test_orphans_end_with_the_loop(tmp_path, monkeypatch):
+def test_orphans_end_with_the_loop(tmp_path, monkeypatch, limits):
     # GIVEN workers that are busy for ever, and whose spawner was killed
     tally = Tally(tmp_path / "tally")
-    with running("processes") as engine:
+    with running("processes", limits=limits) as engine:
         for _ in range(2):
             engine.submit(loop_for_ever, tally)
         engine.until(lambda: tally.count == 2)
@@ -213,9 +213,11 @@ def loop_for_ever(tally):
         pass
 
 
-def test_a_stopped_worker_is_ended_with_the_loop_though_its_spawner_has_died(tmp_path):
+def test_a_stopped_worker_is_ended_with_the_loop_though_its_spawner_has_died(
+    tmp_path, limits
+):
     # GIVEN workers of which one is stopped, and a loop that has not noticed
-    with running("processes") as engine:
+    with running("processes", limits=limits) as engine:
         engine.ask_all_workers(int, tmp_path)
         first = pids_of(engine)[0]
         stop(first)

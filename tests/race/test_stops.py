@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -16,8 +17,8 @@ from tests.logs import expect_log
 from tests.race.losses import add_at_gate, pids_of, stop
 from txloop import TDict, on_commit
 from txloop.executors.codec.frames import dumps, frame, numbered
+from txloop.executors.pool import Pool
 from txloop.executors.processes import connection, deaths, supervision, worker
-from txloop.executors.processes.supervision import Supervision
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome
 
@@ -30,9 +31,9 @@ FOUND_DEAD = (
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def quick(limits):
     """Look often: these tests wait for looks."""
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
+    limits.look_seconds = 0.01
 
 
 def test_the_call_of_a_stopped_worker_runs_again_on_another(engine, tmp_path, quick):
@@ -72,18 +73,20 @@ def test_a_worker_that_is_stopped_while_idle_keeps_no_call(engine, tmp_path, qui
     assert set(pids).isdisjoint(pids_of(engine))
 
 
-def test_a_worker_that_goes_on_at_once_is_left_alone(engine, tmp_path, monkeypatch):
+def test_a_worker_that_goes_on_at_once_is_left_alone(
+    engine, tmp_path, monkeypatch, limits
+):
     """As when the whole program is stopped in its terminal, and continued."""
     # GIVEN
     looks: list[str] = []
-    stock_look = Supervision.look
+    stock_look = Pool._look
 
-    def look(self, reactor):
+    def look(self):
         """Stop the worker for every second look."""
         if len(looks) < 6:
             (go_on if len(looks) % 2 else stop)(tally.pids[0])
         looks.append(state(tally.pids[0]))
-        stock_look(self, reactor)
+        stock_look(self)
 
     def go_on(pid):
         os.kill(pid, signal.SIGCONT)
@@ -92,10 +95,10 @@ def test_a_worker_that_goes_on_at_once_is_left_alone(engine, tmp_path, monkeypat
 
     tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
+    limits.look_seconds = 0.01
     result = engine.submit(add_at_gate, shared, tally, started, gate)
     engine.until(lambda: started.is_open)
-    monkeypatch.setattr(Supervision, "look", look)
+    monkeypatch.setattr(Pool, "_look", look)
 
     # WHEN
     engine.until(lambda: len(looks) > 7)
@@ -112,16 +115,16 @@ def test_nobody_is_looked_at_while_nothing_runs(engine, tmp_path, quick):
     engine.ask_all_workers(int, tmp_path)
 
     # WHEN
-    engine.until(lambda: not engine.processes._supervision._looking)
+    engine.until(lambda: engine.processes._look_due == math.inf)
 
     # THEN
     engine.turn()
-    assert not engine.processes._supervision._looking
+    assert engine.processes._look_due == math.inf
     assert [] == [one for one in engine.loop._scheduled if not one.cancelled()]
 
 
 def test_workers_that_are_busy_with_short_calls_are_not_looked_at(
-    engine, tmp_path, monkeypatch
+    engine, tmp_path, monkeypatch, limits
 ):
     # GIVEN
     looked_at: list[int] = []
@@ -130,21 +133,21 @@ def test_workers_that_are_busy_with_short_calls_are_not_looked_at(
         looked_at.append(pid)
         return "R"
 
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 60.0)
+    limits.look_seconds = 60.0
     engine.ask_all_workers(int, tmp_path)
     monkeypatch.setattr(supervision, "state_of", state_of)
     gate = Gate(tmp_path / "gate")
 
     # WHEN
-    for worker_ in engine.processes._workers:
-        assert supervision._trouble(worker_, supervision._Seen()) is None
+    engine.processes._look()
     result = engine.submit(gate.wait)
     engine.until(lambda: any(one.assigned for one in engine.processes._workers))
     (busy,) = [one for one in engine.processes._workers if one.assigned]
-    short = supervision._trouble(busy, supervision._Seen())
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.0)
-    assert (None, []) == (short, looked_at)
-    supervision._trouble(busy, supervision._Seen())
+    engine.processes._look()
+    limits.look_seconds = 0.0
+    assert [] == looked_at
+    engine.processes._look()
+    limits.look_seconds = 60.0
 
     # THEN
     assert [busy.pid] == looked_at
@@ -272,9 +275,9 @@ def test_a_worker_that_answers_twice_is_replaced(engine, tmp_path, monkeypatch):
     assert (1, 1, ["effect"]) == (tally.count, shared["n"], noted)
 
 
-def test_half_an_answer_is_given_up(engine, tmp_path, monkeypatch, quick):
+def test_half_an_answer_is_given_up(engine, tmp_path, monkeypatch, quick, limits):
     # GIVEN
-    monkeypatch.setattr(supervision, "STALLED_LOOKS", 3)
+    limits.stalled_looks = 3
     tally, shared, gate = Tally(tmp_path / "t"), TDict(n=0), Gate(tmp_path / "gate")
 
     def half(data):

@@ -11,28 +11,22 @@ from tests.engine import Gate, Meeting, Tally, note, noted, running
 from tests.logs import expect_log
 from tests.race.lateness import Clock, go_on, wait_at
 from txloop import TDict, TList, TxTimeoutError, on_commit
+from txloop.executors.pool import Pool
 from txloop.executors.protocol import gil_enabled
-from txloop.executors.threads import executor as threads
 from txloop.stm.store import committed
 
 EXECUTOR = "threads"
 
 
 @pytest.fixture
-def late(monkeypatch):
+def late(monkeypatch, limits):
     """Let a test say when calls are late, and wait for no clock."""
-    monkeypatch.setattr(threads, "LOOK_SECONDS", 0.01)
+    limits.look_seconds = 0.01
     gate: list[bool] = []
-    look = threads.ThreadsExecutor._look
-
-    def look_if_late(self):
-        if gate:
-            look(self)
-        else:
-            self._looking = False
-            self._look_later()
-
-    monkeypatch.setattr(threads.ThreadsExecutor, "_look", look_if_late)
+    stock = Pool._time_out_if_late
+    monkeypatch.setattr(
+        Pool, "_time_out_if_late", lambda *args: stock(*args) if gate else None
+    )
     return lambda: gate.append(True)
 
 
@@ -207,13 +201,10 @@ def test_a_late_answer_is_no_answer(engine, tmp_path, late):
     assert (1, 1, 1) == (profile.attempts, profile.commits, profile.errors)
 
 
-def test_waiting_for_a_worker_does_not_count(tmp_path, monkeypatch):
+def test_waiting_for_a_worker_does_not_count(tmp_path, limits):
     # GIVEN a call that waits behind another one
-    clock = Clock()
-    monkeypatch.setattr(threads, "time", clock)
-    monkeypatch.setattr("txloop.executors.threads.handover.time", clock)
-    monkeypatch.setattr(threads, "LOOK_SECONDS", 0.001)
-    with running("threads", 1) as engine:
+    clock, limits.look_seconds = Clock(), 0.001
+    with running("threads", 1, limits=limits, clock=clock) as engine:
         gates = [Gate(tmp_path / f"gate{number}") for number in range(2)]
         starts = [Gate(tmp_path / f"start{number}") for number in range(2)]
         first = engine.submit(wait_at, starts[0], gates[0])
@@ -232,12 +223,10 @@ def test_waiting_for_a_worker_does_not_count(tmp_path, monkeypatch):
         assert ["late"] * 2 == [first.value, second.value]
 
 
-def test_a_look_is_in_time_for_the_first_one_that_is_late(tmp_path, monkeypatch):
+def test_a_look_is_in_time_for_the_first_one_that_is_late(tmp_path):
     # GIVEN
     clock = Clock()
-    monkeypatch.setattr(threads, "time", clock)
-    monkeypatch.setattr("txloop.executors.threads.handover.time", clock)
-    with running("threads", 2) as engine:
+    with running("threads", 2, clock=clock) as engine:
         executor: Any = engine.executor
         gate, starts = Gate(tmp_path / "gate"), []
         for seconds in (None, 0.2, 0.15):
@@ -246,15 +235,13 @@ def test_a_look_is_in_time_for_the_first_one_that_is_late(tmp_path, monkeypatch)
         engine.until(lambda: all(start.is_open for start in starts[:2]))
 
         # WHEN
-        with_one_waiting = executor._seconds_until_look()
+        at_first = executor._look_due - clock.seconds
         clock.seconds += 0.125
-        running_on = executor._seconds_until_look()
-        clock.seconds += 1
-        overdue = executor._seconds_until_look()
+        executor._look()
+        running_on = executor._look_due - clock.seconds
 
         # THEN
-        clock.seconds -= 1.125
+        clock.seconds -= 0.125
         gate.open()
         engine.wait(result)
-        expected = [0.15, 0.075, 0.001]
-        assert expected == pytest.approx([with_one_waiting, running_on, overdue])
+        assert [0.2, 0.075] == pytest.approx([at_first, running_on])

@@ -18,7 +18,6 @@ from tests.logs import expect_log
 from tests.race.lateness import go_on, wait_at
 from txloop import TDict, TList, TxClosedError, retry
 from txloop.executors.protocol import NICENESS, gil_enabled
-from txloop.executors.threads import executor as threads
 from txloop.stm.store import committed
 
 EXECUTOR = "threads"
@@ -42,9 +41,9 @@ def test_threads_that_compete_with_the_loop_stand_behind_it(engine, tmp_path):
 # The end
 
 
-def test_the_end_does_not_wait_for_ever(engine, tmp_path, monkeypatch):
+def test_the_end_does_not_wait_for_ever(engine, tmp_path, limits):
     # GIVEN
-    monkeypatch.setattr(threads, "GRACE_SECONDS", 0.001)
+    limits.grace_seconds = 0.001
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
     result = engine.submit(wait_at, started, gate)
     engine.until(lambda: started.is_open)
@@ -60,9 +59,9 @@ def test_the_end_does_not_wait_for_ever(engine, tmp_path, monkeypatch):
     assert set() == committed.readers
 
 
-def test_the_end_waits_for_what_takes_a_moment(engine, tmp_path, monkeypatch):
+def test_the_end_waits_for_what_takes_a_moment(engine, tmp_path, limits):
     # GIVEN
-    monkeypatch.setattr(threads, "GRACE_SECONDS", 15.0)
+    limits.grace_seconds = 15.0
     started, tally = Gate(tmp_path / "started"), Tally(tmp_path / "tally")
     engine.submit(take_a_moment, started, tally)
     engine.until(lambda: started.is_open)

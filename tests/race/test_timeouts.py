@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import sys
 import time
 
 import pytest
@@ -13,17 +14,19 @@ from tests.logs import expect_log
 from tests.race.lateness import Clock, wait_at
 from tests.race.losses import pids_of, stop
 from txloop import TDict, TxTimeoutError, TxWorkerError, on_commit
-from txloop.executors.processes import connection, supervision
+from txloop.executors.pool import Pool
 from txloop.executors.processes.deaths import last_frames
 
 
 @pytest.fixture
-def late(monkeypatch):
+def late(monkeypatch, limits):
     """Let a test say when it is late, and wait for no clock."""
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
+    limits.look_seconds = 0.01
     gate: list[bool] = []
-    stock = supervision._late
-    monkeypatch.setattr(supervision, "_late", lambda one: stock(one) if gate else None)
+    stock = Pool._time_out_if_late
+    monkeypatch.setattr(
+        Pool, "_time_out_if_late", lambda *args: stock(*args) if gate else None
+    )
     return lambda: gate.append(True)
 
 
@@ -58,8 +61,9 @@ def test_a_body_that_never_ends_is_ended(engine, tmp_path, late):
     assert 2 == len(set(engine.ask_all_workers(os.getpid, tmp_path)))
 
 
-def test_the_log_says_where_it_was(engine, tmp_path, late, monkeypatch):
+def test_the_log_says_where_it_was(engine, tmp_path, late, limits):
     # GIVEN
+    limits.lingering_looks = sys.maxsize  # it gets all the time that it takes to say so
     tally = Tally(tmp_path / "tally")
     result = engine.submit(never_end, TDict(n=0), tally, timeout_seconds=0.01)
     engine.until(lambda: tally.count == 1)
@@ -68,8 +72,6 @@ def test_the_log_says_where_it_was(engine, tmp_path, late, monkeypatch):
     with expect_log("txloop", TOO_LONG) as records:
         late()
         engine.wait(result)
-        # It gets all the time that it takes to say so.
-        monkeypatch.setattr(supervision, "_trouble", lambda *_: None)
         engine.until(lambda: bool(records))
 
     # THEN
@@ -80,10 +82,10 @@ def test_the_log_says_where_it_was(engine, tmp_path, late, monkeypatch):
     assert frames[-1].endswith(" in never_end")
 
 
-def test_a_body_that_is_stopped_is_ended_too(engine, tmp_path, late, monkeypatch):
+def test_a_body_that_is_stopped_is_ended_too(engine, tmp_path, late, limits):
     """Though it cannot say where it was."""
     # GIVEN
-    monkeypatch.setattr(supervision, "_AMISS_LOOKS", 10**6)
+    limits.amiss_looks = sys.maxsize
     tally = Tally(tmp_path / "tally")
     result = engine.submit(never_end, TDict(n=0), tally, timeout_seconds=0.01)
     engine.until(lambda: tally.count == 1)
@@ -100,9 +102,9 @@ def test_a_body_that_is_stopped_is_ended_too(engine, tmp_path, late, monkeypatch
 
 
 @pytest.mark.usefixtures("unhurried")
-def test_calls_sent_ahead_behind_it_run_elsewhere(tmp_path, late):
+def test_calls_sent_ahead_behind_it_run_elsewhere(tmp_path, late, limits):
     # GIVEN
-    with running("processes", 1) as engine:
+    with running("processes", 1, limits=limits) as engine:
         engine.ask_all_workers(int, tmp_path)
         tally, shared = Tally(tmp_path / "tally"), TDict(n=0)
         short = engine.short("test")
@@ -130,12 +132,10 @@ def add(shared):
     return shared["n"]
 
 
-def test_only_the_time_in_the_worker_counts(tmp_path, monkeypatch):
+def test_only_the_time_in_the_worker_counts(tmp_path, limits):
     # GIVEN a call that waits for its worker for longer than it may run
-    clock = Clock()
-    monkeypatch.setattr(connection, "time", clock)
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
-    with running("processes", 1) as engine:
+    clock, limits.look_seconds = Clock(), 60.0
+    with running("processes", 1, limits=limits, clock=clock) as engine:
         gates = [Gate(tmp_path / f"gate{number}") for number in range(2)]
         starts = [Gate(tmp_path / f"start{number}") for number in range(2)]
         first = engine.submit(wait_at, starts[0], gates[0])
@@ -149,22 +149,22 @@ def test_only_the_time_in_the_worker_counts(tmp_path, monkeypatch):
 
         # WHEN
         clock.seconds += 4
-        early = supervision._late(worker)
+        engine.processes._look()
+        early = second.done
         clock.seconds += 1
-        late = supervision._late(worker)
+        with expect_log("txloop", "; test ran for more than 5 s"):
+            engine.processes._look()
+            engine.until(lambda: worker.lost)
 
         # THEN
-        assert (None, supervision.Trouble.LATE) == (early, late)
-        clock.seconds -= 5
-        gates[1].open()
-        engine.wait(second)
+        assert not early
+        assert isinstance(second.error, TxTimeoutError)
 
 
-def test_a_timer_wakes_in_time_for_the_first_one_that_is_late(tmp_path, monkeypatch):
+def test_a_timer_wakes_in_time_for_the_first_one_that_is_late(tmp_path):
     # GIVEN
     clock = Clock()
-    monkeypatch.setattr(connection, "time", clock)
-    with running("processes", 3) as engine:
+    with running("processes", 3, clock=clock) as engine:
         engine.ask_all_workers(int, tmp_path)
         gate = Gate(tmp_path / "gate")
         results = [
@@ -174,13 +174,12 @@ def test_a_timer_wakes_in_time_for_the_first_one_that_is_late(tmp_path, monkeypa
         engine.until(lambda: all(one.assigned for one in engine.processes._workers))
 
         # WHEN
-        until = supervision._seconds_until(engine.processes._workers)
-        clock.seconds += 1
-        overdue = supervision._seconds_until(engine.processes._workers)
+        until = engine.processes._look_due - clock.seconds
+        engine.processes._look()
+        again = engine.processes._look_due - clock.seconds
 
         # THEN
-        assert (0.125, 0.001) == (until, overdue)
-        clock.seconds -= 1
+        assert (0.125, 0.125) == (until, again)
         gate.open()
         engine.wait(*results)
 
@@ -267,11 +266,9 @@ def crash(tally):
     faulthandler._sigsegv()  # type: ignore[attr-defined] # it is there
 
 
-def test_a_crash_is_told_with_its_place(engine, tmp_path, own_faults, monkeypatch):
+def test_a_crash_is_told_with_its_place(engine, tmp_path, own_faults, limits):
     # GIVEN
-    monkeypatch.setattr(
-        supervision, "LOOK_SECONDS", 60.0
-    )  # its end tells more than a look
+    limits.look_seconds = 60.0  # its end tells more than a look
     tally = Tally(tmp_path / "tally")
 
     # WHEN

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from txloop.executors import plea as plea_module
 from txloop.executors.plea import Plea
-from txloop.executors.protocol import Work
-from txloop.executors.threads.handover import Handover
 from txloop.stm.attempt import Attempt
-from txloop.stm.types import Call, Outcome
+from txloop.stm.types import Outcome
 
 
 @pytest.fixture
@@ -54,28 +50,3 @@ def test_one_that_has_given_up_is_not_granted(attempt, impatient):
     plea = Plea(attempt, "it acts")
 
     assert (False, None) == (plea.wait(), plea.grant(7))
-
-
-def test_none_is_heard_after_the_end(attempt):
-    # GIVEN
-    handover = Handover(1)
-    handover.put([Work(1, Call(len))])
-    assignment = handover.exchange(1, None, None)
-    assert assignment is not None
-    early, late = Plea(attempt, "early"), Plea(attempt, "late")
-    answers = []
-    asking = threading.Thread(
-        target=lambda: answers.append(handover.plead(assignment, early))
-    )
-    rung = threading.Event()
-    handover.ring = rung.set
-    asking.start()
-    assert rung.wait(10)
-
-    # WHEN
-    handover.close()
-    asking.join(10)
-
-    # THEN
-    assert [False] == answers
-    assert not handover.plead(assignment, late)

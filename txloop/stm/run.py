@@ -29,9 +29,10 @@ def run_attempt(
     speculative: bool,
     keep_reads: bool = True,
     worker: int = 0,
+    snapshot: int | None = None,
     on_begin: Callable[[Attempt], object] | None = None,
 ) -> Answer:
-    """Run `call` once against the newest version, on this thread, in its context.
+    """Run `call` once against one version, on this thread, in its context.
 
     Args:
         call: The transaction's function call.
@@ -39,11 +40,16 @@ def run_attempt(
             (the running loop, `inevitable`) ends it with a `Refusal`.
         keep_reads: Whether to report the reads even where they cannot matter.
         worker: Whose thread this is, from 1; 0 for the loop's.
+        snapshot: The version; None for the newest one.
         on_begin: Given the attempt before it begins, for those who may condemn it.
     """
     context = call.context.copy()
     own = OwnDecimals(context) if speculative else None
-    answer, stays = context.run(_run, call, speculative, keep_reads, worker, on_begin)
+    if snapshot is None:
+        snapshot = committed.version
+    answer, stays = context.run(
+        _run, call, snapshot, speculative, keep_reads, worker, on_begin
+    )
     if own is not None and own.changed:
         if stays:
             own.share()
@@ -58,13 +64,14 @@ def run_attempt(
 
 def _run(
     call: Call,
+    snapshot: int,
     speculative: bool,
     keep_reads: bool,
     worker: int,
     on_begin: Callable[[Attempt], object] | None,
 ) -> tuple[Answer, bool]:
     """Return the answer, and whether the attempt cannot be thrown away any more."""
-    attempt = _KINDS[call.traced](committed.version, speculative)
+    attempt = _KINDS[call.traced](snapshot, speculative)
     attempt.waited_seconds = call.waited_seconds
     if call.guarded and speculative:
         attempt.files = set()

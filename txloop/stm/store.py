@@ -115,6 +115,7 @@ class Store:
         self._replicas = itertools.count(1)
         self._references: dict[int, _NumberedReference] = {}
         self._snapshots: dict[int, int] = {}
+        self._oldest = 0  # of these; there may be many
         self._superseded: deque[tuple[int, Container, Hashable]] = deque()
 
     # Containers
@@ -371,6 +372,8 @@ class Store:
         """
         if version is None:
             version = self.version
+        if not self._snapshots:
+            self._oldest = version
         self._snapshots[version] = self._snapshots.get(version, 0) + 1
         return version
 
@@ -379,12 +382,14 @@ class Store:
         self._snapshots[version] -= 1
         if not self._snapshots[version]:
             del self._snapshots[version]
-            self.trim()
+            if version == self._oldest:
+                self.trim()
 
     def trim(self) -> None:
         """Let go of the values that no open snapshot can read."""
         superseded = self._superseded
         oldest = min(self._snapshots) if self._snapshots else self.version
+        self._oldest = oldest
         while superseded and superseded[0][0] <= oldest:
             _, container, key = superseded.popleft()
             settle(container, key, oldest)

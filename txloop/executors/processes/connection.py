@@ -1,4 +1,4 @@
-"""The loop's end of one worker: its calls, its replica's version, its bytes."""
+"""The loop's end of one worker process: its replica's version, its bytes, its end."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ import pickle
 import signal
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import (
+    UNPICKLABLE,
     Frames,
     GarbledError,
     frame,
     split_number,
 )
-from txloop.executors.codec.packing import pack_plain, unpack_answer
+from txloop.executors.codec.packing import pack_call, pack_plain, unpack_answer
+from txloop.executors.limits import Limits
 from txloop.executors.processes.deaths import Death
 from txloop.executors.processes.replication import LAG_COMMITS
+from txloop.executors.processes.supervision import Supervision
+from txloop.executors.processes.worker import LAST_WORDS
+from txloop.executors.worker_protocol import Run
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal, Retry
 
@@ -28,10 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.executors.processes.replication import DeltaLog
-    from txloop.executors.protocol import Reactor, Work
+    from txloop.executors.protocol import Reactor
+    from txloop.executors.worker_protocol import Assignment
     from txloop.stm.types import Answer
 
-__all__ = ["GREETING", "Assignment", "WorkerConnection"]
+__all__ = ["GREETING", "WorkerConnection"]
 
 _CHUNK_BYTES = 1 << 16  # room for more takes longer to get than an answer to read
 
@@ -44,31 +50,14 @@ GREETING = -1
 
 _log = logging.getLogger("txloop")
 
-UNMEASURED_SECONDS = 1.0
-"""What a call that never ran before counts for: nothing is sent behind it."""
-
-
-@dataclass(slots=True)
-class Assignment:
-    """A piece of work at a worker."""
-
-    work: Work
-    payload: bytes
-    snapshot: int = -1  # open in the store once the work is sent
-    sent_at: float = 0.0
-    transport_seconds: float = 0.0
-
 
 class WorkerConnection:
-    """A non-blocking connection to one worker; owned by the loop thread.
+    """A `Worker` that is a process, by a non-blocking connection to it.
 
     Attributes:
-        assigned: What the worker has been given and has not answered, by number; the
-            first one is running.
         version: The version that its replica has or will have reached by what was sent.
         dropped: Numbers of dead containers that it has not been told of.
         number: Tells it from all others of the program's run.
-        place: Its number among those that there are, from 1; a later one may get it.
         pid: Its process number, 0 until it was forked.
         ready: Whether it has said that it can run calls.
         calls: How many it has been given.
@@ -76,9 +65,12 @@ class WorkerConnection:
         retiring: Whether another one has taken its place: it gets no more calls.
         worn: Whether another one takes its place once it has answered.
         condemned: Whether it has to end, and no answer of it counts any more.
+        clock: Tells the time, in seconds.
         cause: Why, if we know.
         status: How it ended, as far as reported.
     """
+
+    may_repeat = True
 
     def __init__(
         self,
@@ -87,10 +79,28 @@ class WorkerConnection:
         log: DeltaLog,
         version: int,
         place: int = 1,
+        *,
+        base: Base | None = None,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Take what is there when the worker has been asked for.
+
+        Args:
+            number: Tells it from all others of the program's run.
+            connection: Its socket.
+            log: What its replica misses.
+            version: The version that its replica has.
+            place: Its number among those that there are, from 1.
+            base: The context that it inherits.
+            limits: How long to wait for what.
+            clock: Tells the time, in seconds.
+        """
         connection.setblocking(False)
         self.number = number
         self.place = place
+        self.assigned: dict[int, Assignment] = {}
+        self.clock = clock
         self.ready = False
         self.calls = 0
         self.most_calls: int | None = None
@@ -100,68 +110,90 @@ class WorkerConnection:
         self.cause: str | None = None
         self.status: int | None = None
         self.received_bytes = 0
-        self._words = bytearray()
-        self._ready_at = 0.0
-        self.assigned: dict[int, Assignment] = {}
         self.dropped: list[int] = []
         self.version = version
         self.pid = 0
+        self._words = bytearray()
+        self._since = 0.0  # it runs the first of what is assigned
+        self._base = base or Base()
+        self._supervision = Supervision(limits or Limits())
         self._connection = connection
         self._log = log
-        self._unsent: list[Assignment] = []
+        self._unsent: list[tuple[Assignment, bytes]] = []
         self._output = bytearray()
         self._waits_to_send = False
         self._chunk_bytes = _CHUNK_BYTES
         self._frames = Frames()
         self._reactor: Reactor | None = None
+        self._on_end: Callable[[WorkerConnection], object] | None = None
 
     def attach(
-        self, reactor: Reactor, on_readable: Callable[[WorkerConnection], None]
+        self,
+        reactor: Reactor,
+        on_readable: Callable[[WorkerConnection], object],
+        on_end: Callable[[WorkerConnection], object],
     ) -> None:
-        """Let `reactor` call `on_readable` when answers (or the end) have arrived."""
+        """Let `reactor` watch over it.
+
+        Args:
+            reactor: The running event loop.
+            on_readable: Called when answers, or the end, have arrived.
+            on_end: Called when it has ended, and its connection does not say so.
+        """
         if self._reactor is None:
             self._reactor = reactor
+            self._on_end = on_end
             reactor.add_reader(self._connection.fileno(), on_readable, self)
 
     @property
     def open(self) -> bool:
-        """Whether it may be given calls."""
         return self.ready and not (self.retiring or self.condemned or self.worn)
 
-    def load(self) -> float:
-        """Return the seconds of work that it has to do, as far as measured.
+    @property
+    def needs_look(self) -> bool:
+        return bool(self.assigned) or not self.ready or self.condemned
 
-        A call that turned out long counts for as long as it has been running.
-        """
+    def look(self) -> None:
+        self._supervision.look(self)
+
+    def vanish(self) -> None:
+        """Have it taken for dead, although its connection is open."""
+        if self._on_end is not None:
+            self._on_end(self)
+
+    def running(self) -> Run | None:
+        if not (self.assigned and self.ready):
+            return None
+        return Run(next(iter(self.assigned.values())), self._since)
+
+    def offer(self, assignment: Assignment) -> Refusal | None:
+        work = assignment.work
+        place = self.place if work.call.traced else 0
+        try:
+            payload = pack_call(work.call, place, self._base)
+        except UNPICKLABLE as error:
+            return Refusal(f"it does not pickle ({error})")
         if not self.assigned:
-            return 0.0
-        first, *waiting = self.assigned.values()
-        seconds = max(_estimated(first), time.monotonic() - first.sent_at)
-        return seconds + sum(map(_estimated, waiting))
-
-    def overdue(self, seconds: float) -> list[Work]:
-        """Return what has waited behind a call that runs for more than `seconds`."""
-        if not self.assigned:
-            return []
-        first, *waiting = self.assigned.values()
-        if not waiting or time.monotonic() - first.sent_at < seconds:
-            return []
-        return [assignment.work for assignment in waiting]
-
-    def assign(self, work: Work, payload: bytes, seconds: float) -> None:
-        """Note down a call for the next frame; packing it took `seconds`."""
-        now = time.monotonic()
-        assignment = Assignment(work, payload, sent_at=now, transport_seconds=seconds)
-        self.assigned[work.number] = assignment
-        self._unsent.append(assignment)
+            self._since = self.clock()
+        self._unsent.append((assignment, payload))
         self.calls += 1
+        return None
 
-    def send(self) -> None:
-        """Send one frame with the assigned calls and all that the replica misses.
+    def take_back(self, number: int) -> bool:
+        return False  # it may have begun: to run it elsewhere, too, is cheaper
 
-        A worker without calls gets one too when its replica falls far behind.
-        """
+    def cancel(self, assignment: Assignment, reason: str) -> str | None:
+        if self.condemned or self.answering:
+            return None
+        self.condemn(reason, LAST_WORDS)
+        return "it was ended"
+
+    def flush(self) -> None:
+        # One frame with the calls and all that the replica misses; if there are none,
+        # only when the replica falls far behind.
         unsent = self._unsent
+        if not (self.ready and not self.condemned):
+            return
         if not unsent and (
             self.assigned
             or self._output
@@ -176,23 +208,19 @@ class WorkerConnection:
             deltas = []
             self.dropped.clear()
         self.version = committed.version
-        calls = [(one.work.number, one.payload) for one in unsent]
+        calls = [(assignment.work.number, payload) for assignment, payload in unsent]
         body = pack_plain(
             (time.monotonic(), self.version, dump, deltas, self.dropped, calls)
         )
         self.dropped = []
         self._output += frame(body)
-        self._flush()
-        spent = (time.thread_time() - started) / max(len(unsent), 1)
-        now = time.monotonic()
-        for assignment in unsent:
-            assignment.payload = b""
-            assignment.snapshot = committed.open_snapshot()
-            assignment.sent_at = now
-            assignment.transport_seconds += spent
+        self._write()
         self._unsent = []
+        spent = (time.thread_time() - started) / max(len(unsent), 1)
+        for assignment, _ in unsent:
+            assignment.transport_seconds += spent
 
-    def _flush(self) -> None:
+    def _write(self) -> None:
         output = self._output
         try:
             while output:
@@ -201,7 +229,7 @@ class WorkerConnection:
                 del output[:count]
         except BlockingIOError:
             assert self._reactor is not None
-            self._reactor.add_writer(self._connection.fileno(), self._flush)
+            self._reactor.add_writer(self._connection.fileno(), self._write)
             self._waits_to_send = True
             return
         except OSError:
@@ -246,6 +274,7 @@ class WorkerConnection:
         first = next(iter(self.assigned.values()), None)
         if first is None or first.work.number != number:
             raise GarbledError(f"no call waits for the answer {number}")
+        self._since = self.clock()  # it runs the next one
         if isinstance(answer, Refusal):
             return answer
         if not isinstance(answer, Outcome | Retry):
@@ -268,25 +297,13 @@ class WorkerConnection:
         """Take the worker's first message."""
         match greeting:
             case (int(pid), list(troubles)) if not self.ready:
-                self.pid, self.ready, self._ready_at = pid, True, time.monotonic()
+                self.pid, self.ready = pid, True
             case _:
                 raise GarbledError(f"{greeting!r} is no greeting")
         for trouble in troubles:
             _log.error(
                 "an on_worker_start function failed in worker %d:\n%s", pid, trouble
             )
-
-    def running(self) -> tuple[Work, float] | None:
-        """Return the call that it runs, and since how many seconds; None if none."""
-        running = self.running_since()
-        return None if running is None else (running[0], time.monotonic() - running[1])
-
-    def running_since(self) -> tuple[Work, float] | None:
-        """Return the call that it runs, and since when by `time.monotonic`."""
-        if not (self.assigned and self.ready):
-            return None
-        first = next(iter(self.assigned.values()))
-        return first.work, max(first.sent_at, self._ready_at)
 
     def condemn(self, cause: str | None, number: int = signal.SIGKILL) -> None:
         """End it by a signal; from now on what it writes is no answer."""
@@ -301,39 +318,18 @@ class WorkerConnection:
         words = bytes(self._words or self._frames.rest[:_MOST_WORDS])
         return Death(self.pid, self.status, self.cause, words)
 
-    def finish(self, number: int) -> Assignment | None:
-        """Take a call off its list; whoever gets it has to close its snapshot."""
-        assignment = self.assigned.pop(number, None)
-        now = time.monotonic()
-        for following in self.assigned.values():
-            following.sent_at = now  # it starts only now
-            break
-        return assignment
-
     @property
-    def closed(self) -> bool:
+    def lost(self) -> bool:
         """Whether the connection was closed here."""
         return self._connection.fileno() < 0
 
-    def close(self) -> list[Work]:
-        """Close the connection and return what it had left to do."""
+    def close(self) -> None:
         if self._reactor is not None:
             self._reactor.remove_reader(self._connection.fileno())
             self._reactor.remove_writer(self._connection.fileno())
             self._reactor = None
         self._connection.close()
-        left = list(self.assigned.values())
-        self.assigned.clear()
         self._unsent.clear()
-        for assignment in left:
-            if assignment.snapshot >= 0:
-                committed.close_snapshot(assignment.snapshot)
-        return [assignment.work for assignment in left]
-
-
-def _estimated(assignment: Assignment) -> float:
-    seconds = assignment.work.estimate_seconds
-    return UNMEASURED_SECONDS if seconds is None else seconds
 
 
 def _loaded(body: bytes) -> tuple[int, float, object]:

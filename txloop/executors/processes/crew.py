@@ -7,7 +7,6 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from txloop.executors.processes.connection import WorkerConnection
 from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.spawner import Spawner, threads_besides
 from txloop.stm.store import committed
@@ -15,18 +14,14 @@ from txloop.stm.store import committed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from txloop.executors.limits import Limits
+    from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.processes.spawner import RunWorker
     from txloop.executors.processes.spawner_process import Report
     from txloop.executors.protocol import Reactor
 
 __all__ = ["Crew"]
-
-STILLBORN_LIMIT = 5
-"""So many workers may die before they are ready, in a row, until there is a pause."""
-
-_FIRST_PAUSE_SECONDS = 0.25
-_LONGEST_PAUSE_SECONDS = 30.0
 
 _NOTHING = -1  # the version of a worker that gets the whole store
 
@@ -50,9 +45,12 @@ class Crew:
         self,
         size: int,
         run_worker: RunWorker,
-        on_readable: Callable[[WorkerConnection], None],
-        on_change: Callable[[], None],
+        on_readable: Callable[[WorkerConnection], object],
+        on_end: Callable[[WorkerConnection], object],
+        on_change: Callable[[], object],
         before_fork: Callable[[], object],
+        connect: Callable[..., WorkerConnection],
+        limits: Limits,
     ) -> None:
         """Take how many there shall be, and whom to tell what.
 
@@ -60,8 +58,11 @@ class Crew:
             size: How many get calls at once.
             run_worker: What a worker does.
             on_readable: Called when a worker has sent something, or has ended.
+            on_end: Called when it has ended, and its connection does not say so.
             on_change: Called when there may be workers again, or fewer.
             before_fork: Called just before this process is forked.
+            connect: Makes a connection, as its class does.
+            limits: How long to wait for what.
         """
         self.workers: list[WorkerConnection] = []
         self.spawned = 0
@@ -70,8 +71,11 @@ class Crew:
         self.most_calls: int | None = None
         self._run_worker = run_worker
         self._on_readable = on_readable
+        self._on_end = on_end
         self._on_change = on_change
         self._before_fork = before_fork
+        self._connect = connect
+        self._limits = limits
         self._owner = os.getpid()
         self._log: DeltaLog | None = None
         self._reactor: Reactor | None = None
@@ -104,13 +108,13 @@ class Crew:
         if self.spawner is not None:
             reactor.add_reader(self.spawner.control.fileno(), self.read_reports)
         for worker in self._all():
-            worker.attach(reactor, self._on_readable)
+            worker.attach(reactor, self._on_readable, self._on_end)
         self._pausing = False
         self.fill()
 
     def close(self) -> None:
         """End all workers, waiting for them."""
-        left = [worker for worker in self._all() if not worker.closed]
+        left = [worker for worker in self._all() if not worker.lost]
         for worker in left:
             worker.close()
         self.workers.clear()
@@ -164,13 +168,13 @@ class Crew:
         self.spawned += 1
         version = self._log.forked_at if self._starting else _NOTHING
         place = self._free_place()
-        worker = WorkerConnection(number, connection, self._log, version, place)
+        worker = self._connect(number, connection, self._log, version, place)
         if self.most_calls is not None:
             # Not all of them at the same time, later.
             part = min(self.spawned / self._size, 1.0)
             worker.most_calls = max(1, round(self.most_calls * part))
         if self._reactor is not None:
-            worker.attach(self._reactor, self._on_readable)
+            worker.attach(self._reactor, self._on_readable, self._on_end)
         return worker
 
     def _free_place(self) -> int:
@@ -249,7 +253,7 @@ class Crew:
         if self._barren and self._log is not None:
             self._pause("the process that forks workers dies before it forks any")
         # Its workers go on, but nobody ends them if they do not end by themselves.
-        self._orphans += [one for one in self._all() if one.pid and not one.closed]
+        self._orphans += [one for one in self._all() if one.pid and not one.lost]
         return orderly
 
     def _pause(self, reason: str) -> None:
@@ -261,8 +265,9 @@ class Crew:
         if self._pausing:
             return
         self._pausing = True
-        doubled = max(2 * self._pause_seconds, _FIRST_PAUSE_SECONDS)
-        self._pause_seconds = min(doubled, _LONGEST_PAUSE_SECONDS)
+        limits = self._limits
+        doubled = max(2 * self._pause_seconds, limits.first_pause_seconds)
+        self._pause_seconds = min(doubled, limits.longest_pause_seconds)
         if self._reactor is not None:
             self._reactor.call_later(self._pause_seconds, self._go_on)
 
@@ -346,7 +351,7 @@ class Crew:
                 self._relief = None
         if worker.pid and not worker.ready:
             self._stillborn += 1
-            if self._stillborn >= STILLBORN_LIMIT:
+            if self._stillborn >= self._limits.stillborn:
                 self._pause("workers keep dying at their start")
         self.fill()
 

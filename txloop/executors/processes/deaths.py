@@ -5,22 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from txloop.errors import TxWorkerError
 from txloop.stm.run import run_body
-from txloop.stm.store import committed
-from txloop.stm.types import Outcome
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from txloop.executors.protocol import Work
-
-__all__ = ["Death", "given_up", "last_frames", "state_of"]
-
-DEADLY_SECONDS = 1.0
-"""What a call that ends its worker counts for."""
+__all__ = ["Death", "last_frames", "state_of"]
 
 _MOST_LINES = 20  # of a stack
 
@@ -43,6 +31,9 @@ class Death:
     status: int | None
     cause: str | None = None
     words: bytes = b""
+
+    def __str__(self) -> str:
+        return f"worker {self.pid}: {self.describe()}"
 
     def describe(self) -> str:
         """Return how it came about, with the stack if that is known."""
@@ -75,24 +66,6 @@ def last_frames(words: bytes) -> str:
             frames.append(line)
     more = ["  ..."] if len(frames) > _MOST_LINES else []
     return "\n".join(frames[:_MOST_LINES] + more)
-
-
-def given_up(work: Work, deaths: Sequence[Death], seconds: float) -> Outcome:
-    """Return what becomes of a call that several workers died of.
-
-    Args:
-        work: The call.
-        deaths: How they died.
-        seconds: How long the last one ran it.
-    """
-    label, count = work.call.label, len(deaths)
-    story = "; ".join(f"worker {one.pid}: {one.describe()}" for one in deaths)
-    error = TxWorkerError(
-        f"{count} workers died while they ran {label}; it is not run again: {story}"
-    )
-    # Long enough that the next one is not taken for a short one, and tried here.
-    seconds = max(seconds, DEADLY_SECONDS)
-    return Outcome(committed.open_snapshot(), error=error, body_seconds=seconds)
 
 
 def state_of(pid: int) -> str:
