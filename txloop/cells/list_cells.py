@@ -23,13 +23,15 @@ from txloop.cells.list_chunks import (
     span_changed_since,
 )
 from txloop.cells.list_writes import ListWrites
-from txloop.stm.attempt import Attempt, current
+from txloop.stm.attempt import Attempt, running
 from txloop.stm.container import NEWEST, Container, refer
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key, Unsendable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
+
+    from txloop.stm.container import Write
 
 __all__ = ["ListCells"]
 
@@ -64,7 +66,7 @@ class ListCells(Container):
         """Return one item, or MISSING; a negative index is not there."""
         if index < 0:
             return MISSING
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             self._reads += 1
             if self._is_often(self._reads, NEWEST):
@@ -109,7 +111,7 @@ class ListCells(Container):
         view = self._view
         if view is not None:
             return 0 <= index < len(view)
-        attempt = current()
+        attempt = running.attempt
         if attempt is None or index < 0:
             return 0 <= index < size_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._number)
@@ -133,7 +135,7 @@ class ListCells(Container):
         """Return everything; whoever gets it must not change it."""
         if self._view is not None:
             return self._view
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             return contents_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._number)
@@ -152,7 +154,7 @@ class ListCells(Container):
         return contents
 
     def _slice(self, wanted: slice) -> list[Any]:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             places = range(*wanted.indices(size_at(self, NEWEST)))
             if wanted.step is None and places:
@@ -208,7 +210,7 @@ class ListCells(Container):
         view = self._view
         if view is not None:
             return len(view)
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             return size_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._number)
@@ -217,7 +219,7 @@ class ListCells(Container):
         return self._base_size(attempt) + (len(own.added) if own is not None else 0)
 
     def _put(self, items: dict[int, object]) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None and items:
             own: ListWrites | None = attempt.writes.get(self._number)
             if attempt.traced:
@@ -233,7 +235,7 @@ class ListCells(Container):
             self._do(Put(items))
 
     def _do(self, operation: ListOperation) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.install([(self, Key.ALL, operation)])
             return
@@ -250,15 +252,18 @@ class ListCells(Container):
 
     def _begin(self, items: tuple[object, ...]) -> None:
         """Fill it, while it is new, with what may be stored."""
-        if current() is None:
+        if running.attempt is None:
             self._cells = cells_of(items)
             self._size = len(self._cells)
             if items:
-                committed.begin(self, lambda: (self, Key.ALL, Extend(items)))
+                committed.begin(self)
         elif items:
             self._do(Extend(items))
 
     # What the store asks
+
+    def _told(self) -> Write:
+        return self, Key.ALL, Extend(tuple(contents_at(self, NEWEST)))
 
     def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
         return tuple(map(convert, value)) if type(value) is tuple else value

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from txloop.cells.bulk import are_constant
 from txloop.cells.kinds import (
     check_key,
     is_frozen_dataclass,
@@ -73,21 +74,26 @@ def shareable(value: object) -> object:
     Raises:
         TxValueError: if it is mutable; the message says what to store instead.
     """
-    if type(value) in SCALARS or isinstance(value, FAMILIES):
+    kind = type(value)
+    if kind in SCALARS:
+        return value
+    if kind is tuple and SCALARS.issuperset(map(type, cast("Any", value))):
+        return value
+    if isinstance(value, FAMILIES):
         return value
     return Conversion(container_for).convert(value)
 
 
 def shareable_all(values: Collection[Any]) -> Collection[Any]:
-    """Return `values` as `shareable` returns each; themselves if all are scalars."""
-    if SCALARS.issuperset(map(type, values)):
+    """Return `values` as `shareable` returns each; themselves if all are constant."""
+    if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return values
     return [shareable(value) for value in values]
 
 
 def check_keys(keys: Collection[Any]) -> None:
     """Check each as `check_key` does."""
-    if not SCALARS.issuperset(map(type, keys)):
+    if not (SCALARS.issuperset(map(type, keys)) or are_constant(keys)):
         for key in keys:
             check_key(key)
 
@@ -99,14 +105,15 @@ def shareable_values(contents: dict[Any, Any]) -> dict[Any, Any]:
         TxValueError: if a key is none.
     """
     check_keys(contents)
-    if SCALARS.issuperset(map(type, contents.values())):
+    values = contents.values()
+    if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return contents
     return {key: shareable(value) for key, value in contents.items()}
 
 
 def converted(values: Collection[Any], convert: Convert) -> Collection[Any]:
-    """Return what `convert` makes of each; `values` if all are scalars, which stay."""
-    if SCALARS.issuperset(map(type, values)):
+    """Return what `convert` makes of each; `values` if all are constant and stay."""
+    if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return values
     return [convert(value) for value in values]
 

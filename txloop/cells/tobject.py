@@ -9,9 +9,8 @@ import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
 from txloop.cells.shareable import shareable, shareable_values
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
-from txloop.stm.contents import contents_at
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry, Row, row_of
@@ -59,7 +58,7 @@ class _Attribute:
         if shared is None:
             # As for a field without a default, which is what `dataclass` looks for.
             raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             value = shared._cells[self.place]
             if type(value) is Entry:
@@ -72,7 +71,7 @@ class _Attribute:
 
     def __set__(self, shared: TObject, value: object) -> None:
         new = shareable(value)
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
             attempt.write(shared, self.name, new)
         elif shared._changed == _BEING_MADE:
@@ -85,7 +84,7 @@ class _Attribute:
 
     def __delete__(self, shared: TObject) -> None:
         self.__get__(shared, type(shared))  # raises if there is none
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.write(shared, self.name, MISSING)
         else:
@@ -207,7 +206,7 @@ class TObject(Container):
 
     def _begin(self, contents: dict[Any, Any]) -> None:
         """Fill it, while it is new, with what may be stored."""
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
             attempt.write_all(self, contents)
         elif contents:
@@ -215,20 +214,20 @@ class TObject(Container):
             # By way of a tuple: a list made from a `map` is longer than it need be.
             _set_cells(self, row(tuple(map(contents.get, row.places, row.empty))))
             _set_size(self, len(contents))
-            committed.begin(self, lambda: (self, Key.ALL, Update(contents)))
+            committed.begin(self)
 
     def _end_making(self) -> None:
         """Make known what it was given while it was made."""
         if self._changed == _BEING_MADE:
             _set_changed(self, 0)
             if self._size:
-                committed.begin(self, self._told)
+                committed.begin(self)
         else:
             # It has been in a commit meanwhile, which has told nothing of the rest.
             committed.install([self._told()])
 
     def _told(self) -> Write:
-        return self, Key.ALL, Update(contents_at(self, NEWEST))
+        return self, Key.ALL, Update(committed.contents_at(self, NEWEST))
 
 
 class _Arguments:
@@ -265,7 +264,7 @@ def _adopt_first(cls: type[TObject]) -> None:
             initialize(self, *args, **kwargs)
             return
         committed.adopt(self)
-        outside = current() is None
+        outside = running.attempt is None
         if outside:
             _set_changed(self, _BEING_MADE)
         try:

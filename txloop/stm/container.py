@@ -103,6 +103,10 @@ class Container:
         """Return the value of a cell with what the program stored in it converted."""
         return convert(value)
 
+    def _told(self) -> Write:
+        """Return the write that made what is in it; asked while it is new."""
+        raise NotImplementedError
+
     def _as_json(self) -> object:
         """Return the contents as JSON has them, one level deep."""
         raise NotImplementedError

@@ -19,14 +19,21 @@ if TYPE_CHECKING:
 
     from txloop.stm.container import Container
 
-__all__ = ["contents_at", "put", "settle", "update"]
+__all__ = ["put", "settle", "update", "values_of"]
 
 _ENTRIES = frozenset({Entry})
 
 
-def contents_at(container: Container, version: int) -> dict[Hashable, Any]:
-    """Return the keys and values at `version`, in insertion order."""
-    cells: dict[Hashable, Any] = container._cells.copy()
+def values_of(
+    container: Container, cells: dict[Hashable, Any], version: int
+) -> dict[Hashable, Any]:
+    """Return the keys and values at `version`, in insertion order.
+
+    Args:
+        container: The container.
+        cells: A copy of what is in it, which may be returned.
+        version: One that is open, or the newest.
+    """
     if _ENTRIES.isdisjoint(map(type, cells.values())):
         return cells
     shuffled = container._shuffled  # after the copy: the owner sets it before
@@ -71,6 +78,18 @@ def put(
     """
     cells = container._cells
     cell = cells.get(key, MISSING)
+    if (
+        not kept
+        and MISSING is not value
+        and cell is not MISSING
+        and type(cell) is not Entry
+    ):
+        # As most writes are: the rest below would come to the same.
+        container._changed = version
+        if container._view is not None:
+            container._view = None
+        cells[key] = value
+        return False
     entry = cell if type(cell) is Entry else None
     is_there = (cell if entry is None else entry.value) is not MISSING
     if value is MISSING and not is_there:

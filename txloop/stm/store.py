@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.errors import TxThreadError
 from txloop.stm.container import NEWEST, Container, Operation, Update, Write
-from txloop.stm.contents import contents_at, put, settle, update
+from txloop.stm.contents import put, settle, update, values_of
 from txloop.stm.counting import counting_from
 from txloop.stm.ownership import NO_THREAD, recheck
 from txloop.stm.types import MISSING, Key
@@ -46,7 +46,8 @@ class Clear(Operation):
 
     def cells(self, container: Container) -> list[tuple[Hashable, object]]:
         """Return the keys that are there, each to be deleted."""
-        return [(key, MISSING) for key in contents_at(container, NEWEST)]
+        cells = container._cells.copy()
+        return [(key, MISSING) for key in values_of(container, cells, NEWEST)]
 
     def mapped(self, convert: Callable[[object], object]) -> Clear:
         """Return itself: it stores nothing."""
@@ -116,6 +117,7 @@ class Store:
         self._references: dict[int, _NumberedReference] = {}
         self._snapshots: dict[int, int] = {}
         self._superseded: deque[tuple[int, Container, Hashable]] = deque()
+        self._settled = 0  # no cell holds an entry that is as old as this, or older
 
     # Containers
 
@@ -191,14 +193,20 @@ class Store:
 
     def contents_at(self, container: Container, version: int) -> dict[Hashable, Any]:
         """Return the keys and values at `version`, in insertion order."""
-        return contents_at(container, version)
+        # Another thread may write meanwhile: it sets `_changed` before the cells, and
+        # `_settled` after them. So the one is read after the copy, the other before.
+        settled = self._settled
+        cells: dict[Hashable, Any] = container._cells.copy()
+        if container._changed <= settled and not container._shuffled:
+            return cells
+        return values_of(container, cells, version)
 
     def size_at(self, container: Container, version: int) -> int:
         """Return the number of keys at `version`."""
         size = container._size  # before the next line: the owner sets it after that
         if container._resized <= version:
             return size
-        return len(contents_at(container, version))
+        return len(self.contents_at(container, version))
 
     def changed_since(
         self, number: int, key: Hashable, presence: bool, snapshot: int
@@ -291,6 +299,8 @@ class Store:
                 for cell, new in value.cells(container):
                     self._put(container, cell, new, version, place)
                     place += 1
+        if not (self._snapshots or self._superseded):
+            self._settled = version
         self.version = version
         return version
 
@@ -306,10 +316,14 @@ class Store:
         if self.owner is not None:
             self._check_owner()
         version = self.version + 1
-        self._put(container, key, value, version, version << PLACE_BITS)
+        if self._snapshots or self._superseded:
+            self._put(container, key, value, version, version << PLACE_BITS)
+        else:
+            put(container, key, value, version, version << PLACE_BITS, False)
+            self._settled = version
         self.version = version
 
-    def begin(self, container: Container, tell: Callable[[], Write]) -> None:
+    def begin(self, container: Container) -> None:
         """Make the contents of a new container known, which it holds already.
 
         They have no version. Whoever finds the container finds them in it, at whatever
@@ -317,7 +331,6 @@ class Store:
 
         Args:
             container: It must be a new one, made outside of any attempt.
-            tell: Returns the write that followers are told.
 
         Raises:
             TxThreadError: if another thread owns the store.
@@ -327,12 +340,14 @@ class Store:
         if self.followers:
             self.version += 1
             container._changed = self.version
-            writes = [tell()]
+            writes = [container._told()]
             for follower in self.followers:
                 follower.installed(self.version, writes, direct=True)
 
     def _check_owner(self) -> None:
-        if self.owner and self.owner != threading.get_ident():
+        if self.owner is None or self.owner == threading.get_ident():
+            return
+        if self.owner:
             recheck(self)  # not in a replica: the claims are of the loop's process
         if self.owner is not None and self.owner != threading.get_ident():
             raise TxThreadError(_FOREIGN if self.owner else _IN_A_WORKER)
@@ -388,6 +403,7 @@ class Store:
         while superseded and superseded[0][0] <= oldest:
             _, container, key = superseded.popleft()
             settle(container, key, oldest)
+        self._settled = oldest
 
 
 committed = Store()

@@ -67,6 +67,9 @@ class Entry:
         self.older = older
 
 
+_set_item = list.__setitem__  # `super` takes longer than all the rest
+
+
 class Row(list[Any]):
     """The cells of a container whose keys are known to its class, in a third of a dict.
 
@@ -84,10 +87,10 @@ class Row(list[Any]):
         return default if place is None else self[place]
 
     def __setitem__(self, key: Any, cell: object) -> None:
-        super().__setitem__(self.places[key], cell)
+        _set_item(self, self.places[key], cell)
 
     def __delitem__(self, key: Any) -> None:
-        super().__setitem__(self.places[key], MISSING)
+        _set_item(self, self.places[key], MISSING)
 
     def copy(self) -> dict[Hashable, Any]:  # type: ignore[override] # as a dict
         """Return the cells that are there, by key."""
@@ -96,7 +99,7 @@ class Row(list[Any]):
 
     def clear(self) -> None:
         """Empty all cells."""
-        super().__setitem__(slice(None), self.empty)
+        _set_item(self, slice(None), self.empty)
 
 
 def row_of(keys: Iterable[Hashable]) -> type[Row]:
