@@ -100,9 +100,16 @@ ALLOWED: dict[str, set[str]] = {
     # Versioned cells, snapshots and one attempt.
     "stm": set(),
     "stm.arithmetic": set(),
-    "stm.attempt": {*VALUES, "stm.store", "stm.variables", "stm.write_set"},
+    "stm.attempt": {
+        *VALUES,
+        "stm.closed",
+        "stm.store",
+        "stm.variables",
+        "stm.write_set",
+    },
     "stm.callables": set(),
     "stm.cell_names": {*VALUES, "stm.store"},
+    "stm.closed": {"errors", "stm.types"},
     "stm.container": {"errors", "stm.types", "stm.versions"},
     "stm.contents": {"stm.container", "stm.types", "stm.versions"},
     "stm.counting": set(),

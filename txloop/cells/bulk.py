@@ -15,10 +15,11 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
-from txloop.stm.immutability import FAMILIES, SCALARS
+from txloop.stm.immutability import CHANGEABLE, FAMILIES, SCALARS
 
 __all__ = ["are_constant"]
 
+_CHANGEABLE = frozenset(CHANGEABLE)
 _LEVELS = 6  # of parts in parts; a frozen dataclass may even contain itself
 
 _Parts: TypeAlias = Callable[[], Iterable[Any]]
@@ -32,6 +33,8 @@ def are_constant(values: Collection[Any]) -> bool:
     it is so most of the time, and takes one call less then.
     """
     kinds = set(map(type, values))
+    if not _CHANGEABLE.isdisjoint(kinds):
+        return False
     if len(kinds) > 1:
         return _are_constant(lambda: values, kinds, _LEVELS)
     return _has_constant_parts(kinds.pop(), values, _LEVELS)

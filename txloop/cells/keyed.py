@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from txloop.stm.attempt import running
-from txloop.stm.container import NEWEST, Container, Update
-from txloop.stm.store import Clear, committed
+from txloop.stm.container import NEWEST, Clear, Container, Update
+from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry
 
@@ -51,11 +51,22 @@ class KeyedCells(Container):
             return list(committed.contents_at(self, NEWEST))
         return attempt.keys(self)
 
+    def _adopt(self, cells: dict[Any, Any]) -> None:
+        """Begin to be, with what may be stored; it takes the dict over."""
+        attempt = running.attempt
+        if attempt is not None:
+            committed.adopt(self)
+            attempt.begin(self, cells)
+        else:
+            committed.adopt(self, None, cells)
+            if cells:
+                committed.begin(self)
+
     def _begin(self, cells: dict[Any, Any]) -> None:
         """Fill it, while it is new, with what may be stored; it takes the dict over."""
         attempt = running.attempt
         if attempt is not None:
-            attempt.write_all(self, cells)
+            attempt.begin(self, cells)
         elif cells:
             self._cells = cells
             self._size = len(cells)

@@ -51,12 +51,10 @@ class ListCells(Container):
     _reads: int  # of single items outside transactions, since it was last shown
     _whole: bool  # whether reading anything is reading everything
 
-    def __new__(cls, *_: object, **__: object) -> Any:
-        """Make an empty one, as unpickling does, too."""
-        made = super().__new__(cls)
-        made._reads = 0
-        made._whole = False
-        return made
+    def _start(self, number: int, cells: Any) -> None:
+        Container._start(self, number, cells)  # `super` takes longer than the rest
+        self._reads = 0
+        self._whole = False
 
     def __reduce__(self) -> tuple[object, ...]:
         function, arguments = super().__reduce__()
@@ -253,9 +251,9 @@ class ListCells(Container):
     def _begin(self, items: tuple[object, ...]) -> None:
         """Fill it, while it is new, with what may be stored."""
         if running.attempt is None:
-            self._cells = cells_of(items)
-            self._size = len(self._cells)
             if items:
+                self._cells = cells_of(items)
+                self._size = len(self._cells)
                 committed.begin(self)
         elif items:
             self._do(Extend(items))

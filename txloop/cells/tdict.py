@@ -86,14 +86,11 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     @overload
     def __init__(self, items: Iterable[tuple[K, V]], /) -> None: ...
     def __init__(self, items: Any = _NOTHING, /, **values: Any) -> None:
-        committed.adopt(self)
+        given = values
         if items is not _NOTHING:
             given = _as_dict(items)
             given.update(values)
-        else:
-            given = values
-        if given:
-            self._begin(shareable_values(given))
+        self._adopt(shareable_values(given) if given else given)
 
     def __getitem__(self, key: K) -> V:
         attempt = running.attempt
@@ -250,9 +247,12 @@ def _as_dict(items: Any) -> dict[Any, Any]:
 
 
 def _fill(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:
+    if not plain:
+        return
     check_keys(plain)
-    values = converted(plain.values(), convert)
-    made._begin(dict(zip(plain, values, strict=True)))
+    values = plain.values()
+    new = converted(values, convert)
+    made._begin(plain.copy() if new is values else dict(zip(plain, new, strict=True)))
 
 
 register(dict, TDict, _fill)

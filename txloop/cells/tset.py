@@ -47,8 +47,7 @@ class TSet(KeyedCells, MutableSet[T]):
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
 
     def __init__(self, elements: Iterable[T] = (), /) -> None:
-        committed.adopt(self)
-        self._begin(_shareable_elements(elements))
+        self._adopt(_shareable_elements(elements))
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; later changes do not disturb it."""

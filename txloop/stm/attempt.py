@@ -16,6 +16,7 @@ from txloop.errors import (
     TxError,
     TxForgottenError,
 )
+from txloop.stm.closed import Closed, ClosedSpans
 from txloop.stm.container import Container, forgotten_message
 from txloop.stm.store import committed
 from txloop.stm.types import (
@@ -195,6 +196,13 @@ class Attempt:
                 del own.values[key]  # as in `write`
         own.values.update(values)
 
+    def begin(self, container: Container, values: dict[Any, object]) -> None:
+        """Set the cells of a container that was made just now; takes the dict over."""
+        if values and not self.traced:
+            self._own(container).values = values
+        else:
+            self.write_all(container, values)
+
     def clear(self, container: Container) -> None:
         """Delete whatever is there at the commit; nothing is read."""
         if container._forgotten:
@@ -279,8 +287,8 @@ class Attempt:
         What it reads from then on may be gone. It cannot tell: each read is noted when
         it is done, and that fails.
         """
-        self.values = self.presences = _Closed()
-        self.spans = _ClosedSpans()
+        self.values = self.presences = Closed()
+        self.spans = ClosedSpans()
 
     def values_read(self) -> frozenset[Cell]:
         """Return the cells of which it has learnt the value."""
@@ -376,20 +384,6 @@ class Attempt:
             trace,
             frozenset(self.files or ()),
         )
-
-
-class _Closed(set["Cell"]):
-    """The cells read by an attempt that must not read any more."""
-
-    def add(self, cell: Cell) -> Never:
-        raise BecomeInevitable("this attempt was cancelled")
-
-
-class _ClosedSpans(dict[int, tuple[int, int]]):
-    """The same of spans."""
-
-    def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
-        raise BecomeInevitable("this attempt was cancelled")
 
 
 class _Running(threading.local):

@@ -16,6 +16,7 @@ from txloop.stm.versions import PLACE_BITS, Entry, value_at
 
 __all__ = [
     "NEWEST",
+    "Clear",
     "Container",
     "Operation",
     "Update",
@@ -58,13 +59,13 @@ class Container:
     _view: list[Any] | None  # the contents as this thread reads them just now
     _find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
 
-    def _start(self, number: int) -> None:
-        """Take the number, and no contents."""
+    def _start(self, number: int, cells: Any) -> None:
+        """Take the number, and the cells; None for no contents."""
         self._number = number
-        self._cells = {}
+        self._cells = {} if cells is None else cells
         self._changed = 0
         self._resized = 0
-        self._size = 0
+        self._size = 0 if cells is None else len(cells)
         self._shuffled = 0
         self._forgotten = False
         self._view = None
@@ -163,6 +164,24 @@ class Update(Operation):
     def mapped(self, convert: Callable[[object], object]) -> Update:
         """Return the same with each value converted."""
         return Update({key: convert(value) for key, value in self.items.items()})
+
+
+class Clear(Operation):
+    """Delete all keys that are there."""
+
+    __slots__ = ()
+
+    def cells(self, container: Container) -> list[tuple[Hashable, object]]:
+        """Return the keys that are there, each to be deleted."""
+        return [
+            (key, MISSING)
+            for key, cell in container._cells.copy().items()
+            if value_at(cell, NEWEST) is not MISSING
+        ]
+
+    def mapped(self, convert: Callable[[object], object]) -> Clear:
+        """Return itself: it stores nothing."""
+        return self
 
 
 def same_stamp(one: object, other: object) -> bool:

@@ -26,32 +26,17 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.errors import TxThreadError
-from txloop.stm.container import NEWEST, Container, Operation, Update, Write
-from txloop.stm.contents import put, settle, update, values_of
+from txloop.stm.container import Container, Operation, Update, Write
+from txloop.stm.contents import put, put_all, settle, values_of
 from txloop.stm.counting import counting_from
 from txloop.stm.ownership import NO_THREAD, recheck
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import PLACE_BITS, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
-__all__ = ["Clear", "Follower", "Store", "committed"]
-
-
-class Clear(Operation):
-    """Delete all keys that are there."""
-
-    __slots__ = ()
-
-    def cells(self, container: Container) -> list[tuple[Hashable, object]]:
-        """Return the keys that are there, each to be deleted."""
-        cells = container._cells.copy()
-        return [(key, MISSING) for key in values_of(container, cells, NEWEST)]
-
-    def mapped(self, convert: Callable[[object], object]) -> Clear:
-        """Return itself: it stores nothing."""
-        return self
+__all__ = ["Follower", "Store", "committed"]
 
 
 class Follower(Protocol):
@@ -121,14 +106,22 @@ class Store:
 
     # Containers
 
-    def adopt(self, container: Container, number: int | None = None) -> None:
-        """Give an empty `container` its cells and a number."""
+    def adopt(
+        self, container: Container, number: int | None = None, cells: Any = None
+    ) -> None:
+        """Give a new `container` its cells and a number.
+
+        Args:
+            container: It has neither yet.
+            number: The one that it has elsewhere; None for one of our own.
+            cells: What it holds already, if anything; `begin` makes that known.
+        """
         own = next(self._numbers) if number is None else number
-        container._start(own)
+        container._start(own, cells)
         reference = _NumberedReference(container, self._dropped)
         reference.number = own
         self._references[own] = reference
-        if self.kept is not None and number is not None:
+        if number is not None and self.kept is not None:
             self.kept[number] = container
 
     def new_number(self) -> int:
@@ -287,19 +280,24 @@ class Store:
         if version is None:
             version = self.version + 1
         place = version << PLACE_BITS
+        kept = bool(self._snapshots)
+        superseded = self._superseded
         for container, key, value in writes:
             if not isinstance(value, Operation):
-                self._put(container, key, value, version, place)
+                if put(container, key, value, version, place, kept):
+                    superseded.append((version, container, key))
                 place += 1
-            elif (
-                type(value) is not Update
-                or self._snapshots
-                or not update(container, value.items, version)
-            ):
-                for cell, new in value.cells(container):
-                    self._put(container, cell, new, version, place)
-                    place += 1
-        if not (self._snapshots or self._superseded):
+                continue
+            keys = put_all(container, value, version, place, kept)
+            if keys is not None:
+                superseded.extend((version, container, cell) for cell in keys)
+                place += len(keys)
+                continue
+            for cell, new in value.cells(container):
+                if put(container, cell, new, version, place, kept):
+                    superseded.append((version, container, cell))
+                place += 1
+        if not (kept or superseded):
             self._settled = version
         self.version = version
         return version
@@ -316,10 +314,10 @@ class Store:
         if self.owner is not None:
             self._check_owner()
         version = self.version + 1
-        if self._snapshots or self._superseded:
-            self._put(container, key, value, version, version << PLACE_BITS)
-        else:
-            put(container, key, value, version, version << PLACE_BITS, False)
+        kept = bool(self._snapshots)
+        if put(container, key, value, version, version << PLACE_BITS, kept):
+            self._superseded.append((version, container, key))
+        if not (kept or self._superseded):
             self._settled = version
         self.version = version
 
@@ -363,17 +361,6 @@ class Store:
             container._size = container._shuffled = 0
             self.replay([(container, Key.ALL, Update(items))], version)
         self.version = version
-
-    def _put(
-        self,
-        container: Container,
-        key: Hashable,
-        value: object,
-        version: int,
-        place: int,
-    ) -> None:
-        if put(container, key, value, version, place, bool(self._snapshots)):
-            self._superseded.append((version, container, key))
 
     # Old versions
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from txloop.stm.container import Update
-from txloop.stm.store import Clear
+from txloop.stm.container import Clear, Update
 from txloop.stm.types import MISSING, Key
 
 if TYPE_CHECKING:
