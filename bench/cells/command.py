@@ -25,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run_cells(options: argparse.Namespace, words: str) -> None:
     """Collect, make rows, render."""
     # Not above: a server that must not import txloop comes by here, and rich may lack.
+    from bench.cells.large import large_operations
     from bench.cells.operations import operations
     from bench.cells.report import CellsRun, make_json, make_text
     from bench.cells.sizes import sizes, weigh
@@ -35,7 +36,8 @@ def run_cells(options: argparse.Namespace, words: str) -> None:
     before, own_before = processes.machine_seconds(), time.process_time()
     start = time.monotonic()
     with show_progress(1 + options.repeat) as progress:
-        rows = collect(operations(), options.repeat, SAMPLE_SECONDS, progress)
+        timed = (*operations(), *large_operations())
+        rows = collect(timed, options.repeat, SAMPLE_SECONDS, progress)
     elapsed = time.monotonic() - start
     own = time.process_time() - own_before
     other = max(0.0, processes.machine_seconds() - before - own)

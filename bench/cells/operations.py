@@ -71,9 +71,18 @@ class PlainNumber:
         self.value = 0
 
 
+@dataclass(frozen=True)
+class Record:
+    """What does not change, as many programs keep it."""
+
+    name: str
+    score: int
+
+
 def operations() -> tuple[Operation, ...]:
-    """Return all of them, by container."""
+    """Return all of them, by container; `bench.cells.large` has those of many items."""
     return (
+        *_of_controls(),
         *_of_variables(),
         *_of_dicts(),
         *_of_lists(),
@@ -82,6 +91,18 @@ def operations() -> tuple[Operation, ...]:
         *_of_counters(),
         *_of_constructors(),
         *_of_searches(),
+    )
+
+
+def _of_controls() -> tuple[Operation, ...]:
+    """Return what differs on no side: how far its ratios are from 1 is chance."""
+
+    def both() -> Mapping[str, object]:
+        return {"d": dict.fromkeys(range(_SIZE), 0)}
+
+    return (
+        Operation("control", "get from a dict", "d[500]", both, both),
+        Operation("control", "copy a dict of 1000", "d.copy()", both, both, 10),
     )
 
 
@@ -214,6 +235,8 @@ def _of_counters() -> tuple[Operation, ...]:
 def _of_constructors() -> tuple[Operation, ...]:
     numbers = list(range(_SIZE))
     mapping = dict.fromkeys(numbers, 0)
+    tuples = {number: (number, "a") for number in numbers}
+    records = {number: Record("a", number) for number in numbers}
     nested = {number: {"tags": ["a", "b"], "n": number} for number in range(_SIZE)}
 
     def one(
@@ -234,6 +257,8 @@ def _of_constructors() -> tuple[Operation, ...]:
         one(f"TList {size}", list, txloop.TList, (numbers,)),
         one(f"TSet {size}", set, txloop.TSet, (set(numbers),)),
         one("TDict, empty", dict, txloop.TDict, ()),
+        one(f"TDict {size} tuples", dict, txloop.TDict, (tuples,)),
+        one(f"TDict {size} frozen dataclasses", dict, txloop.TDict, (records,)),
         one("TObject of 2", SlotsPoint, SharedPoint, (1, 2)),
         one(f"share {size} nested", copy.deepcopy, txloop.share, (nested,)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import random
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 import txloop
 from bench.__main__ import main
+from bench.cells.large import large_operations
 from bench.cells.operations import Operation, SharedPoint, operations
 from bench.cells.report import CellsRun, make_json, make_text, show_seconds
 from bench.cells.search import find_path_cell_by_cell
@@ -19,7 +21,7 @@ from bench.cells.timing import Sample, collect, in_attempt, make_row, take_sampl
 from handlers.astar_search import find_path
 from tests.bench.samples import MACHINE
 
-OPERATIONS = operations()
+OPERATIONS = (*operations(), *large_operations(2000))
 CAN_WEIGH = sys.implementation.name != "pypy"
 
 
@@ -35,7 +37,7 @@ def test_every_container_and_both_searches_are_there():
     containers = {one.container for one in OPERATIONS}
 
     expected = {"TVar", "TDict", "TList", "TSet", "TObject", "TCounter"}
-    expected |= {"construction", "A* search"}
+    expected |= {"construction", "of 2,000", "A* search", "control"}
     assert expected == containers
     assert 2 == len(of_containers("A* search"))
 
@@ -102,6 +104,25 @@ def test_both_sides_make_the_same(operation):
     if isinstance(shared, SharedPoint):
         plain, shared = (plain.x, plain.y), (shared.x, shared.y)
     assert shared == plain
+
+
+@pytest.mark.parametrize("operation", of_containers("of 2,000"), ids=named)
+def test_both_sides_make_the_same_of_many(operation):
+    made = []
+    for names in (dict(operation.make_plain()), dict(operation.make_shared())):
+        exec(operation.statement, names)
+        made.append(names["made"])
+
+    plain, shared = made
+    assert shared == plain
+    assert len(plain) >= 2
+    assert isinstance(shared, txloop.TDict | txloop.TList | txloop.TSet)
+
+
+def test_the_control_is_the_same_on_both_sides():
+    for operation in of_containers("control"):
+        assert operation.make_plain is operation.make_shared
+        assert operation.plain_statement is None
 
 
 @pytest.mark.skipif(not CAN_WEIGH, reason="PyPy cannot tell what is allocated")
@@ -300,6 +321,8 @@ def test_json_has_everything(row):
 @pytest.mark.slow
 def test_a_run_prints_the_table_and_writes_the_figures(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("bench.cells.timing.SAMPLE_SECONDS", 0.0)
+    few = functools.partial(large_operations, 2000)
+    monkeypatch.setattr("bench.cells.large.large_operations", few)
     result = tmp_path / "result.json"
 
     code = main(["cells", "--repeat", "1", "--json", str(result)])

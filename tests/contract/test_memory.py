@@ -14,6 +14,7 @@ from tests.logs import expect_log
 from txloop import TDict, TVar, TxForgottenError
 from txloop.executors.processes import connection, replication
 from txloop.stm.store import committed
+from txloop.stm.types import MISSING
 from txloop.stm.versions import Entry
 
 
@@ -28,7 +29,7 @@ def churn(shared, number):
 def chains(container):
     """Return how many entries are kept that are no newest ones, and tombstones."""
     cells = list(container._cells.values())
-    old = sum(type(one) is Entry and one.older is not None for one in cells)
+    old = sum(type(one) is Entry and one.older is not MISSING for one in cells)
     return old, len(cells) - len(container)
 
 

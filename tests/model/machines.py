@@ -249,7 +249,7 @@ def install(outcome: Outcome) -> None:
 @contextmanager
 def attempt_at(version: int) -> Iterator[Attempt]:
     """Read and write as an attempt whose snapshot was opened earlier."""
-    running = txloop.stm.attempt._running
+    running = txloop.stm.attempt.running
     attempt = running.attempt = Attempt(version, True)
     committed.forget_views()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from txloop.stm.container import Container
+from txloop.stm.types import MISSING
 from txloop.stm.versions import Entry
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ def versions(box: Box, key: Hashable) -> list[int]:
     value has no versions.
     """
     found = []
-    entry = box._cells.get(key)
+    entry: object = box._cells.get(key)
     while type(entry) is Entry:
         found.append(entry.version)
         entry = entry.older
+        if not (entry is MISSING or type(entry) is Entry):
+            found.append(0)
     return found

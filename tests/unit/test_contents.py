@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.unit.stores import Box, contents, versions
-from txloop.stm.container import Update
-from txloop.stm.store import Clear, Store
+from txloop.stm.container import Clear, Update
+from txloop.stm.store import Store
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry, row_of
 
@@ -138,7 +138,7 @@ def test_every_open_snapshot_shows_what_there_was(seed):
     assert not run.store._superseded
     for key, cell in run.box._cells.items():
         assert type(cell) is not Entry or versions(run.box, key) != [], key
-        assert type(cell) is not Entry or cell.older is None
+        assert type(cell) is not Entry or cell.older is MISSING
 
 
 def test_what_no_snapshot_can_see_change_is_a_plain_dict(store, box):
@@ -207,3 +207,101 @@ def test_a_row_acts_as_a_dict():
     )
     row.clear()
     assert {} == row.copy()
+
+
+class Racing(dict[Any, Any]):
+    """Cells of which a thread makes a copy, while the owner does something else."""
+
+    before: Any = None
+    after: Any = None
+
+    def copy(self) -> Any:
+        if self.before is not None:
+            self.before()
+        copied = dict(self)
+        if self.after is not None:
+            self.after()
+        return copied
+
+
+def test_a_commit_just_before_the_copy_is_not_seen_at_an_older_snapshot(store, box):
+    # GIVEN
+    store.install([(box, "a", 1)])
+    snapshot = store.open_snapshot()
+    cells = box._cells = Racing(box._cells)
+
+    # WHEN
+    cells.before = lambda: store.install([(box, "a", 2), (box, "b", 2)])
+
+    # THEN
+    assert {"a": 1} == store.contents_at(box, snapshot)
+
+
+def test_values_that_are_settled_just_after_the_copy_are_shown_as_values(store, box):
+    """A thread that runs no attempt reads the newest values."""
+    # GIVEN
+    store.install([(box, "a", 1)])
+    snapshot = store.open_snapshot()
+    store.install([(box, "a", 2)])
+    cells = box._cells = Racing(box._cells)
+
+    # WHEN
+    cells.after = lambda: store.close_snapshot(snapshot)
+
+    # THEN
+    assert {"a": 2} == store.contents_at(box, store.version)
+
+
+def test_what_has_not_changed_since_the_oldest_snapshot_is_copied_as_it_is(store):
+    """Also while others change, and while a snapshot is open that reads these."""
+    # GIVEN
+    still, busy = Box(), Box()
+    for one in (still, busy):
+        store.adopt(one)
+        store.install([(one, "a", 1)])
+    snapshot = store.open_snapshot()
+    store.install([(busy, "a", 2)])
+
+    # THEN
+    copied = still._cells.copy()
+    box_of_it = still._cells = Racing(still._cells)
+    box_of_it.copy = lambda: copied  # type: ignore[method-assign]
+    assert copied is store.contents_at(still, snapshot)
+    assert copied is store.contents_at(still, store.version)
+    assert {"a": 1} == store.contents_at(busy, snapshot)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_update_and_a_clear_of_many_are_commits_like_others(store, box, keep):
+    # GIVEN
+    store.install([(box, key, 0) for key in "abc"])
+    snapshot = store.open_snapshot() if keep else None
+
+    # WHEN
+    store.install([(box, Key.ALL, Update({"b": 1, "d": 1})), (box, "a", MISSING)])
+    updated = contents(store, box)
+    store.install([(box, Key.ALL, Clear()), (box, "c", 2)])
+
+    # THEN
+    assert [("b", 1), ("c", 0), ("d", 1)] == updated
+    assert [("c", 2)] == contents(store, box)
+    assert 1 == store.size_at(box, store.version)
+    if snapshot is not None:
+        assert [(key, 0) for key in "abc"] == contents(store, box, snapshot)
+        assert 3 == store.size_at(box, snapshot)
+        changes = [store.changed_since(box._number, key, False, 1) for key in "abcd"]
+        assert [2, 3, 3, 3] == changes  # a was gone when all went
+        store.close_snapshot(snapshot)
+    assert [("c", 2)] == contents(store, box)
+
+
+def test_clearing_what_is_empty_is_no_change(store, box):
+    # GIVEN
+    store.install([(box, "a", 0)])
+    store.install([(box, "a", MISSING)])
+
+    # WHEN
+    store.install([(box, Key.ALL, Clear())])
+
+    # THEN
+    assert (2, 2) == (box._changed, box._resized)

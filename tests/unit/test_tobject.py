@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.comparing import attempted
+from tests.comparing import RUNS, attempted
 from txloop import TDict, TList, TObject, TxValueError, plain
+from txloop.cells.tobject import contents_of
+from txloop.stm.store import committed
 
 
 class Player(TObject):
@@ -64,6 +66,73 @@ class Own(TObject):
 
 class Nothing(TObject):
     pass
+
+
+class One(TObject):
+    x: object
+
+
+class Two(TObject):
+    x: object
+    y: object = 0
+
+
+class Preset(TObject):
+    x: object
+    y: int = dataclasses.field(default=3, init=False)
+    z: list[int] = dataclasses.field(default_factory=list, init=False)
+
+
+class Unset(TObject):
+    x: object
+    y: int = dataclasses.field(init=False)
+
+
+class Unequal:
+    """Like an array: nobody may ask whether it equals something."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __reduce__(self) -> str:
+        return "UNEQUAL"
+
+
+UNEQUAL = Unequal()
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (Nothing, {}),
+        (One, {"x": 1}),
+        (Two, {"x": 1, "y": 0}),
+        (Preset, {"x": 1, "y": 3, "z": []}),
+        (Unset, {"x": 1}),
+    ],
+)
+def test_whatever_has_a_value_is_there(kind, expected, run):
+    # WHEN
+    made: Any = run(kind, *[1] * bool(expected))
+
+    # THEN
+    assert expected == contents_of(made)
+    assert len(expected) == made._size
+    assert [*expected] == [*committed.contents_at(made, committed.version)]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_values_are_not_compared_while_it_is_made(run, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr("txloop.cells.tobject.shareable", lambda value: value)
+
+    # THEN
+    for kind in (One, Two, Preset, Unset):
+        assert run(kind, UNEQUAL).x is UNEQUAL
 
 
 def test_it_is_made_as_a_dataclass_is():

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from txloop.stm.attempt import current
-from txloop.stm.container import NEWEST, Container, Update
-from txloop.stm.contents import contents_at
-from txloop.stm.store import Clear, committed
+from txloop.stm.attempt import running
+from txloop.stm.container import NEWEST, Clear, Container, Update
+from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
-from txloop.stm.versions import value_at
+from txloop.stm.versions import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from txloop.stm.container import Write
 
 __all__ = ["KeyedCells"]
 
@@ -23,18 +24,21 @@ class KeyedCells(Container):
     __slots__ = ()
 
     def __contains__(self, key: object) -> bool:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
-            return value_at(self._cells.get(key, MISSING), NEWEST) is not MISSING
+            cell = self._cells.get(key, MISSING)
+            if type(cell) is Entry:
+                cell = cell.value
+            return cell is not MISSING
         return attempt.has(self, key)
 
     def __len__(self) -> int:
-        attempt = current()
+        attempt = running.attempt
         return self._size if attempt is None else attempt.size(self)
 
     def clear(self) -> None:
         """Take out all that is there at the commit."""
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.install([(self, Key.ALL, Clear())])
         else:
@@ -42,24 +46,38 @@ class KeyedCells(Container):
 
     def _keys(self) -> list[Hashable]:
         """Return the keys as they are now; later changes do not disturb it."""
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
-            return list(contents_at(self, NEWEST))
+            return list(committed.contents_at(self, NEWEST))
         return attempt.keys(self)
+
+    def _adopt(self, cells: dict[Any, Any]) -> None:
+        """Begin to be, with what may be stored; it takes the dict over."""
+        attempt = running.attempt
+        if attempt is not None:
+            committed.adopt(self)
+            attempt.begin(self, cells)
+        else:
+            committed.adopt(self, None, cells)
+            if cells:
+                committed.begin(self)
 
     def _begin(self, cells: dict[Any, Any]) -> None:
         """Fill it, while it is new, with what may be stored; it takes the dict over."""
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
-            attempt.write_all(self, cells)
+            attempt.begin(self, cells)
         elif cells:
             self._cells = cells
             self._size = len(cells)
-            committed.begin(self, lambda: (self, Key.ALL, Update(cells.copy())))
+            committed.begin(self)
+
+    def _told(self) -> Write:
+        return self, Key.ALL, Update(self._cells.copy())
 
     def _update(self, cells: dict[Any, Any]) -> None:
         """Set many cells to what may be stored; the dict may be the program's."""
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
             attempt.write_all(self, cells)
         elif cells:

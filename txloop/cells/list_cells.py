@@ -23,13 +23,15 @@ from txloop.cells.list_chunks import (
     span_changed_since,
 )
 from txloop.cells.list_writes import ListWrites
-from txloop.stm.attempt import Attempt, current
+from txloop.stm.attempt import Attempt, running
 from txloop.stm.container import NEWEST, Container, refer
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key, Unsendable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
+
+    from txloop.stm.container import Write
 
 __all__ = ["ListCells"]
 
@@ -49,12 +51,10 @@ class ListCells(Container):
     _reads: int  # of single items outside transactions, since it was last shown
     _whole: bool  # whether reading anything is reading everything
 
-    def __new__(cls, *_: object, **__: object) -> Any:
-        """Make an empty one, as unpickling does, too."""
-        made = super().__new__(cls)
-        made._reads = 0
-        made._whole = False
-        return made
+    def _start(self, number: int, cells: Any) -> None:
+        Container._start(self, number, cells)  # `super` takes longer than the rest
+        self._reads = 0
+        self._whole = False
 
     def __reduce__(self) -> tuple[object, ...]:
         function, arguments = super().__reduce__()
@@ -64,7 +64,7 @@ class ListCells(Container):
         """Return one item, or MISSING; a negative index is not there."""
         if index < 0:
             return MISSING
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             self._reads += 1
             if self._is_often(self._reads, NEWEST):
@@ -109,7 +109,7 @@ class ListCells(Container):
         view = self._view
         if view is not None:
             return 0 <= index < len(view)
-        attempt = current()
+        attempt = running.attempt
         if attempt is None or index < 0:
             return 0 <= index < size_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._number)
@@ -133,7 +133,7 @@ class ListCells(Container):
         """Return everything; whoever gets it must not change it."""
         if self._view is not None:
             return self._view
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             return contents_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._number)
@@ -152,7 +152,7 @@ class ListCells(Container):
         return contents
 
     def _slice(self, wanted: slice) -> list[Any]:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             places = range(*wanted.indices(size_at(self, NEWEST)))
             if wanted.step is None and places:
@@ -208,7 +208,7 @@ class ListCells(Container):
         view = self._view
         if view is not None:
             return len(view)
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             return size_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._number)
@@ -217,7 +217,7 @@ class ListCells(Container):
         return self._base_size(attempt) + (len(own.added) if own is not None else 0)
 
     def _put(self, items: dict[int, object]) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None and items:
             own: ListWrites | None = attempt.writes.get(self._number)
             if attempt.traced:
@@ -233,7 +233,7 @@ class ListCells(Container):
             self._do(Put(items))
 
     def _do(self, operation: ListOperation) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.install([(self, Key.ALL, operation)])
             return
@@ -250,15 +250,18 @@ class ListCells(Container):
 
     def _begin(self, items: tuple[object, ...]) -> None:
         """Fill it, while it is new, with what may be stored."""
-        if current() is None:
-            self._cells = cells_of(items)
-            self._size = len(self._cells)
+        if running.attempt is None:
             if items:
-                committed.begin(self, lambda: (self, Key.ALL, Extend(items)))
+                self._cells = cells_of(items)
+                self._size = len(self._cells)
+                committed.begin(self)
         elif items:
             self._do(Extend(items))
 
     # What the store asks
+
+    def _told(self) -> Write:
+        return self, Key.ALL, Extend(tuple(contents_at(self, NEWEST)))
 
     def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
         return tuple(map(convert, value)) if type(value) is tuple else value

@@ -47,14 +47,19 @@ Contents = list[Any]
 
 def size_at(container: Container, version: int) -> int:
     """Return the number of items at `version`."""
-    size: Any = committed.read_at(container, Key.KEYS, version)
-    return 0 if size is MISSING else size
+    size: Any = container._cells.get(Key.KEYS, 0)
+    if type(size) is Entry:
+        size = value_at(size, version)
+        return 0 if size is MISSING else size
+    return size  # type: ignore[no-any-return] # the cell has nothing else
 
 
 def item_at(container: Container, index: int, version: int) -> Any:
     """Return the item at `index` (0 or more) at `version`, or MISSING."""
     number, place = divmod(index, CHUNK)
-    chunk: Any = committed.read_at(container, number, version)
+    chunk: Any = container._cells.get(number, MISSING)
+    if type(chunk) is Entry:
+        chunk = value_at(chunk, version)
     if chunk is MISSING or place >= len(chunk):
         return MISSING
     return chunk[place]
@@ -97,8 +102,9 @@ def changed_since(container: Container, index: int, snapshot: int) -> int:
         return 0
     number, place = divmod(index, CHUNK)
     entry: Entry = container._cells[number]  # it has changed, so it is one
-    while entry.older is not None and _item(entry, place) is _item(entry.older, place):
-        entry = entry.older
+    older = entry.older
+    while type(older) is Entry and _item(entry, place) is _item(older, place):
+        entry, older = older, older.older
     return entry.version
 
 
@@ -145,7 +151,10 @@ def _from_chunk(
 
 
 class ListOperation(Operation):
-    """A write to a list, which also knows what it does to a plain one."""
+    """A write to a list, which also knows what it does to a plain one.
+
+    Nobody changes one.
+    """
 
     __slots__ = ()
 
@@ -154,11 +163,14 @@ class ListOperation(Operation):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: making one would take twice as long
 class Put(ListOperation):
     """Replace items that are there; whoever makes one has read that they are."""
 
-    items: dict[int, object]  # by index, 0 or more; never changed
+    items: dict[int, object]  # by index, 0 or more
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Put, (self.items,)
 
     def apply(self, contents: Contents) -> None:
         for index, value in self.items.items():
@@ -178,11 +190,14 @@ class Put(ListOperation):
         return Put({index: convert(value) for index, value in self.items.items()})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Extend(ListOperation):
     """Add items at the end, wherever that is."""
 
     values: tuple[object, ...]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Extend, (self.values,)
 
     def apply(self, contents: Contents) -> None:
         contents.extend(self.values)
@@ -193,14 +208,17 @@ class Extend(ListOperation):
         values = self.values
         if place:
             values = _chunk(container, number) + values
-        yield from _chunked(values, number)
+        if len(values) <= CHUNK:
+            yield number, values  # as most are
+        else:
+            yield from _chunked(values, number)
         yield Key.KEYS, size + len(self.values)
 
     def mapped(self, convert: Callable[[object], object]) -> Extend:
         return Extend(tuple(map(convert, self.values)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Splice(ListOperation):
     """Replace the items from `start` to `stop` by others, as a slice assignment.
 
@@ -210,6 +228,9 @@ class Splice(ListOperation):
     start: int
     stop: int | None
     values: tuple[object, ...] = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Splice, (self.start, self.stop, self.values)
 
     @property
     def is_everything(self) -> bool:
@@ -242,7 +263,9 @@ class Splice(ListOperation):
 
 
 def _chunk(container: Container, number: int) -> tuple[Any, ...]:
-    chunk: Any = committed.read_at(container, number, NEWEST)
+    chunk: Any = container._cells.get(number, MISSING)
+    if type(chunk) is Entry:
+        chunk = chunk.value
     if chunk is MISSING:
         raise TxInternalError(
             f"chunk {number} of list {container._number} is not there"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from txloop.cells.bulk import are_constant
 from txloop.cells.kinds import (
     check_key,
     is_frozen_dataclass,
@@ -73,21 +74,26 @@ def shareable(value: object) -> object:
     Raises:
         TxValueError: if it is mutable; the message says what to store instead.
     """
-    if type(value) in SCALARS or isinstance(value, FAMILIES):
+    kind = type(value)
+    if kind in SCALARS:
+        return value
+    if kind is tuple and SCALARS.issuperset(map(type, cast("Any", value))):
+        return value
+    if isinstance(value, FAMILIES):
         return value
     return Conversion(container_for).convert(value)
 
 
 def shareable_all(values: Collection[Any]) -> Collection[Any]:
-    """Return `values` as `shareable` returns each; themselves if all are scalars."""
-    if SCALARS.issuperset(map(type, values)):
+    """Return `values` as `shareable` returns each; themselves if all are constant."""
+    if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return values
     return [shareable(value) for value in values]
 
 
 def check_keys(keys: Collection[Any]) -> None:
     """Check each as `check_key` does."""
-    if not SCALARS.issuperset(map(type, keys)):
+    if not (SCALARS.issuperset(map(type, keys)) or are_constant(keys)):
         for key in keys:
             check_key(key)
 
@@ -99,16 +105,17 @@ def shareable_values(contents: dict[Any, Any]) -> dict[Any, Any]:
         TxValueError: if a key is none.
     """
     check_keys(contents)
-    if SCALARS.issuperset(map(type, contents.values())):
+    values = contents.values()
+    if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return contents
     return {key: shareable(value) for key, value in contents.items()}
 
 
 def converted(values: Collection[Any], convert: Convert) -> Collection[Any]:
-    """Return what `convert` makes of each; `values` if all are scalars, which stay."""
-    if SCALARS.issuperset(map(type, values)):
+    """Return what `convert` makes of each; `values` if all are constant and stay."""
+    if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return values
-    return [convert(value) for value in values]
+    return [value if type(value) in SCALARS else convert(value) for value in values]
 
 
 class Conversion:
@@ -127,8 +134,8 @@ class Conversion:
         """
         self._find = find
         self._rebuild = rebuild
-        # By the plain object's id, with that object: as long as it lives, it is its.
-        self._made: dict[int, tuple[object, object]] = {}
+        self._made: dict[int, object] = {}  # by the plain object's id
+        self._kept: list[object] = []  # which is its as long as it lives
 
     def convert(self, value: Any) -> Any:
         """Return what a container may hold instead of `value`, or itself.
@@ -139,27 +146,29 @@ class Conversion:
         plain = type(value)
         if plain in SCALARS:
             return value
-        if id(value) in self._made:
-            return self._made[id(value)][1]
-        if plain in _containers:
-            pass  # the rest of the questions takes longer than the container
-        elif isinstance(value, FAMILIES):
-            return value
-        elif isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
-            made = self._rebuilt(value)
-            # Parts of it may have led back to it.
-            return self._made.setdefault(id(value), (value, made))[1]
-        found = self._find(plain)
+        known = self._made.get(id(value))
+        if known is not None:
+            return known
+        found = _containers.get(plain)  # the other questions take longer than this one
         if found is None:
-            if is_immutable(value):
+            if isinstance(value, FAMILIES):
                 return value
-            raise refusal(value)
+            if isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
+                self._kept.append(value)
+                made = self._rebuilt(value)
+                # Parts of it may have led back to it.
+                return self._made.setdefault(id(value), made)
+            found = self._find(plain)
+            if found is None:
+                if is_immutable(value):
+                    return value
+                raise refusal(value)
         kind, fill = found
-        made = kind.__new__(kind)
-        self._made[id(value)] = value, made
-        committed.adopt(made)
-        fill(made, value, self.convert)
-        return made
+        filled = self._made[id(value)] = kind.__new__(kind)
+        self._kept.append(value)
+        committed.adopt(filled)
+        fill(filled, value, self.convert)
+        return filled
 
     def _rebuilt(self, value: Any) -> object:
         """Return an immutable object with its parts converted."""

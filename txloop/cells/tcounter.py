@@ -8,13 +8,15 @@ import numbers
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from txloop.errors import TxForgottenError, TxValueError
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Operation
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
+
+    from txloop.stm.container import Write
 
 __all__ = ["TCounter"]
 
@@ -65,10 +67,10 @@ class TCounter(Container, Generic[N]):
     def __init__(self, value: Any = 0) -> None:
         committed.adopt(self)
         number = _number(value)
-        if current() is None:
+        if running.attempt is None:
             self._cells[Key.VALUE] = number
             self._size = 1
-            committed.begin(self, lambda: (self, Key.VALUE, number))
+            committed.begin(self)
         else:
             self._write(number)
 
@@ -79,7 +81,7 @@ class TCounter(Container, Generic[N]):
             TxValueError: if it is not a real number.
         """
         new: object = _Add(_number(amount))
-        attempt = current()
+        attempt = running.attempt
         own = None if attempt is None else attempt.writes.get(self._number)
         if own is not None:
             before = own.values[Key.VALUE]
@@ -96,7 +98,7 @@ class TCounter(Container, Generic[N]):
         Raises:
             TxForgottenError: if it was made in a transaction that was undone.
         """
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             value: Any = committed.read_at(self, Key.VALUE, NEWEST)
         else:
@@ -157,6 +159,9 @@ class TCounter(Container, Generic[N]):
     def __deepcopy__(self, _: object) -> TCounter[N]:
         return self.__copy__()
 
+    def _told(self) -> Write:
+        return self, Key.VALUE, self._cells[Key.VALUE]
+
     def _as_json(self) -> N:
         return self.value
 
@@ -164,7 +169,7 @@ class TCounter(Container, Generic[N]):
         return f"{type(self).__name__}({self.value!r})"
 
     def _write(self, new: object) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.install([(self, Key.VALUE, new)])
         else:

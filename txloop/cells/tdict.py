@@ -24,9 +24,8 @@ from txloop.cells.shareable import (
     shareable,
     shareable_values,
 )
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST
-from txloop.stm.contents import contents_at
 from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
@@ -36,6 +35,9 @@ __all__ = ["TDict"]
 
 K = TypeVar("K")
 V = TypeVar("V")
+D = TypeVar("D")
+
+_NOTHING: tuple[()] = ()
 
 _Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
 
@@ -83,12 +85,16 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def __init__(self, items: Mapping[K, V], /) -> None: ...
     @overload
     def __init__(self, items: Iterable[tuple[K, V]], /) -> None: ...
-    def __init__(self, items: Any = (), /, **values: Any) -> None:
-        committed.adopt(self)
-        self._begin(shareable_values(dict(items, **values)))  # as `dict` takes them
+    def __init__(self, items: Any = _NOTHING, /, **values: Any) -> None:
+        given = values
+        if items is not _NOTHING:
+            given = _as_dict(items)
+            given.update(values)
+        self._adopt(shareable_values(given) if given else given)
 
     def __getitem__(self, key: K) -> V:
-        attempt = current()
+        attempt = running.attempt
+        value: Any  # __setitem__ stored a V
         if attempt is None:
             value = self._cells.get(key, MISSING)
             if type(value) is Entry:
@@ -97,12 +103,36 @@ class TDict(KeyedCells, MutableMapping[K, V]):
             value = attempt.read(self, key)
         if value is MISSING:
             raise KeyError(key)
-        return cast("V", value)  # __setitem__ stored a V
+        return value  # type: ignore[no-any-return] # a cast takes as long as the rest
+
+    @overload
+    def get(self, key: K, default: None = None) -> V | None: ...
+    @overload
+    def get(self, key: K, default: V | D) -> V | D: ...
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the value of `key`, or `default` if it is not there."""
+        if type(self) is not TDict:
+            return super().get(key, default)  # by `__getitem__`, which may be another
+        attempt = running.attempt
+        if attempt is None:
+            value = self._cells.get(key, MISSING)
+            if type(value) is Entry:
+                value = value.value
+        else:
+            value = attempt.read(self, key)
+        return default if value is MISSING else value
 
     def __setitem__(self, key: K, value: V) -> None:
+        new: object = value
         if type(key) not in SCALARS:
             check_key(key)
-        self._write(key, shareable(value))
+        if type(new) not in SCALARS:
+            new = shareable(new)
+        attempt = running.attempt
+        if attempt is None:
+            committed.write(self, key, new)
+        else:
+            attempt.write(self, key, new)
 
     def __delitem__(self, key: K) -> None:
         if key not in self:
@@ -143,9 +173,9 @@ class TDict(KeyedCells, MutableMapping[K, V]):
 
         It reads everything: a transaction that calls it conflicts with every change.
         """
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
-            contents = contents_at(self, NEWEST)
+            contents = committed.contents_at(self, NEWEST)
         else:
             contents = attempt.contents(self)
         return cast("dict[K, V]", contents)  # __setitem__ stored them
@@ -164,20 +194,23 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def update(self, items: Iterable[tuple[K, V]], /, **values: V) -> None: ...
     @overload
     def update(self, /, **values: V) -> None: ...
-    def update(self, items: Any = (), /, **values: Any) -> None:
+    def update(self, items: Any = _NOTHING, /, **values: Any) -> None:
         """Set several keys, in one commit."""
-        is_plain = type(items) is dict and not values
-        self._update(shareable_values(items if is_plain else dict(items, **values)))
+        given = items
+        if type(items) is not dict or values:
+            given = _as_dict(items)
+            given.update(values)
+        self._update(shareable_values(given))
 
     def __or__(self, other: Mapping[K, V]) -> dict[K, V]:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self.copy() | dict(other)
+        return self.copy() | _as_dict(other)
 
     def __ror__(self, other: Mapping[K, V]) -> dict[K, V]:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return dict(other) | self.copy()
+        return _as_dict(other) | self.copy()
 
     def __ior__(self, other: Mapping[K, V]) -> TDict[K, V]:
         self.update(other)
@@ -201,17 +234,25 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         return made
 
     def _write(self, key: object, value: object) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.write(self, key, value)
         else:
             attempt.write(self, key, value)
 
 
+def _as_dict(items: Any) -> dict[Any, Any]:
+    """Return a new dict of what `dict` takes; a TDict is not asked key by key."""
+    return items.copy() if type(items) is TDict else dict(items)
+
+
 def _fill(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:
+    if not plain:
+        return
     check_keys(plain)
-    values = converted(plain.values(), convert)
-    made._begin(dict(zip(plain, values, strict=True)))
+    values = plain.values()
+    new = converted(values, convert)
+    made._begin(plain.copy() if new is values else dict(zip(plain, new, strict=True)))
 
 
 register(dict, TDict, _fill)

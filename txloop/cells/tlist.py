@@ -61,8 +61,8 @@ class TList(ListCells, MutableSequence[T]):
             whole: Whether reading an item, a slice or the length counts as reading all
                 of it: the fastest for a list that is mostly read as a whole.
         """
-        self._whole = whole
         committed.adopt(self)
+        self._whole = whole
         self._begin(tuple(shareable_all(tuple(items))))
 
     # Reading

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import operator
 import reprlib
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
-from txloop.cells.shareable import shareable, shareable_values
-from txloop.stm.attempt import current
+from txloop.cells.shareable import shareable
+from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
-from txloop.stm.contents import contents_at
+from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry, Row, row_of
@@ -59,7 +60,7 @@ class _Attribute:
         if shared is None:
             # As for a field without a default, which is what `dataclass` looks for.
             raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             value = shared._cells[self.place]
             if type(value) is Entry:
@@ -72,7 +73,7 @@ class _Attribute:
 
     def __set__(self, shared: TObject, value: object) -> None:
         new = shareable(value)
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
             attempt.write(shared, self.name, new)
         elif shared._changed == _BEING_MADE:
@@ -85,7 +86,7 @@ class _Attribute:
 
     def __delete__(self, shared: TObject) -> None:
         self.__get__(shared, type(shared))  # raises if there is none
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.write(shared, self.name, MISSING)
         else:
@@ -195,63 +196,80 @@ class TObject(Container):
         made._begin(contents)
         return made
 
-    def _start(self, number: int) -> None:
+    def _start(self, number: int, cells: Any) -> None:
+        row = self._row
         _set_number(self, number)
-        _set_cells(self, self._row(self._row.empty))
+        _set_cells(self, row(row.empty if cells is None else cells))
         _set_changed(self, 0)
         _set_resized(self, 0)
-        _set_size(self, 0)
+        _set_size(self, 0 if cells is None else len(cells))
         _set_shuffled(self, 0)
         _set_forgotten(self, False)
         _set_view(self, None)
 
     def _begin(self, contents: dict[Any, Any]) -> None:
         """Fill it, while it is new, with what may be stored."""
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
-            attempt.write_all(self, contents)
+            attempt.begin(self, contents)
         elif contents:
             row = self._row
             # By way of a tuple: a list made from a `map` is longer than it need be.
             _set_cells(self, row(tuple(map(contents.get, row.places, row.empty))))
             _set_size(self, len(contents))
-            committed.begin(self, lambda: (self, Key.ALL, Update(contents)))
+            committed.begin(self)
 
     def _end_making(self) -> None:
         """Make known what it was given while it was made."""
         if self._changed == _BEING_MADE:
             _set_changed(self, 0)
             if self._size:
-                committed.begin(self, self._told)
+                committed.begin(self)
         else:
             # It has been in a commit meanwhile, which has told nothing of the rest.
             committed.install([self._told()])
 
     def _told(self) -> Write:
-        return self, Key.ALL, Update(contents_at(self, NEWEST))
-
-
-class _Arguments:
-    """What a dataclass's constructor takes for the object that it fills."""
+        return self, Key.ALL, Update(committed.contents_at(self, NEWEST))
 
 
 def _fill_at_once(cls: type[TObject]) -> None:
     # No code of the program's sees the object before it has all that it is given.
     initialize: Callable[..., None] = cls.__init__
     preset = cls._preset
+    names = names_of(cls)
+    # What the dataclass's constructor takes for the object that it fills.
+    arguments: Any = type("Arguments", (), {"__slots__": tuple(names)})
+    all_given = all(field.init for field in _fields_of(cls))
+    # With one name, an `attrgetter` returns no tuple.
+    get = operator.attrgetter(*names) if all_given and len(names) > 1 else None
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
         # That it has a weak reference is told faster than that a slot is empty.
         if weakref.getweakrefcount(self) and hasattr(self, "_number"):
             initialize(self, *args, **kwargs)
             return
-        given = _Arguments()
+        given = arguments()
         initialize(given, *args, **kwargs)
-        contents = given.__dict__
-        if preset:
-            contents = {**preset, **contents}
+        if get is not None:
+            values = get(given)
+        else:
+            without = preset.get
+            values = tuple(
+                [getattr(given, name, without(name, MISSING)) for name in names]
+            )
+        if not SCALARS.issuperset(map(type, values)):
+            values = tuple(map(shareable, values))
+        if all_given and running.attempt is None:
+            committed.adopt(self, None, values)
+            if values:
+                committed.begin(self)
+            return
         committed.adopt(self)
-        self._begin(shareable_values(contents))
+        contents = dict(zip(names, values, strict=True))
+        if not all_given:
+            contents = {k: new for k, new in contents.items() if new is not MISSING}
+        self._begin(contents)
 
     _take_place(cls, __init__)
 
@@ -265,7 +283,7 @@ def _adopt_first(cls: type[TObject]) -> None:
             initialize(self, *args, **kwargs)
             return
         committed.adopt(self)
-        outside = current() is None
+        outside = running.attempt is None
         if outside:
             _set_changed(self, _BEING_MADE)
         try:

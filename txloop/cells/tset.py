@@ -17,7 +17,7 @@ from txloop.cells.shareable import (
     shareable,
     shareable_all,
 )
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
@@ -47,8 +47,7 @@ class TSet(KeyedCells, MutableSet[T]):
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
 
     def __init__(self, elements: Iterable[T] = (), /) -> None:
-        committed.adopt(self)
-        self._begin(_shareable_elements(elements))
+        self._adopt(_shareable_elements(elements))
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; later changes do not disturb it."""
@@ -85,7 +84,7 @@ class TSet(KeyedCells, MutableSet[T]):
     def difference_update(self, *others: Iterable[T]) -> None:
         """Take the elements of `others` out, in one commit."""
         gone = [(self, element, MISSING) for other in others for element in other]
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
             for _, element, _ in gone:
                 attempt.write(self, element, MISSING)
@@ -231,7 +230,7 @@ class TSet(KeyedCells, MutableSet[T]):
         return made
 
     def _write(self, element: object, value: object) -> None:
-        attempt = current()
+        attempt = running.attempt
         if attempt is not None:
             attempt.write(self, element, value)
         else:
@@ -241,8 +240,10 @@ class TSet(KeyedCells, MutableSet[T]):
 def _shareable_elements(elements: Iterable[object]) -> dict[Any, Any]:
     if type(elements) is not set:
         elements = list(elements)
-    cells = dict.fromkeys(shareable_all(elements), True)
-    check_keys(cells)
+    shared = shareable_all(elements)
+    cells = dict.fromkeys(shared, True)
+    if shared is not elements:
+        check_keys(cells)  # what stays as it is may be a key, too
     return cells
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from txloop.cells.shareable import shareable
 from txloop.errors import TxForgottenError
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.container import Container
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry
+
+if TYPE_CHECKING:
+    from txloop.stm.container import Write
 
 __all__ = ["TVar"]
 
@@ -36,11 +39,11 @@ class TVar(Container, Generic[T]):
     def __init__(self, value: T) -> None:
         committed.adopt(self)
         new = shareable(value)
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             self._cells[Key.VALUE] = new
             self._size = 1
-            committed.begin(self, lambda: (self, Key.VALUE, new))
+            committed.begin(self)
         else:
             attempt.write(self, Key.VALUE, new)
 
@@ -50,7 +53,8 @@ class TVar(Container, Generic[T]):
         Raises:
             TxForgottenError: if it was made in a transaction that was undone.
         """
-        attempt = current()
+        attempt = running.attempt
+        value: Any  # set() stored a T
         if attempt is None:
             value = self._cells.get(Key.VALUE, MISSING)
             if type(value) is Entry:
@@ -62,7 +66,7 @@ class TVar(Container, Generic[T]):
                 f"this {type(self).__name__} was made in a transaction that was "
                 "undone, its value too"
             )
-        return cast("T", value)  # set() stored a T
+        return value  # type: ignore[no-any-return] # a cast takes as long as the rest
 
     def set(self, value: T) -> None:
         """Replace the value.
@@ -71,7 +75,7 @@ class TVar(Container, Generic[T]):
             TxValueError: if it is a mutable plain object.
         """
         new = shareable(value)
-        attempt = current()
+        attempt = running.attempt
         if attempt is None:
             committed.write(self, Key.VALUE, new)
         else:
@@ -85,6 +89,9 @@ class TVar(Container, Generic[T]):
     @value.setter
     def value(self, value: T) -> None:
         self.set(value)
+
+    def _told(self) -> Write:
+        return self, Key.VALUE, self._cells[Key.VALUE]
 
     def _as_json(self) -> T:
         return self.get()

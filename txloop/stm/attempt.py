@@ -16,6 +16,7 @@ from txloop.errors import (
     TxError,
     TxForgottenError,
 )
+from txloop.stm.closed import Closed, ClosedSpans
 from txloop.stm.container import Container, forgotten_message
 from txloop.stm.store import committed
 from txloop.stm.types import (
@@ -29,13 +30,14 @@ from txloop.stm.types import (
     Unsendable,
 )
 from txloop.stm.variables import Variables
+from txloop.stm.versions import Entry, value_at
 from txloop.stm.write_set import KeyedWrites
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Collection, Hashable, Mapping
 
-__all__ = ["Attempt", "current", "make_current"]
+__all__ = ["Attempt", "current", "make_current", "running"]
 
 
 class Attempt:
@@ -135,22 +137,29 @@ class Attempt:
     def read(self, container: Container, key: Hashable) -> object:
         """Return the value of a cell, or MISSING, and remember having read it."""
         number = container._number
-        own = self.writes.get(number)
-        if own is not None and (own.cleared or key in own.values):
-            return own.values.get(key, MISSING)
-        value = committed.read_at(container, key, self.snapshot)
+        if number in self.writes:
+            own = self.writes[number]
+            if own.cleared or key in own.values:
+                return own.values.get(key, MISSING)
+        # Not by `Store.read_at`: nothing is called more often than this.
+        value = container._cells.get(key, MISSING)
+        if type(value) is Entry:
+            value = value_at(value, self.snapshot)
         self.values.add((number, key))  # after it: see `condemn`
-        if value.__class__ is Unsendable or container._forgotten:
+        if type(value) is Unsendable or container._forgotten:
             self.refuse(container, value)
         return value
 
     def has(self, container: Container, key: Hashable) -> bool:
         """Tell whether a key is there, remembering no more than that."""
         number = container._number
-        own = self.writes.get(number)
-        if own is not None and (own.cleared or key in own.values):
-            return own.values.get(key, MISSING) is not MISSING
-        value = committed.read_at(container, key, self.snapshot)
+        if number in self.writes:
+            own = self.writes[number]
+            if own.cleared or key in own.values:
+                return own.values.get(key, MISSING) is not MISSING
+        value = container._cells.get(key, MISSING)
+        if type(value) is Entry:
+            value = value_at(value, self.snapshot)
         self.presences.add((number, key))
         if container._forgotten:
             self.refuse(container, None)
@@ -178,11 +187,21 @@ class Attempt:
         if not values:
             return
         own = self._own(container)
-        if own.deleted or self.traced:
+        if self.traced:
             for key, value in values.items():
                 self.write(container, key, value)
+            return
+        for key in own.deleted:
+            if key in values and own.values.get(key) is MISSING:
+                del own.values[key]  # as in `write`
+        own.values.update(values)
+
+    def begin(self, container: Container, values: dict[Any, object]) -> None:
+        """Set the cells of a container that was made just now; takes the dict over."""
+        if values and not self.traced:
+            self._own(container).values = values
         else:
-            own.values.update(values)
+            self.write_all(container, values)
 
     def clear(self, container: Container) -> None:
         """Delete whatever is there at the commit; nothing is read."""
@@ -268,8 +287,8 @@ class Attempt:
         What it reads from then on may be gone. It cannot tell: each read is noted when
         it is done, and that fails.
         """
-        self.values = self.presences = _Closed()
-        self.spans = _ClosedSpans()
+        self.values = self.presences = Closed()
+        self.spans = ClosedSpans()
 
     def values_read(self) -> frozenset[Cell]:
         """Return the cells of which it has learnt the value."""
@@ -367,33 +386,20 @@ class Attempt:
         )
 
 
-class _Closed(set["Cell"]):
-    """The cells read by an attempt that must not read any more."""
-
-    def add(self, cell: Cell) -> Never:
-        raise BecomeInevitable("this attempt was cancelled")
-
-
-class _ClosedSpans(dict[int, tuple[int, int]]):
-    """The same of spans."""
-
-    def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
-        raise BecomeInevitable("this attempt was cancelled")
-
-
 class _Running(threading.local):
     # Not a ContextVar: contexts are inherited by tasks that outlive the attempt.
     attempt: Attempt | None = None
 
 
-_running = _Running()
+running = _Running()
+"""Has what this thread runs as its `attempt`; for containers, which save a call so."""
 
 
 def current() -> Attempt | None:
     """Return the attempt that this thread runs, or None outside a transaction."""
-    return _running.attempt
+    return running.attempt
 
 
 def make_current(attempt: Attempt | None) -> None:
     """Let this thread run `attempt` from now on, or none, whatever it ran before."""
-    _running.attempt = attempt
+    running.attempt = attempt

@@ -16,6 +16,7 @@ from txloop.stm.versions import PLACE_BITS, Entry, value_at
 
 __all__ = [
     "NEWEST",
+    "Clear",
     "Container",
     "Operation",
     "Update",
@@ -58,13 +59,13 @@ class Container:
     _view: list[Any] | None  # the contents as this thread reads them just now
     _find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
 
-    def _start(self, number: int) -> None:
-        """Make one without contents, of that number."""
+    def _start(self, number: int, cells: Any) -> None:
+        """Make one of that number, with those cells; None for no contents."""
         self._number = number
-        self._cells = {}
+        self._cells = {} if cells is None else cells
         self._changed = 0
         self._resized = 0
-        self._size = 0
+        self._size = 0 if cells is None else len(cells)
         self._shuffled = 0
         self._forgotten = False
         self._view = None
@@ -102,6 +103,10 @@ class Container:
     def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
         """Return the value of a cell with what the program stored in it converted."""
         return convert(value)
+
+    def _told(self) -> Write:
+        """Return the write that made what is in it; asked while it is new."""
+        raise NotImplementedError
 
     def _as_json(self) -> object:
         """Return the contents as JSON has them, one level deep."""
@@ -159,6 +164,24 @@ class Update(Operation):
     def mapped(self, convert: Callable[[object], object]) -> Update:
         """Return the same with each value converted."""
         return Update({key: convert(value) for key, value in self.items.items()})
+
+
+class Clear(Operation):
+    """Delete all keys that are there."""
+
+    __slots__ = ()
+
+    def cells(self, container: Container) -> list[tuple[Hashable, object]]:
+        """Return the keys that are there, each to be deleted."""
+        return [
+            (key, MISSING)
+            for key, cell in container._cells.copy().items()
+            if value_at(cell, NEWEST) is not MISSING
+        ]
+
+    def mapped(self, convert: Callable[[object], object]) -> Clear:
+        """Return itself: it stores nothing."""
+        return self
 
 
 def same_stamp(one: object, other: object) -> bool:

@@ -11,37 +11,46 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from txloop.stm.container import Clear, Update
 from txloop.stm.types import MISSING
 from txloop.stm.versions import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Collection, Hashable, Mapping
 
-    from txloop.stm.container import Container
+    from txloop.stm.container import Container, Operation
 
-__all__ = ["contents_at", "put", "settle", "update"]
+__all__ = ["put", "put_all", "settle", "values_of"]
 
 _ENTRIES = frozenset({Entry})
 
 
-def contents_at(container: Container, version: int) -> dict[Hashable, Any]:
-    """Return the keys and values at `version`, in insertion order."""
-    cells: dict[Hashable, Any] = container._cells.copy()
+def values_of(
+    container: Container, cells: dict[Hashable, Any], version: int
+) -> dict[Hashable, Any]:
+    """Return the keys and values at `version`, in insertion order.
+
+    Args:
+        container: The container.
+        cells: A copy of what is in it, which may be returned.
+        version: One that is open, or the newest.
+    """
     if _ENTRIES.isdisjoint(map(type, cells.values())):
         return cells
     shuffled = container._shuffled  # after the copy: the owner sets it before
     found = []
     for key, cell in cells.items():
-        if type(cell) is not Entry:
-            found.append((0, key, cell))
-            continue
-        entry: Entry | None = cell
-        while entry is not None and entry.version > version:
-            entry = entry.older
-        if entry is not None and entry.value is not MISSING:
-            shown = key if entry.key is MISSING else entry.key
-            place = entry.place if entry.place >= shuffled else 0
-            found.append((place, shown, entry.value))
+        shown, value, place = key, cell, 0
+        while type(value) is Entry and value.version > version:
+            value = value.older
+        if type(value) is Entry:
+            if value.key is not MISSING:
+                shown = value.key
+            if value.place >= shuffled:
+                place = value.place
+            value = value.value
+        if value is not MISSING:
+            found.append((place, shown, value))
     if shuffled:
         # A key that was deleted and came back stands at its newest or oldest place.
         found.sort(key=operator.itemgetter(0))
@@ -71,6 +80,18 @@ def put(
     """
     cells = container._cells
     cell = cells.get(key, MISSING)
+    if (
+        not kept
+        and MISSING is not value
+        and cell is not MISSING
+        and type(cell) is not Entry
+    ):
+        # As most writes are: the rest below would come to the same.
+        container._changed = version
+        if container._view is not None:
+            container._view = None
+        cells[key] = value
+        return False
     entry = cell if type(cell) is Entry else None
     is_there = (cell if entry is None else entry.value) is not MISSING
     if value is MISSING and not is_there:
@@ -93,20 +114,44 @@ def put(
             container._size -= 1
         shown, place = (MISSING, 0) if entry is None else (entry.key, entry.place)
     if kept:
-        if entry is None and cell is not MISSING:
-            entry = Entry(0, MISSING, cell, 0, None)
-        cells[key] = Entry(version, shown, value, place, entry)
+        cells[key] = Entry(version, shown, value, place, cell)
         return True
     if value is MISSING:
         _delete(container, key)
     elif entry is not None or (container._shuffled and not is_there):
-        cells[key] = Entry(version, shown, value, place, None)
+        cells[key] = Entry(version, shown, value, place, MISSING)
     else:
         cells[key] = value
     return False
 
 
-def update(
+def put_all(
+    container: Container, operation: Operation, version: int, place: int, kept: bool
+) -> Collection[Hashable] | None:
+    """Write many cells in one step, where an operation can be done so.
+
+    Args:
+        container: Their container.
+        operation: What to do.
+        version: The commit that writes them.
+        place: That of the first.
+        kept: Whether a snapshot is open.
+
+    Returns:
+        The keys that `settle` has to look after; None where nothing was done.
+    """
+    if type(operation) is Update:
+        items = operation.items
+        if kept:
+            return _update_kept(container, items, version, place)
+        return () if _update(container, items, version) else None
+    if type(operation) is Clear and not kept:
+        _clear(container, version)
+        return ()
+    return None
+
+
+def _update(
     container: Container, items: Mapping[Hashable, object], version: int
 ) -> bool:
     """Write many cells at once, where no snapshot is open; return whether it could."""
@@ -123,6 +168,48 @@ def update(
     return True
 
 
+def _clear(container: Container, version: int) -> None:
+    """Delete all keys at once, where no snapshot is open."""
+    if container._size:
+        container._changed = container._resized = version
+        container._view = None
+        container._size = container._shuffled = 0
+        container._cells.clear()
+
+
+def _update_kept(
+    container: Container, items: Mapping[Hashable, object], version: int, place: int
+) -> list[Hashable]:
+    """Write many cells while a snapshot is open, as `put` does each.
+
+    Args:
+        container: Their container.
+        items: Their keys and values.
+        version: The commit that writes them.
+        place: That of the first.
+
+    Returns:
+        The keys that `settle` has to look after.
+    """
+    cells = container._cells
+    container._changed = version
+    container._view = None
+    inserted = 0
+    for key, value in items.items():
+        cell = cells.get(key, MISSING)
+        if type(cell) is Entry:
+            put(container, key, value, version, place, True)
+        elif cell is not MISSING:
+            cells[key] = Entry(version, MISSING, value, 0, cell)
+        else:
+            container._resized = version  # before the size: see `Store.size_at`
+            cells[key] = Entry(version, MISSING, value, place, MISSING)
+            inserted += 1
+        place += 1
+    container._size += inserted
+    return list(items)
+
+
 def settle(container: Container, key: Hashable, oldest: int) -> None:
     """Let go of the values of a cell that no snapshot from `oldest` on can read."""
     cells = container._cells
@@ -134,14 +221,14 @@ def settle(container: Container, key: Hashable, oldest: int) -> None:
         if entry.value is MISSING:
             _delete(container, key)
         elif shuffled and entry.place >= shuffled:
-            entry.older = None
+            entry.older = MISSING
         else:
             cells[key] = entry.value
         return
-    while entry is not None and entry.version > oldest:
+    while type(entry) is Entry and entry.version > oldest:
         entry = entry.older
-    if entry is not None:
-        entry.older = None
+    if type(entry) is Entry:
+        entry.older = MISSING
 
 
 def _delete(container: Container, key: Hashable) -> None:

@@ -26,31 +26,17 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.errors import TxThreadError
-from txloop.stm.container import NEWEST, Container, Operation, Update, Write
-from txloop.stm.contents import contents_at, put, settle, update
+from txloop.stm.container import Container, Operation, Update, Write
+from txloop.stm.contents import put, put_all, settle, values_of
 from txloop.stm.counting import counting_from
 from txloop.stm.ownership import NO_THREAD, recheck
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import PLACE_BITS, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
-__all__ = ["Clear", "Follower", "Store", "committed"]
-
-
-class Clear(Operation):
-    """Delete all keys that are there."""
-
-    __slots__ = ()
-
-    def cells(self, container: Container) -> list[tuple[Hashable, object]]:
-        """Return the keys that are there, each to be deleted."""
-        return [(key, MISSING) for key in contents_at(container, NEWEST)]
-
-    def mapped(self, convert: Callable[[object], object]) -> Clear:
-        """Return itself: it stores nothing."""
-        return self
+__all__ = ["Follower", "Store", "committed"]
 
 
 class Follower(Protocol):
@@ -117,17 +103,26 @@ class Store:
         self._snapshots: dict[int, int] = {}
         self._oldest = 0  # of these; there may be many
         self._superseded: deque[tuple[int, Container, Hashable]] = deque()
+        self._settled = 0  # no cell holds an entry that is as old as this, or older
 
     # Containers
 
-    def adopt(self, container: Container, number: int | None = None) -> None:
-        """Give an empty `container` its cells and a number."""
+    def adopt(
+        self, container: Container, number: int | None = None, cells: Any = None
+    ) -> None:
+        """Give a new `container` its cells and a number.
+
+        Args:
+            container: It has neither yet.
+            number: The one that it has elsewhere; None for one of our own.
+            cells: What it holds already, if anything; `begin` makes that known.
+        """
         own = next(self._numbers) if number is None else number
-        container._start(own)
+        container._start(own, cells)
         reference = _NumberedReference(container, self._dropped)
         reference.number = own
         self._references[own] = reference
-        if self.kept is not None and number is not None:
+        if number is not None and self.kept is not None:
             self.kept[number] = container
 
     def new_number(self) -> int:
@@ -192,14 +187,20 @@ class Store:
 
     def contents_at(self, container: Container, version: int) -> dict[Hashable, Any]:
         """Return the keys and values at `version`, in insertion order."""
-        return contents_at(container, version)
+        # Another thread may write meanwhile: it sets `_changed` before the cells, and
+        # `_settled` after them. So the one is read after the copy, the other before.
+        settled = self._settled
+        cells: dict[Hashable, Any] = container._cells.copy()
+        if container._changed <= settled and not container._shuffled:
+            return cells
+        return values_of(container, cells, version)
 
     def size_at(self, container: Container, version: int) -> int:
         """Return the number of keys at `version`."""
         size = container._size  # before the next line: the owner sets it after that
         if container._resized <= version:
             return size
-        return len(contents_at(container, version))
+        return len(self.contents_at(container, version))
 
     def changed_since(
         self, number: int, key: Hashable, presence: bool, snapshot: int
@@ -280,18 +281,25 @@ class Store:
         if version is None:
             version = self.version + 1
         place = version << PLACE_BITS
+        kept = bool(self._snapshots)
+        superseded = self._superseded
         for container, key, value in writes:
             if not isinstance(value, Operation):
-                self._put(container, key, value, version, place)
+                if put(container, key, value, version, place, kept):
+                    superseded.append((version, container, key))
                 place += 1
-            elif (
-                type(value) is not Update
-                or self._snapshots
-                or not update(container, value.items, version)
-            ):
-                for cell, new in value.cells(container):
-                    self._put(container, cell, new, version, place)
-                    place += 1
+                continue
+            keys = put_all(container, value, version, place, kept)
+            if keys is not None:
+                superseded.extend((version, container, cell) for cell in keys)
+                place += len(keys)
+                continue
+            for cell, new in value.cells(container):
+                if put(container, cell, new, version, place, kept):
+                    superseded.append((version, container, cell))
+                place += 1
+        if not (kept or superseded):
+            self._settled = version
         self.version = version
         return version
 
@@ -307,10 +315,14 @@ class Store:
         if self.owner is not None:
             self._check_owner()
         version = self.version + 1
-        self._put(container, key, value, version, version << PLACE_BITS)
+        kept = bool(self._snapshots)
+        if put(container, key, value, version, version << PLACE_BITS, kept):
+            self._superseded.append((version, container, key))
+        if not (kept or self._superseded):
+            self._settled = version
         self.version = version
 
-    def begin(self, container: Container, tell: Callable[[], Write]) -> None:
+    def begin(self, container: Container) -> None:
         """Make the contents of a new container known, which it holds already.
 
         They have no version. Whoever finds the container finds them in it, at whatever
@@ -318,7 +330,6 @@ class Store:
 
         Args:
             container: It must be a new one, made outside of any attempt.
-            tell: Returns the write that followers are told.
 
         Raises:
             TxThreadError: if another thread owns the store.
@@ -328,12 +339,14 @@ class Store:
         if self.followers:
             self.version += 1
             container._changed = self.version
-            writes = [tell()]
+            writes = [container._told()]
             for follower in self.followers:
                 follower.installed(self.version, writes, direct=True)
 
     def _check_owner(self) -> None:
-        if self.owner and self.owner != threading.get_ident():
+        if self.owner is None or self.owner == threading.get_ident():
+            return
+        if self.owner:
             recheck(self)  # not in a replica: the claims are of the loop's process
         if self.owner is not None and self.owner != threading.get_ident():
             raise TxThreadError(_FOREIGN if self.owner else _IN_A_WORKER)
@@ -349,17 +362,6 @@ class Store:
             container._size = container._shuffled = 0
             self.replay([(container, Key.ALL, Update(items))], version)
         self.version = version
-
-    def _put(
-        self,
-        container: Container,
-        key: Hashable,
-        value: object,
-        version: int,
-        place: int,
-    ) -> None:
-        if put(container, key, value, version, place, bool(self._snapshots)):
-            self._superseded.append((version, container, key))
 
     # Old versions
 
@@ -393,6 +395,7 @@ class Store:
         while superseded and superseded[0][0] <= oldest:
             _, container, key = superseded.popleft()
             settle(container, key, oldest)
+        self._settled = oldest
 
 
 committed = Store()

@@ -2,10 +2,10 @@
 
 Most cells hold their value and nothing else, so that a container of a million is one
 dict. A cell that changes while a snapshot is open holds an `Entry` instead: the newest
-of a chain, in which the value from before has version 0, as every snapshot that is open
-may read it. When no snapshot needs the chain any more, `settle` puts the value back::
+of a chain, at whose end is the value from before, which every snapshot that is open may
+read. When no snapshot needs the chain any more, `settle` puts the value back::
 
-    value --put while a snapshot is open--> Entry -> ... -> Entry of version 0
+    value --put while a snapshot is open--> Entry -> ... -> Entry -> value
       ^                                       |
       `---------------- settle ---------------'
 
@@ -38,16 +38,16 @@ PLACE_BITS = 32
 
 
 class Entry:
-    """One committed value of one cell, and the one before it.
+    """One committed value of one cell, and what was in the cell before it.
 
     Attributes:
-        version: The commit that wrote it; 0 for any before all open snapshots.
+        version: The commit that wrote it.
         key: The key as it was inserted, if that is not the one in the dict: what came
             back may be equal to what was deleted and yet look otherwise, as ``1`` and
             ``True`` do. MISSING if it is.
         value: What was written; MISSING if it was deleted.
         place: When the key was inserted; 0 where only the dict's order tells.
-        older: The value before this one, as long as a snapshot may read it.
+        older: What was there before, as long as a snapshot may read it; else MISSING.
     """
 
     __slots__ = ("key", "older", "place", "value", "version")
@@ -58,13 +58,16 @@ class Entry:
         key: Hashable,
         value: object,
         place: int,
-        older: Entry | None,
+        older: object,
     ) -> None:
         self.version = version
         self.key = key
         self.value = value
         self.place = place
         self.older = older
+
+
+_set_item = list.__setitem__  # `super` takes longer than all the rest
 
 
 class Row(list[Any]):
@@ -84,10 +87,10 @@ class Row(list[Any]):
         return default if place is None else self[place]
 
     def __setitem__(self, key: Any, cell: object) -> None:
-        super().__setitem__(self.places[key], cell)
+        _set_item(self, self.places[key], cell)
 
     def __delitem__(self, key: Any) -> None:
-        super().__setitem__(self.places[key], MISSING)
+        _set_item(self, self.places[key], MISSING)
 
     def copy(self) -> dict[Hashable, Any]:  # type: ignore[override] # as a dict
         """Return the cells that are there, by key."""
@@ -96,7 +99,7 @@ class Row(list[Any]):
 
     def clear(self) -> None:
         """Empty all cells."""
-        super().__setitem__(slice(None), self.empty)
+        _set_item(self, slice(None), self.empty)
 
 
 def row_of(keys: Iterable[Hashable]) -> type[Row]:
@@ -108,9 +111,8 @@ def row_of(keys: Iterable[Hashable]) -> type[Row]:
 
 def value_at(cell: Any, version: int) -> object:
     """Return the value that what is in a cell has at `version`, or MISSING."""
-    if type(cell) is not Entry:
-        return cell
-    entry: Entry | None = cell
-    while entry is not None and entry.version > version:
-        entry = entry.older
-    return MISSING if entry is None else entry.value
+    while type(cell) is Entry:
+        if cell.version <= version:
+            return cell.value
+        cell = cell.older
+    return cell

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from txloop.stm.container import Update
-from txloop.stm.store import Clear
+from txloop.stm.container import Clear, Update
 from txloop.stm.types import MISSING, Key
 
 if TYPE_CHECKING:
@@ -57,8 +56,12 @@ class KeyedWrites:
         """Yield the writes as `Store.install` takes them."""
         if self.cleared:
             yield self.container, Key.ALL, Clear()
-        if len(self.values) > _MANY and not self.deleted:
-            yield self.container, Key.ALL, Update(self.values.copy())
+        if len(self.values) > _MANY:
+            for key in self.deleted:
+                yield self.container, key, MISSING
+            left = self.present() if self.deleted else self.values.copy()
+            if left:
+                yield self.container, Key.ALL, Update(left)
             return
         for key, value in self.values.items():
             if key in self.deleted and value is not MISSING:
