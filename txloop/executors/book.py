@@ -74,7 +74,7 @@ class Book:
         """Return the seconds of work that a worker has to do, as far as estimated."""
         return self._seconds.get(worker, 0.0)
 
-    def load(self, worker: Worker) -> float:
+    def busy_seconds(self, worker: Worker) -> float:
         """Return the same as far as measured.
 
         A call that turned out long counts for as long as it has been running.

@@ -126,6 +126,7 @@ class Pool(Generic[W]):
             if refusal is not None:
                 refused.append((work.number, refusal))
         self._flush()
+        self._look_after_those_ahead()
         if math.isinf(self._look_due) and any(one.needs_look for one in self._workers):
             self._look_within(self.limits.look_seconds)
         for number, refusal in refused:  # last: it may run and commit here and now
@@ -187,24 +188,29 @@ class Pool(Generic[W]):
         room = self.limits.read_ahead_seconds - estimated(work)
         if work.estimate_seconds is None or least > room:
             return None
-        load, place = min((self._book.load(one), n) for n, one in enumerate(busy))
+        load, place = min(
+            (self._book.busy_seconds(one), n) for n, one in enumerate(busy)
+        )
         if load > room or work.number in busy[place].assigned:
             return None
         return busy[place]
 
     def _assign(self, worker: W, work: Work) -> Refusal | None:
         refusal = self._book.offer(worker, work)
-        if refusal is None:
-            if len(worker.assigned) > 1:
-                self._look_after_those_ahead()
-            if work.call.timeout_seconds is not None:
-                self._look_within(work.call.timeout_seconds)
+        if refusal is None and work.call.timeout_seconds is not None:
+            self._look_within(work.call.timeout_seconds)
         return refusal
 
     # What waits behind a long call
 
     def _look_after_those_ahead(self) -> None:
-        if not self._ahead and self._reactor is not None:
+        """Have what waits behind others moved in time, if a worker is free for it."""
+        if (
+            not self._ahead
+            and self._reactor is not None
+            and any(one.open and not one.assigned for one in self._workers)
+            and any(len(one.assigned) > 1 for one in self._workers)
+        ):
             self._ahead = True
             self._reactor.call_later(self.limits.overdue_seconds, self._move_overdue)
 
@@ -223,8 +229,6 @@ class Pool(Generic[W]):
                         coming.add(work.number)
                         if worker.may_repeat or self._take_back(worker, work.number):
                             self._queue.append(work)
-        if any(len(one.assigned) > 1 for one in self._workers):
-            self._look_after_those_ahead()
         self.feed()
 
     def _take_back(self, worker: W, number: int) -> bool:

@@ -127,10 +127,10 @@ class ThreadsExecutor(Pool[WorkerThread]):
 
     def feed(self) -> None:
         self._exchange.version = committed.version
-        if not self._queue:
-            return  # nothing else ever waits for it
-        # In the middle of many answers, only who would have nothing to do otherwise.
-        if not self._posted or any(one.starves for one in self._workers):
+        if not self._queue:  # nothing else ever waits to be sent
+            self._look_after_those_ahead()
+        # In the middle of many answers, only for who would have nothing to do.
+        elif not self._posted or any(one.starves for one in self._workers):
             super().feed()
 
     def take_back(self) -> int | None:
