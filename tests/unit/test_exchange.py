@@ -229,3 +229,17 @@ def test_no_plea_is_heard_after_the_end(bench):
     # THEN
     assert [False] == answers
     assert not bench.worker._plead(attempt, "late")
+
+
+def test_no_answer_is_given_after_the_end(bench):
+    """It would be left behind: nobody collects it."""
+    # GIVEN
+    bench.worker._now = Run(bench.offer(1, int), 0.0)
+
+    # WHEN
+    bench.worker.close()
+    bench.worker._give(1, Outcome(committed.version))
+
+    # THEN
+    assert [] == bench.exchange.collect()
+    assert bench.worker.running() is None
