@@ -323,9 +323,13 @@ class Dispatcher(ShortWay):
                 if it waits for a change, or has or will, and this is called then.
         """
         transaction = self.machine.open.get(number)
-        if transaction is not None:
-            self.handle(Left(transaction, if_it_waits))
-            self.drain()
+        if transaction is None:
+            return
+        self.handle(Left(transaction, if_it_waits))
+        if not self.is_over():
+            # Not now: code of the program may be at work, and has written half.
+            context = contextvars.Context()
+            self.reactor.call_soon(weakly(self.drain), context=context)
 
     # Doing what the machine says
 
