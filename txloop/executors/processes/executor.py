@@ -69,6 +69,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         self._workers = self._crew.workers
         self._most_for_medium = max(1, available_cores() - 1)
         self._log: DeltaLog | None = None
+        self._unsent = False  # whether a worker may have calls that were not sent
         self._faults = faults_on_purpose("processes")
         self._pace = Pace()
 
@@ -118,11 +119,18 @@ class ProcessesExecutor(Pool[WorkerConnection]):
 
     def _assign(self, worker: WorkerConnection, work: Work) -> Refusal | None:
         refusal = super()._assign(worker, work)
-        if refusal is None and self._faults is not None:
-            worker.worn = self._faults.wears_out()
+        if refusal is None:
+            self._unsent = True
+            if self._faults is not None:
+                worker.worn = self._faults.wears_out()
         return refusal
 
     def _flush(self) -> None:
+        if self._unsent:
+            self._send()
+
+    def _send(self) -> None:
+        """Send calls, and to idle replicas what they miss, if that is much."""
         if self._log is None:  # closed meanwhile
             return
         dropped = self._log.take_dropped()
@@ -130,11 +138,12 @@ class ProcessesExecutor(Pool[WorkerConnection]):
             worker.dropped.extend(dropped)
             worker.flush()
         self._log.trim(min((one.version for one in self._workers), default=0))
+        self._unsent = not all(worker.ready for worker in self._workers)
 
     def _flush_soon(self) -> None:
         """Bring idle replicas up to date although no call goes to them."""
         if self._reactor is not None:
-            self._reactor.call_later(0, self._flush)
+            self._reactor.call_later(0, self._send)
 
     def _look_around(self) -> None:
         self._crew.look()
@@ -150,6 +159,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
             for number, lost_seconds, answer in arrived:
                 if number == GREETING:
                     worker.greet(answer)
+                    self._unsent = True
                     self._crew.welcome(worker)
                 else:
                     self._take(worker, number, answer, lost_seconds, spent)
