@@ -9,6 +9,7 @@ effects run when it commits, as everybody's do: effects are compared in commit o
 from __future__ import annotations
 
 import copy
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,7 @@ from txloop.stm.store import committed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tests.engine import Engine, Result
     from txloop.engine.events import Event
@@ -260,10 +262,13 @@ def test_a_serial_replay_of_the_commits_gives_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["scripted", "processes"])
 @pytest.mark.parametrize("program", OVERLAPPING)
-def test_programs_overlap_truly(name: str, program: Program) -> None:
+def test_programs_overlap_truly(name: str, program: Program, tmp_path: Path) -> None:
     """Without overlap the test above would show nothing."""
     with running(name) as engine:
-        engine.run(int)
+        if name == "processes":  # a worker that begins later would see what is newer
+            engine.ask_all_workers(os.getpid, tmp_path)
+        else:
+            engine.run(int)
 
         assert 1 == Stage(engine).perform(program)
 
