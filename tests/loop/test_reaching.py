@@ -258,6 +258,11 @@ def test_the_environment_stands_in_for_options(
     ("install", "environment", "message"),
     [
         ("txloop.install('magic')", {}, "unknown executor 'magic'; there are: auto, "),
+        (
+            "txloop.install('process')",
+            {},
+            "'process' (did you mean 'processes'?); there",
+        ),
         ("txloop.install()", {"TXLOOP_EXECUTOR": "magic"}, "unknown executor 'magic'"),
         ("txloop.install(workers=0)", {}, "workers must be a number from 1, not 0"),
         ("txloop.install(workers='2')", {}, "workers must be a number from 1, not '2'"),

@@ -60,7 +60,7 @@ def test_nothing_turns_the_gil_on():
 def test_what_auto_means(monkeypatch, gil, cores, fork, name):
     # GIVEN
     monkeypatch.setattr(protocol, "gil_enabled", lambda: gil)
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(protocol, "available_cores", lambda: cores)
     if not fork:
         monkeypatch.delattr(os, "fork")
 

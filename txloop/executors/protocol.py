@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import logging
@@ -33,6 +34,7 @@ __all__ = [
     "register_executor",
     "resolve_name",
     "run_here",
+    "unknown",
 ]
 
 NICENESS = 5
@@ -206,16 +208,22 @@ def resolve_name(name: str) -> str:
             return "threads"
         if not forks:
             _log.warning("transactions run serially: there is no safe fork here")
-        return "processes" if forks and (os.cpu_count() or 1) > 1 else "serial"
+        return "processes" if forks and available_cores() > 1 else "serial"
     if name == "processes" and not forks:
         raise TxConfigurationError(
             "the executor 'processes' needs Linux and its fork; use 'threads' without "
             "the GIL, or 'serial'"
         )
     if name not in _EXECUTORS:
-        known = ", ".join(["auto", *sorted(_EXECUTORS)])
-        raise TxConfigurationError(f"unknown executor {name!r}; there are: {known}")
+        raise TxConfigurationError(unknown("executor", name, ["auto", *_EXECUTORS]))
     return name
+
+
+def unknown(what: str, given: object, known: Sequence[str]) -> str:
+    """Return a message about a word that is none of the known ones."""
+    meant = difflib.get_close_matches(str(given), known, n=1)
+    hint = f" (did you mean {meant[0]!r}?)" if meant else ""
+    return f"unknown {what} {given!r}{hint}; there are: {', '.join(known)}"
 
 
 def available_cores() -> int:

@@ -239,7 +239,8 @@ class TransactionIOLoop(TransactionLoop, AsyncIOLoop):
     """An `IOLoop` whose marked callbacks, handlers and requests are transactions.
 
     ``IOLoop.configure("txloop.TransactionIOLoop", workers=4)`` or `txloop.install` make
-    it the class of every IOLoop of the program. The options are those of `install`.
+    it the class of every IOLoop of the program. The options are those of `install`, but
+    the loop ends gracefully on signals only with ``signals=True``.
     """
 
 

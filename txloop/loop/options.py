@@ -9,7 +9,7 @@ from typing import Literal
 
 from txloop.engine.marks import check_timeout
 from txloop.errors import TxConfigurationError
-from txloop.executors.protocol import Executor, executor_named, resolve_name
+from txloop.executors.protocol import Executor, executor_named, resolve_name, unknown
 from txloop.stmlog import DEFAULT_BYTES
 
 __all__ = ["Options", "take_executor", "use_executor"]
@@ -58,9 +58,7 @@ class Options:
         for name, known in _WORDS.items():
             word = getattr(self, name)
             if word not in known:
-                raise TxConfigurationError(
-                    f"unknown {name} {word!r}; there are: {', '.join(known)}"
-                )
+                raise TxConfigurationError(unknown(name, word, known))
 
     @classmethod
     def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:
