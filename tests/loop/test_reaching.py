@@ -261,7 +261,7 @@ def test_the_environment_stands_in_for_options(
         (
             "txloop.install('process')",
             {},
-            "'process' (did you mean 'processes'?); there",
+            "unknown executor 'process' (did you mean 'processes'?); there are: auto, ",
         ),
         ("txloop.install()", {"TXLOOP_EXECUTOR": "magic"}, "unknown executor 'magic'"),
         ("txloop.install(workers=0)", {}, "workers must be a number from 1, not 0"),
