@@ -120,9 +120,9 @@ class FunctionCalls:
         profile, dispatcher = self.profile(function), self._dispatcher
         done = functools.partial(_resolve, future)
         if awaited.ordered:  # from now on
-            awaited.number = dispatcher.submit(awaited.call(), profile, done)
+            awaited.goes_on(dispatcher.submit(awaited.call(), profile, done))
         else:
-            awaited.number = dispatcher.ask(awaited, profile, done)
+            dispatcher.ask(awaited, profile, done)
         return future
 
     def leave(self, number: int) -> None:
@@ -168,6 +168,9 @@ class _Asked:
     def is_wanted(self) -> bool:
         return True
 
+    def goes_on(self, number: int) -> None:
+        pass  # its thread waits for it
+
     def call(self) -> Call:
         return Call(
             self.function,
@@ -184,23 +187,20 @@ class _Asked:
 class _Awaited(_Asked):
     """One of which the result is that of a future."""
 
-    __slots__ = ("future", "number")
+    __slots__ = ("future",)
 
     future: asyncio.Future[Any]
-    number: int  # its transaction's
 
     def is_wanted(self) -> bool:
         return not self.future.cancelled()
 
-    def call(self) -> Call:
-        # It may have to be taken back from now on.
-        self.future.add_done_callback(self._leave)
-        return super().call()
+    def goes_on(self, number: int) -> None:
+        def leave(future: asyncio.Future[object]) -> None:
+            if future.cancelled():
+                calls.leave(number)
 
-    def _leave(self, future: asyncio.Future[object]) -> None:
-        """Take the transaction back if its future was cancelled."""
-        if future.cancelled():
-            self._calls.leave(self.number)
+        calls = self._calls
+        self.future.add_done_callback(leave)
 
 
 def held_because(function: Callable[..., object]) -> tuple[Finding, ...]:

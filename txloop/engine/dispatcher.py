@@ -211,7 +211,6 @@ class Dispatcher(ShortWay):
         done: Done,
         away: bool = False,
         spare_loop: bool = False,
-        number: int = 0,
     ) -> int:
         """Have `call` run as a transaction and hand its result to `done`, later.
 
@@ -221,13 +220,12 @@ class Dispatcher(ShortWay):
             done: Takes the result.
             away: Whether it is decided that it does not run on this thread.
             spare_loop: Whether only what is short may run on this thread.
-            number: The transaction's, if it has one already.
 
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
         self.profiles.marked += 1
-        transaction = self.new(call, profile, done, number)
+        transaction = self.new(call, profile, done)
         transaction.away = away
         transaction.spare_loop = spare_loop
         if self.traces:
@@ -245,16 +243,10 @@ class Dispatcher(ShortWay):
         self.handle(Submitted(transaction))
         return transaction.number
 
-    def new(
-        self, call: Call, profile: Profile, done: Done, number: int = 0
-    ) -> Transaction:
-        """Make a transaction of a call, with that number if it has one already."""
-        return Transaction(number or self.next_number(), call, profile, done)
-
-    def next_number(self) -> int:
-        """Return the number of a new transaction."""
+    def new(self, call: Call, profile: Profile, done: Done) -> Transaction:
+        """Make a transaction of a call."""
         self._transactions += 1
-        return self._transactions
+        return Transaction(self._transactions, call, profile, done)
 
     def flush(self) -> None:
         """Run the round, if there is one.

@@ -44,7 +44,6 @@ __all__ = ["ShortWay"]
 class _Asked(NamedTuple):
     """A call that runs in the next iteration."""
 
-    number: int
     ready: Ready
     profile: Profile
     done: Done
@@ -95,19 +94,12 @@ class ShortWay(abc.ABC):
         done: Done,
         away: bool = False,
         spare_loop: bool = False,
-        number: int = 0,
     ) -> int:
         """Have a call run the long way."""
 
     @abc.abstractmethod
-    def new(
-        self, call: Call, profile: Profile, done: Done, number: int = 0
-    ) -> Transaction:
-        """Make a transaction of a call, with that number if it has one already."""
-
-    @abc.abstractmethod
-    def next_number(self) -> int:
-        """Return the number of a new transaction."""
+    def new(self, call: Call, profile: Profile, done: Done) -> Transaction:
+        """Make a transaction of a call."""
 
     @abc.abstractmethod
     def handle(self, stimulus: Stimulus) -> None:
@@ -159,27 +151,28 @@ class ShortWay(abc.ABC):
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
-        if not self._may_run_now(ordered):
-            return self.submit(ready.call(), profile, done, False, spare_loop)
-        if not self._placement.decide_stay(profile, True, spare_loop):
-            return self.submit(ready.call(), profile, done, True, spare_loop)
+        away = self._may_run_now(ordered)
+        if not away or not self._placement.decide_stay(profile, True, spare_loop):
+            number = self.submit(ready.call(), profile, done, away, spare_loop)
+            if number:
+                ready.goes_on(number)
+            return number
         self.profiles.marked += 1
         return self._run_new(ready, profile, done, contextvars.copy_context())
 
-    def ask(self, ready: Ready, profile: Profile, done: Done) -> int:
+    def ask(self, ready: Ready, profile: Profile, done: Done) -> None:
         """Have a call run in the next iteration: code of the program may run now.
 
         It commits in no order.
-
-        Returns:
-            The transaction's number, or 0 if it has ended already.
         """
         if self.closed or self.listeners or self.thread != threading.get_ident():
-            return self.submit(ready.call(), profile, done)
-        number, context = self.next_number(), contextvars.copy_context()
-        self._asked.append(_Asked(number, ready, profile, done, context))
+            number = self.submit(ready.call(), profile, done)
+            if number:
+                ready.goes_on(number)
+            return
+        context = contextvars.copy_context()
+        self._asked.append(_Asked(ready, profile, done, context))
         self._run_asked_soon()
-        return number
 
     def _answer_asked(self) -> None:
         """Answer what was asked for: the loop is closed."""
@@ -205,7 +198,8 @@ class ShortWay(abc.ABC):
                     self._begin_asked(self._asked.popleft(), alone=number == 1)
         finally:  # one of them may have been interrupted
             self._run_asked_soon()
-        self.flush()
+        if self.machine.open:  # those that go the long way need not wait any longer
+            self.flush()
 
     def _begin_asked(self, one: _Asked, alone: bool) -> None:
         """Run one if it may go this way, and is worth it; else submit it."""
@@ -215,14 +209,16 @@ class ShortWay(abc.ABC):
             self._submit_asked(one)
         elif self._placement.decide_stay(one.profile, alone):
             self.profiles.marked += 1
-            self._run_new(one.ready, one.profile, one.done, one.context, one.number)
+            self._run_new(*one)
         else:
             self._submit_asked(one, away=True)
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""
         call = one.context.run(one.ready.call)
-        self.submit(call, one.profile, one.done, away, number=one.number)
+        number = self.submit(call, one.profile, one.done, away)
+        if number:
+            one.ready.goes_on(number)
 
     # Running
 
@@ -232,7 +228,6 @@ class ShortWay(abc.ABC):
         profile: Profile,
         done: Done,
         context: contextvars.Context,
-        number: int = 0,
     ) -> int:
         """Run one that is no transaction yet, and hardly ever becomes one.
 
@@ -248,10 +243,13 @@ class ShortWay(abc.ABC):
             return 0
         if attempt.retrying:
             call = context.run(ready.call)
-            transaction = self.new(call, profile, done, number)
+            transaction = self.new(call, profile, done)
             self.handle(RunsHere(transaction))
             self._wait_after(transaction, attempt, seconds)
-            return transaction.number if transaction.number in self.machine.open else 0
+            if transaction.number not in self.machine.open:
+                return 0
+            ready.goes_on(transaction.number)
+            return transaction.number
         self._finish(ready, profile, done, context, attempt, value, error, seconds)
         return 0
 

@@ -101,6 +101,9 @@ class Call:
         """Return True: it is taken back by its transaction's number."""
         return True
 
+    def goes_on(self, number: int) -> None:
+        """Do nothing: nothing depends on it."""
+
 
 class Ready(Protocol):
     """A call that may run right where it is made.
@@ -133,6 +136,9 @@ class Ready(Protocol):
 
     def is_wanted(self) -> bool:
         """Tell whether there is still something that its result is for."""
+
+    def goes_on(self, number: int) -> None:
+        """Take note that it has not ended at once: it is that transaction now."""
 
 
 Site: TypeAlias = tuple[str, int, str]
