@@ -8,6 +8,7 @@ who wait for a thing can stay asleep while others come and go.
 
 from __future__ import annotations
 
+from asyncio import QueueEmpty, QueueFull
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -36,9 +37,10 @@ class Channel(Generic[T]):
 
     A channel can be stored in containers and given to transactions. Unmarked code on
     the loop thread uses it directly, but cannot wait; coroutines do, by
-    ``await txloop.atomically(channel.get)``.
+    ``await txloop.atomically(channel.get)``. What does not wait has the names that it
+    has in `asyncio.Queue`.
 
-    >>> jobs = Channel[str](capacity=100)
+    >>> jobs: Channel[str] = Channel(capacity=100)
     >>> jobs.put("wash up")
     >>> jobs.get()
     'wash up'
@@ -91,6 +93,44 @@ class Channel(Generic[T]):
             items[taken] = None  # type: ignore[assignment] # nobody reads it
             self._taken.value = taken + 1
         return item
+
+    def put_nowait(self, item: T) -> None:
+        """Add `item` at the end, if there is room; nothing is waited for.
+
+        Raises:
+            asyncio.QueueFull: if there is no room.
+            TxValueError: if it is a mutable plain object.
+        """
+        if self._is_full():
+            raise QueueFull
+        self._items.append(item)
+
+    def get_nowait(self) -> T:
+        """Take the first thing out and return it, if there is one.
+
+        Raises:
+            asyncio.QueueEmpty: if there is none.
+        """
+        if not self:
+            raise QueueEmpty
+        return self.get()
+
+    def qsize(self) -> int:
+        """Return how many things are in it, as `len` does."""
+        return len(self)
+
+    def empty(self) -> bool:
+        """Tell whether there is nothing in it."""
+        return not self
+
+    def full(self) -> bool:
+        """Tell whether there is no room in it."""
+        return self._is_full()
+
+    @property
+    def maxsize(self) -> int:
+        """How many things it holds, or 0 for any number, as that of a queue."""
+        return self.capacity or 0
 
     def __len__(self) -> int:
         """Return how many things are in it; conflicts with everybody who changes it."""

@@ -8,12 +8,19 @@ changes.
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 from txloop.stm.container import Container
 
-__all__ = ["default"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["default", "encode_like_plain", "has_json"]
 
 _stock_default = json.JSONEncoder.default
+_stock_iterencode = json.JSONEncoder.iterencode
+
+_like_plain = False
 
 
 def default(self: json.JSONEncoder, value: object) -> object:
@@ -21,6 +28,46 @@ def default(self: json.JSONEncoder, value: object) -> object:
 
     A `TSet` becomes a list, a `TVar` or `TCounter` its value, a `TObject` an object.
     """
-    if isinstance(value, Container):
+    if isinstance(value, Container) and has_json(value):
         return value._as_json()  # the encoder asks again for what is in it
     return _stock_default(self, value)
+
+
+def has_json(container: Container) -> bool:
+    """Tell whether JSON takes a container: all, or those that pass for dict or list."""
+    return not _like_plain or isinstance(container, dict | list)
+
+
+def encode_like_plain() -> None:
+    """Let JSON take containers just where it takes what they stand for.
+
+    A `default` of the program's own is not asked about a dict or a list, and about all
+    others it is.
+    """
+    global _like_plain
+    _like_plain = True
+    json.JSONEncoder.iterencode = _iterencode  # type: ignore[method-assign] # wraps it
+
+
+def _iterencode(
+    self: json.JSONEncoder, o: Any, _one_shot: bool = False
+) -> Iterator[str]:
+    asked = self.default
+    if getattr(asked, "__func__", None) is default:
+        return _stock_iterencode(self, o, _one_shot)
+
+    def first(value: Any) -> Any:
+        if isinstance(value, Container) and has_json(value):
+            return value._as_json()
+        return asked(value)
+
+    before = vars(self).get("default")
+    its: Any = self  # its constructor sets the method, too
+    its.default = first
+    try:
+        return _stock_iterencode(self, o, _one_shot)
+    finally:
+        if before is None:
+            del its.default
+        else:
+            its.default = before

@@ -2,7 +2,6 @@
 
 What is stored travels by pickle. So it must not change, or a change would be seen in
 some workers only; and it must be equal to its copies, or it would be lost among them.
-Nothing of numpy is imported: where there are objects of it, it is there already.
 """
 
 from __future__ import annotations
@@ -14,19 +13,29 @@ import decimal
 import dis
 import fractions
 import pickle
-import sys
 import types
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from txloop.errors import TxValueError
+from txloop.cells.foreign import (
+    fault_of_array,
+    is_frozen_array,
+    is_frozen_model,
+    is_of,
+    parts_of_model,
+)
+from txloop.errors import TxConfigurationError, TxValueError
+from txloop.stm.attempt import running
 from txloop.stm.callables import is_found_by_name
+from txloop.stm.held import hold, is_held_kind, is_reference
 from txloop.stm.immutability import FAMILIES, SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "check_held",
     "check_key",
     "is_frozen_dataclass",
     "is_immutable",
@@ -34,7 +43,10 @@ __all__ = [
     "keeps_its_identity",
     "named",
     "refusal",
+    "register_immutable",
 ]
+
+T = TypeVar("T")
 
 _DERIVED_FROM = (
     str,
@@ -61,11 +73,40 @@ def is_immutable(value: Any) -> bool:
     if isinstance(value, types.BuiltinFunctionType | types.MethodType):
         owner = getattr(value, "__self__", None)
         return owner is None or isinstance(owner, type | types.ModuleType)
-    if _is_of_numpy(value, "generic"):
-        return not _is_of_numpy(value, "void")
+    if is_of("numpy", value, "generic"):
+        return not is_of("numpy", value, "void")
     if isinstance(value, _DERIVED_FROM):
         return _travels(value) and all(map(_is_immutable_deeply, _attributes(value)))
-    return _is_frozen_array(value)
+    if isinstance(value, tuple(_registered)):
+        return True
+    if is_frozen_model(value):
+        return _changeable_field(value) is None
+    return is_frozen_array(value)
+
+
+_registered: dict[type, None] = {}  # filled by the program, before workers begin
+
+
+def register_immutable(kind: type[T]) -> type[T]:
+    """Let containers take objects of a class as they are, and of those derived from it.
+
+    Their word is taken for it: an object of the class must never change, and a copy of
+    it by pickle must be as good as itself. Call it where the class is made, before
+    workers begin; it may decorate the class.
+
+    >>> @register_immutable
+    ... class Money:
+    ...     __slots__ = ("amount",)
+
+    Raises:
+        TxConfigurationError: if it is no class.
+    """
+    if not isinstance(kind, type):
+        raise TxConfigurationError(
+            f"register_immutable() takes a class, not {named(kind)}; give it type(x)"
+        )
+    _registered[kind] = None
+    return kind
 
 
 def _is_immutable_deeply(value: Any) -> bool:
@@ -145,13 +186,36 @@ def check_key(key: Any) -> None:
         for part in key:
             check_key(part)
     elif not keeps_its_identity(key):
-        raise _lost(key, "as a key")
+        if not is_held_kind(key):
+            raise _lost(key, "as a key")
+        check_held(key)
     elif isinstance(key, types.MethodType | types.BuiltinFunctionType):
         if not is_immutable(key):
-            raise refusal(key)
+            if not is_held_kind(key):
+                raise refusal(key)
+            check_held(key)
     elif is_frozen_dataclass(key):
         for part in _parts(key):
             check_key(part)
+
+
+def check_held(value: object) -> None:
+    """Take note that a container holds it; end an attempt that is not on its thread."""
+    if is_reference(value):
+        return
+    attempt = running.attempt
+    if attempt is not None and attempt.speculative:
+        attempt.abandon(
+            f"it stores a {type(value).__qualname__}, which means something on the "
+            "loop thread only"
+        )
+    hold(value)
+
+
+def _changeable_field(model: object) -> str | None:
+    """Return the name of a part of a model that can change, if there is one."""
+    parts = parts_of_model(model).items()
+    return next((name for name, one in parts if not _is_immutable_deeply(one)), None)
 
 
 # Functions
@@ -214,28 +278,6 @@ def _global_names(code: types.CodeType) -> Iterator[str]:
             yield from _global_names(constant)
 
 
-# Numpy
-
-
-def _is_of_numpy(value: object, name: str) -> bool:
-    kind = getattr(sys.modules.get("numpy"), name, None)
-    return isinstance(kind, type) and isinstance(value, kind)
-
-
-def _is_frozen_array(value: Any) -> bool:
-    """Tell whether it is an array that nobody can write to, here or in a worker.
-
-    Of those, only what lies in one piece arrives as it was.
-    """
-    if not _is_of_numpy(value, "ndarray") or type(value).__name__ != "ndarray":
-        return False
-    whole = value.flags.c_contiguous or value.flags.f_contiguous
-    if value.flags.writeable or value.dtype.hasobject or not whole:
-        return False
-    base = value.base
-    return base is None or isinstance(base, bytes) or _is_frozen_array(base)
-
-
 # What is refused
 
 
@@ -257,10 +299,27 @@ def refusal(value: Any) -> TxValueError:
         return _lost(value, "as a value")
     if isinstance(value, _DERIVED_FROM):
         return _refused_scalar(value)
+    if is_frozen_model(value):
+        name = _changeable_field(value)
+        return TxValueError(
+            f"{named(value)} may not be shared: its field {name!r} can change, and a "
+            "change would be seen by some workers only; give it a tuple, a frozenset "
+            "or another frozen model"
+        )
     return TxValueError(
-        f"{named(value)} is mutable and may not be shared: a change to it would be "
-        f"seen by some workers only; {_advice(value)}"
+        f"{named(value)} {_fault(value)} and may not be shared: a change to it would "
+        f"be seen by some workers only; {_advice(value)}"
     )
+
+
+def _fault(value: Any) -> str:
+    """Return what is wrong with a value, as far as is known."""
+    if is_of("numpy", value, "ndarray"):
+        return fault_of_array(value)
+    known = isinstance(value, (list, dict, set, bytearray, deque))
+    if known or dataclasses.is_dataclass(value):
+        return "is mutable"
+    return "may be mutable"
 
 
 def _refused_scalar(value: Any) -> TxValueError:
@@ -281,16 +340,21 @@ def _advice(value: Any) -> str:
         return "store bytes"
     if isinstance(value, list | dict | set):
         return "convert it to a plain list, dict or set"
-    if _is_of_numpy(value, "ndarray"):
+    if is_of("numpy", value, "ndarray"):
         if type(value).__name__ != "ndarray" or value.dtype.hasobject:
             return "store what its tolist() returns"
         return (
             "store array.tolist(), or a copy in one piece that is read only: "
             "array = array.copy(); array.flags.writeable = False"
         )
-    if _is_of_numpy(value, "void"):
+    if is_of("numpy", value, "void"):
         return "store its item(), a tuple"
-    return "store its parts, a tuple, a frozen dataclass or a txloop container"
+    if is_of("pydantic", value, "BaseModel"):
+        return "freeze its class: model_config = ConfigDict(frozen=True)"
+    return (
+        "store its parts, a tuple, a frozen dataclass or a txloop container; or, if it "
+        f"never changes, say so: txloop.register_immutable({type(value).__name__})"
+    )
 
 
 def _lost(value: Any, where: str) -> TxValueError:

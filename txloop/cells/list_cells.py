@@ -25,6 +25,7 @@ from txloop.cells.list_chunks import (
 from txloop.cells.list_writes import ListWrites
 from txloop.stm.attempt import Attempt, running
 from txloop.stm.container import NEWEST, Container, refer
+from txloop.stm.held import STRANGE
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key, Unsendable
 
@@ -82,8 +83,8 @@ class ListCells(Container):
         if own is not None and index in own.put:
             return own.put[index]
         value = item_at(self, index, attempt.snapshot)
-        if value.__class__ is Unsendable or self._forgotten:
-            attempt.refuse(self, value)
+        if value.__class__ in STRANGE or self._forgotten:
+            attempt.check(self, value)
         if value is MISSING:
             return self._item_beyond(attempt, index)
         attempt.values.add((number, index))
@@ -116,7 +117,7 @@ class ListCells(Container):
         if own is not None and not own.is_loose:
             return index < len(self._contents())
         if self._forgotten:
-            attempt.refuse(self, None)
+            attempt.refuse(self)
         if index < size_at(self, attempt.snapshot):
             attempt.presences.add((self._number, index))
             return True
@@ -124,7 +125,7 @@ class ListCells(Container):
 
     def _base_size(self, attempt: Attempt) -> int:
         if self._forgotten:
-            attempt.refuse(self, None)
+            attempt.refuse(self)
         size = size_at(self, attempt.snapshot)
         attempt.values.add((self._number, Key.KEYS))
         return size
@@ -191,11 +192,11 @@ class ListCells(Container):
 
     def _check(self, attempt: Attempt, items: list[Any]) -> None:
         if Unsendable.exist:
-            strange = next((one for one in items if isinstance(one, Unsendable)), None)
+            strange = next((one for one in items if one.__class__ in STRANGE), None)
             if strange is not None:
-                attempt.refuse(self, strange)
+                attempt.check(self, strange)
         if self._forgotten:
-            attempt.refuse(self, None)
+            attempt.refuse(self)
 
     def _items_until_end(self, start: int, stop: int) -> Iterator[Any]:
         for index in range(start, stop):
@@ -240,7 +241,7 @@ class ListCells(Container):
         own: ListWrites | None = attempt.writes.get(self._number)
         if own is None:
             if self._forgotten:
-                attempt.refuse(self, None)
+                attempt.refuse(self)
             own = attempt.writes[self._number] = ListWrites(self)
             attempt.views.pop(self._number, None)
         self._view = None

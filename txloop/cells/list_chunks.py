@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHUNK",
     "Extend",
+    "KeepLast",
     "ListOperation",
     "Put",
     "Splice",
@@ -260,6 +261,26 @@ class Splice(ListOperation):
 
     def mapped(self, convert: Callable[[object], object]) -> Splice:
         return Splice(self.start, self.stop, tuple(map(convert, self.values)))
+
+
+@dataclass(slots=True)
+class KeepLast(ListOperation):
+    """Delete what is at the beginning, if there are more than so many items."""
+
+    count: int
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return KeepLast, (self.count,)
+
+    def apply(self, contents: Contents) -> None:
+        del contents[: max(len(contents) - self.count, 0)]
+
+    def cells(self, container: Container) -> Iterable[tuple[Hashable, object]]:
+        surplus = size_at(container, NEWEST) - self.count
+        return Splice(0, surplus).cells(container) if surplus > 0 else ()
+
+    def mapped(self, convert: Callable[[object], object]) -> KeepLast:
+        return self  # it stores nothing
 
 
 def _chunk(container: Container, number: int) -> tuple[Any, ...]:

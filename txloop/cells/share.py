@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from txloop.cells.kinds import is_frozen_dataclass, is_plain_tuple
 from txloop.cells.shareable import (
@@ -16,6 +16,7 @@ from txloop.cells.shareable import (
     rebuilt_tuple,
 )
 from txloop.cells.tcounter import TCounter
+from txloop.cells.tdeque import TDeque
 from txloop.cells.tdict import TDict
 from txloop.cells.tlist import TList
 from txloop.cells.tobject import TObject, contents_of, names_of
@@ -23,12 +24,36 @@ from txloop.cells.tset import TSet
 from txloop.cells.tvar import TVar
 from txloop.errors import TxValueError
 from txloop.stm.container import Container, refer
+from txloop.stm.held import holds_the_rest
+
+if TYPE_CHECKING:
+    from collections import Counter, OrderedDict, defaultdict, deque
+
+    from txloop.cells.tcounterdict import TCounterDict
+    from txloop.cells.tdefaultdict import TDefaultDict
+    from txloop.cells.tordereddict import TOrderedDict
 
 __all__ = ["plain", "share"]
 
-T = TypeVar("T")
+K = TypeVar("K")
 
 
+@overload
+def share(plain: list[Any]) -> TList[Any]: ...
+@overload
+def share(plain: defaultdict[K, Any]) -> TDefaultDict[K, Any]: ...
+@overload
+def share(plain: OrderedDict[K, Any]) -> TOrderedDict[K, Any]: ...
+@overload
+def share(plain: Counter[K]) -> TCounterDict[K]: ...
+@overload
+def share(plain: dict[K, Any]) -> TDict[K, Any]: ...
+@overload
+def share(plain: set[K]) -> TSet[K]: ...
+@overload
+def share(plain: deque[Any]) -> TDeque[Any]: ...
+@overload
+def share(plain: Any) -> Any: ...
 def share(plain: Any) -> Any:
     """Return `plain` with all lists, dicts, sets and dataclasses in it as containers.
 
@@ -39,13 +64,17 @@ def share(plain: Any) -> Any:
     may write: see `TVar`.
 
     >>> state = share({"board": [[0, 0], [0, 0]], "players": set()})
-    >>> state["board"][1][0] = 1
+    >>> state["board"][1].append(1)
     >>> state
-    TDict({'board': TList([TList([0, 0]), TList([1, 0])]), 'players': TSet()})
+    TDict({'board': TList([TList([0, 0]), TList([0, 0, 1])]), 'players': TSet()})
 
     Raises:
         TxValueError: if there is something in it that cannot be shared.
     """
+    if holds_the_rest():
+        # Objects that are there already may be known elsewhere, too: they stay.
+        known = container_for(type(plain)) is not None
+        return Conversion(container_for).convert(plain) if known else plain
     return Conversion(_container_for, rebuild=True).convert(plain)
 
 
@@ -84,10 +113,11 @@ class _Plain:
     def _fill(self, value: Container) -> None:
         made: Any = _empty_plain(value)
         self._made[id(value)] = value, made
-        if isinstance(value, TList):
+        if isinstance(value, TList | TDeque):
             made.extend(map(self.convert, value))
         elif isinstance(value, TDict):
-            made.update((key, self.convert(part)) for key, part in value.items())
+            for key, part in value._contents().items():
+                made[key] = self.convert(part)
         elif isinstance(value, TSet):
             made.update(map(self.convert, value))
         elif isinstance(value, TObject):
@@ -100,6 +130,8 @@ class _Plain:
 def _empty_plain(value: Container) -> object:
     if isinstance(value, TList):
         return []
+    if isinstance(value, TDict | TDeque):
+        return value._empty()
     if isinstance(value, TSet):
         return set()
     origin: type | None = getattr(type(value), "_shared_from", None)
@@ -138,7 +170,7 @@ def _shared_class(kind: type) -> type[TObject]:
 
 
 def _fill_object(made: TObject, original: object, convert: Convert) -> None:
-    names = [name for name in names_of(type(original)) if hasattr(original, name)]
+    names = [name for name in names_of(type(made)) if hasattr(original, name)]
     made._begin({name: convert(getattr(original, name)) for name in names})
 
 

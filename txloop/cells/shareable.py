@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from txloop.cells.bulk import are_constant
 from txloop.cells.kinds import (
+    check_held,
     check_key,
     is_frozen_dataclass,
     is_immutable,
@@ -22,6 +23,7 @@ from txloop.cells.kinds import (
     refusal,
 )
 from txloop.errors import TxValueError
+from txloop.stm.held import STRANGE, holds_the_rest, is_held_kind
 from txloop.stm.immutability import FAMILIES, SCALARS
 from txloop.stm.store import committed
 
@@ -155,12 +157,15 @@ class Conversion:
                 return value
             if isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
                 self._kept.append(value)
-                made = self._rebuilt(value)
+                made = self._rebuilt_or_held(value)
                 # Parts of it may have led back to it.
                 return self._made.setdefault(id(value), made)
             found = self._find(plain)
             if found is None:
                 if is_immutable(value):
+                    return value
+                if is_held_kind(value):
+                    check_held(value)
                     return value
                 raise refusal(value)
         kind, fill = found
@@ -170,6 +175,15 @@ class Conversion:
         fill(filled, value, self.convert)
         return filled
 
+    def _rebuilt_or_held(self, value: Any) -> object:
+        try:
+            return self._rebuilt(value)
+        except TxValueError:
+            if not holds_the_rest():
+                raise
+            check_held(value)
+            return value
+
     def _rebuilt(self, value: Any) -> object:
         """Return an immutable object with its parts converted."""
         if is_frozen_dataclass(value):
@@ -177,6 +191,11 @@ class Conversion:
                 raise refusal(value)
             return rebuilt_dataclass(value, self._part)
         parts = [self.convert(part) for part in value]
+        if not STRANGE.isdisjoint(map(type, parts)):
+            raise TxValueError(
+                f"{named(value)} has a part that belongs to the loop thread; only a "
+                "container can hold that: use a txloop.TList or a TObject"
+            )
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
         if isinstance(value, tuple) and is_plain_tuple(value):
@@ -187,6 +206,11 @@ class Conversion:
 
     def _part(self, name: str, part: object, whole: object) -> object:
         converted = self.convert(part)
+        if type(converted) in STRANGE:
+            raise TxValueError(
+                f"field {name!r} of {named(whole)} belongs to the loop thread; only a "
+                "container can hold that: derive the class from txloop.TObject"
+            )
         if converted is not part and not self._rebuild:
             raise TxValueError(
                 f"field {name!r} of {named(whole)} holds a plain "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from txloop.errors import TxForgottenError, TxValueError
 from txloop.stm.attempt import running
@@ -58,7 +58,7 @@ class TCounter(Container, Generic[N]):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment] # mutable, compares by value
+    __hash__: ClassVar[None] = None  # type: ignore[assignment] # mutable, compares by value
 
     @overload
     def __init__(self: TCounter[int]) -> None: ...
@@ -110,7 +110,7 @@ class TCounter(Container, Generic[N]):
                 attempt.values.add((self._number, Key.VALUE))
                 value = committed.read_at(self, Key.VALUE, attempt.snapshot)
                 if self._forgotten:
-                    attempt.refuse(self, None)
+                    attempt.refuse(self)
                 if isinstance(mine, _Add):
                     value += mine.amount
         if value is MISSING:

@@ -8,14 +8,17 @@ from collections.abc import (
     ItemsView,
     Iterable,
     Iterator,
+    KeysView,
     Mapping,
     MutableMapping,
     ValuesView,
 )
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
+from txloop.cells.likeness import PassesFor
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -31,29 +34,55 @@ from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 from txloop.stm.versions import Entry
 
-__all__ = ["TDict"]
+__all__ = ["TDict", "as_dict", "fill_dict"]
 
 K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
+K2 = TypeVar("K2")
+V2 = TypeVar("V2")
 
 _NOTHING: tuple[()] = ()
 
 _Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
 
 
-class _Items(ItemsView[K, V]):
+class _View:
+    __slots__ = ()
+
+    _mapping: TDict[Any, Any]
+
+    @property
+    def mapping(self) -> Mapping[Any, Any]:
+        return MappingProxyType(self._mapping)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter([*cast("Iterable[Any]", self)][::-1])
+
+
+class _Keys(_View, KeysView[K]):
+    _mapping: TDict[K, Any]
+
+
+class _Items(_View, ItemsView[K, V]):
     _mapping: TDict[K, V]
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
-        return iter(self._mapping.copy().items())
+        return iter(self._mapping._contents().items())
+
+    def __contains__(self, item: object) -> bool:
+        if not (isinstance(item, tuple) and len(item) == 2):
+            return False
+        key, wanted = item
+        value = self._mapping._found(key)  # nothing is made for a key that is missing
+        return value is wanted or bool(value is not MISSING and value == wanted)
 
 
-class _Values(ValuesView[V]):
+class _Values(_View, ValuesView[V]):
     _mapping: TDict[Any, V]
 
     def __iter__(self) -> Iterator[V]:
-        return iter(self._mapping.copy().values())
+        return iter(self._mapping._contents().values())
 
 
 class TDict(KeyedCells, MutableMapping[K, V]):
@@ -71,6 +100,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     """
 
     __slots__ = ()
+    __class__ = PassesFor(dict, "{...}")
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
 
     @overload
@@ -88,9 +118,25 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def __init__(self, items: Any = _NOTHING, /, **values: Any) -> None:
         given = values
         if items is not _NOTHING:
-            given = _as_dict(items)
+            given = as_dict(items)
             given.update(values)
         self._adopt(shareable_values(given) if given else given)
+
+    @overload
+    @classmethod
+    def fromkeys(
+        cls, keys: Iterable[K2], value: None = None, /
+    ) -> TDict[K2, Any | None]: ...
+    @overload
+    @classmethod
+    def fromkeys(cls, keys: Iterable[K2], value: V2, /) -> TDict[K2, V2]: ...
+    @classmethod
+    def fromkeys(cls, keys: Iterable[Any], value: Any = None, /) -> TDict[Any, Any]:
+        """Return a new one with these keys, all with the same value."""
+        made: TDict[Any, Any] = cls()
+        shared = shareable(value)  # once: a plain list becomes one TList for all
+        made.update(dict.fromkeys(keys, shared))
+        return made
 
     def __getitem__(self, key: K) -> V:
         attempt = running.attempt
@@ -102,8 +148,12 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         else:
             value = attempt.read(self, key)
         if value is MISSING:
-            raise KeyError(key)
+            return self.__missing__(key)
         return value  # type: ignore[no-any-return] # a cast takes as long as the rest
+
+    def __missing__(self, key: K) -> V:
+        """Raise `KeyError`; a derived class may return something instead."""
+        raise KeyError(key)
 
     @overload
     def get(self, key: K, default: None = None) -> V | None: ...
@@ -111,8 +161,6 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def get(self, key: K, default: V | D) -> V | D: ...
     def get(self, key: Any, default: Any = None) -> Any:
         """Return the value of `key`, or `default` if it is not there."""
-        if type(self) is not TDict:
-            return super().get(key, default)  # by `__getitem__`, which may be another
         attempt = running.attempt
         if attempt is None:
             value = self._cells.get(key, MISSING)
@@ -146,6 +194,21 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def __reversed__(self) -> Iterator[K]:
         return reversed(list(self))
 
+    @overload
+    def pop(self, key: K, /) -> V: ...
+    @overload
+    def pop(self, key: K, default: V | D, /) -> V | D: ...
+    def pop(self, key: Any, default: Any = MISSING, /) -> Any:
+        """Delete a key and return its value, or `default` if it is missing."""
+        value = self._found(key)
+        if value is not MISSING:
+            self._write(key, MISSING)
+        elif default is MISSING:
+            raise KeyError(key)
+        else:
+            value = default
+        return value
+
     def popitem(self) -> tuple[K, V]:
         """Delete the key that was inserted last; return it and its value."""
         for key in reversed(self):
@@ -154,11 +217,15 @@ class TDict(KeyedCells, MutableMapping[K, V]):
 
     def setdefault(self, key: K, default: V | None = None, /) -> V:
         """Return the value of `key`, after setting it to `default` if it is missing."""
-        try:
-            return self[key]
-        except KeyError:
+        value = self._found(key)
+        if value is MISSING:
             self[key] = cast("V", default)
-            return self[key]  # a container, where the default is a plain dict
+            value = self[key]  # a container, where the default is a plain dict
+        return cast("V", value)
+
+    def keys(self) -> KeysView[K]:
+        """Return a view of the keys; going through it reads which there are."""
+        return _Keys(self)
 
     def items(self) -> ItemsView[K, V]:
         """Return a view of the items; going through it reads everything."""
@@ -173,19 +240,14 @@ class TDict(KeyedCells, MutableMapping[K, V]):
 
         It reads everything: a transaction that calls it conflicts with every change.
         """
-        attempt = running.attempt
-        if attempt is None:
-            contents = committed.contents_at(self, NEWEST)
-        else:
-            contents = attempt.contents(self)
-        return cast("dict[K, V]", contents)  # __setitem__ stored them
+        return self._contents()
 
     def __copy__(self) -> TDict[K, V]:
-        return self._like(self.copy())
+        return self._like(self._contents())
 
     def __deepcopy__(self, memo: dict[int, object]) -> TDict[K, V]:
         made = memo[id(self)] = self._like({})
-        made.update(copy.deepcopy(self.copy(), memo))
+        TDict.update(made, copy.deepcopy(self._contents(), memo))
         return made
 
     @overload  # type: ignore[override] # what has keys() only is not promised
@@ -198,19 +260,19 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         """Set several keys, in one commit."""
         given = items
         if type(items) is not dict or values:
-            given = _as_dict(items)
+            given = as_dict(items)
             given.update(values)
         self._update(shareable_values(given))
 
     def __or__(self, other: Mapping[K, V]) -> dict[K, V]:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self.copy() | _as_dict(other)
+        return self._contents() | as_dict(other)
 
     def __ror__(self, other: Mapping[K, V]) -> dict[K, V]:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return _as_dict(other) | self.copy()
+        return as_dict(other) | self._contents()
 
     def __ior__(self, other: Mapping[K, V]) -> TDict[K, V]:
         self.update(other)
@@ -219,14 +281,36 @@ class TDict(KeyedCells, MutableMapping[K, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self is other or self.copy() == dict(other.items())
+        return self is other or self._contents() == as_dict(other)
 
     def _as_json(self) -> dict[K, V]:
-        return self.copy()
+        return self._contents()
 
     @reprlib.recursive_repr("TDict({...})")
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.copy()!r})"
+        return f"{type(self).__name__}({self._contents()!r})"
+
+    # How
+
+    def _contents(self) -> dict[K, V]:
+        attempt = running.attempt
+        if attempt is None:
+            contents = committed.contents_at(self, NEWEST)
+        else:
+            contents = attempt.contents(self)
+        return cast("dict[K, V]", contents)  # __setitem__ stored them
+
+    def _found(self, key: object) -> Any:
+        """Return the value of a key, or MISSING, whatever a derived class does."""
+        attempt = running.attempt
+        if attempt is None:
+            value = self._cells.get(key, MISSING)
+            return value.value if type(value) is Entry else value
+        return attempt.read(self, key)
+
+    def _empty(self) -> dict[K, V]:
+        """Return an empty plain one of the kind that it stands for."""
+        return {}
 
     def _like(self, contents: dict[K, V]) -> TDict[K, V]:
         made: TDict[K, V] = type(self).__new__(type(self))
@@ -241,18 +325,19 @@ class TDict(KeyedCells, MutableMapping[K, V]):
             attempt.write(self, key, value)
 
 
-def _as_dict(items: Any) -> dict[Any, Any]:
+def as_dict(items: Any) -> dict[Any, Any]:
     """Return a new dict of what `dict` takes; a TDict is not asked key by key."""
-    return items.copy() if type(items) is TDict else dict(items)
+    return items._contents() if isinstance(items, TDict) else dict(items)
 
 
-def _fill(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:
+def fill_dict(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:
+    """Fill a new one from a dict, whose class may be derived from `dict`."""
     if not plain:
         return
     check_keys(plain)
     values = plain.values()
     new = converted(values, convert)
-    made._begin(plain.copy() if new is values else dict(zip(plain, new, strict=True)))
+    made._begin(dict(plain) if new is values else dict(zip(plain, new, strict=True)))
 
 
-register(dict, TDict, _fill)
+register(dict, TDict, fill_dict)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
-from typing import Any, SupportsIndex, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, overload
 
-from txloop.cells.list_cells import ListCells
+from txloop.cells.likeness import PassesFor
 from txloop.cells.list_chunks import Extend, Splice
+from txloop.cells.sequence import SequenceCells
 from txloop.cells.shareable import (
     Convert,
     converted,
@@ -20,12 +19,15 @@ from txloop.cells.shareable import (
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 __all__ = ["TList"]
 
 T = TypeVar("T")
 
 
-class TList(ListCells, MutableSequence[T]):
+class TList(SequenceCells[T]):
     """A list of shared values.
 
     Two transactions conflict only where one's answer depends on the other: reading an
@@ -51,8 +53,13 @@ class TList(ListCells, MutableSequence[T]):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
+    __class__ = PassesFor(list, "[...]")
+    __hash__: ClassVar[None] = None
 
+    @overload
+    def __init__(self, /, *, whole: bool = False) -> None: ...
+    @overload
+    def __init__(self, items: Iterable[T], /, *, whole: bool = False) -> None: ...
     def __init__(self, items: Iterable[T] = (), /, *, whole: bool = False) -> None:
         """Make a list of `items`.
 
@@ -85,58 +92,13 @@ class TList(ListCells, MutableSequence[T]):
             raise IndexError("list index out of range")
         return value
 
-    def __len__(self) -> int:
-        return self._length()
-
-    def __bool__(self) -> bool:
-        """Tell whether there is a first item; where it is, the length is not read."""
-        return self._has(0)
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(self.copy())
-
-    def __reversed__(self) -> Iterator[T]:
-        return reversed(self.copy())
-
-    def __contains__(self, value: object) -> bool:
-        return value in self._contents()
-
     def index(self, value: T, *bounds: int) -> int:
         """Return the first index of `value`, as that of a list."""
         return self._contents().index(value, *bounds)
 
-    def count(self, value: T) -> int:
-        """Return how often `value` is there."""
-        return self._contents().count(value)
-
     def copy(self) -> list[T]:
         """Return a plain list of the same items."""
         return list(self._contents())
-
-    def __copy__(self) -> TList[T]:
-        return self._like(self._contents())
-
-    def __deepcopy__(self, memo: dict[int, object]) -> TList[T]:
-        made = memo[id(self)] = self._like(())
-        made.extend(copy.deepcopy(self.copy(), memo))
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return self._compared(operator.eq, other)
-
-    def __lt__(self, other: list[T] | TList[T]) -> bool:
-        return self._compared(operator.lt, other)
-
-    def __le__(self, other: list[T] | TList[T]) -> bool:
-        return self._compared(operator.le, other)
-
-    def __gt__(self, other: list[T] | TList[T]) -> bool:
-        return self._compared(operator.gt, other)
-
-    def __ge__(self, other: list[T] | TList[T]) -> bool:
-        return self._compared(operator.ge, other)
 
     def __add__(self, other: list[T] | TList[T]) -> list[T]:
         if not isinstance(other, list | TList):
@@ -153,9 +115,6 @@ class TList(ListCells, MutableSequence[T]):
 
     __rmul__ = __mul__
 
-    def _as_json(self) -> list[T]:
-        return self._contents()
-
     @reprlib.recursive_repr("TList([...])")
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._contents()!r})"
@@ -169,20 +128,14 @@ class TList(ListCells, MutableSequence[T]):
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             self._set_slice(index, value)
-            return
-        place = self._from_start(index)
-        if not self._has(place):
-            raise IndexError("list assignment index out of range")
-        self._put({place: shareable(value)})
+        else:
+            self._set_item(index, value, "list assignment index out of range")
 
     def __delitem__(self, index: SupportsIndex | slice) -> None:
         if isinstance(index, slice):
             self._delete_slice(index)
-            return
-        place = self._from_start(index)
-        if not self._has(place):
-            raise IndexError("list assignment index out of range")
-        self._do(Splice(place, place + 1))
+        else:
+            self._delete_item(index, "list assignment index out of range")
 
     def insert(self, index: SupportsIndex, value: T) -> None:
         """Insert `value` before `index`, as a list does."""
@@ -228,14 +181,6 @@ class TList(ListCells, MutableSequence[T]):
             raise ValueError("list.remove(x): x not in list") from None
         self._do(Splice(place, place + 1))
 
-    def clear(self) -> None:
-        """Delete everything, whatever there is at the commit."""
-        self._do(Splice(0, None))
-
-    def reverse(self) -> None:
-        """Turn the order round."""
-        self._do(Splice(0, None, tuple(reversed(self._contents()))))
-
     def sort(
         self, *, key: Callable[[T], Any] | None = None, reverse: bool = False
     ) -> None:
@@ -251,16 +196,10 @@ class TList(ListCells, MutableSequence[T]):
         TList.__init__(made, items, whole=self._whole)
         return made
 
-    def _from_start(self, index: SupportsIndex) -> int:
-        place = operator.index(index)
-        return place if place >= 0 else place + len(self)
-
-    def _compared(self, compare: Callable[[Any, Any], bool], other: object) -> bool:
+    def _items_of(self, other: object) -> list[Any] | None:
         if isinstance(other, TList):
-            other = other._contents()
-        if not isinstance(other, list):
-            return NotImplemented  # type: ignore[no-any-return] # for the operator
-        return bool(compare(self._contents(), other))
+            return other._contents()
+        return other if isinstance(other, list) else None
 
     def _bounds(self, where: slice) -> tuple[int, int | None]:
         """Return the bounds of a slice without a step, reading the length if needed."""

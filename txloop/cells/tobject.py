@@ -7,101 +7,59 @@ import dataclasses
 import operator
 import reprlib
 import weakref
-from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, dataclass_transform
 
+from txloop.cells.assigned import slots_of
+from txloop.cells.attributes import BEING_MADE, Attribute, Fields, setter
+from txloop.cells.ordinary import check_names, defaults_of, make_ordinary
 from txloop.cells.shareable import shareable
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
 from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
-from txloop.stm.versions import Entry, Row, row_of
+from txloop.stm.versions import Row, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from txloop.stm.container import Write
 
 __all__ = ["TObject", "contents_of", "names_of"]
 
-_BEING_MADE = -1
-"""Stands for the version of an object whose constructor runs, outside any attempt.
-
-It writes to the cells directly: no commit has let others know of it yet.
-"""
-
-
-def _setter(name: str) -> Callable[[Container, object], None]:
-    """Return what sets a slot of ours past `__setattr__`, in a third of its time."""
-    setter: Callable[[Container, object], None] = vars(Container)[name].__set__
-    return setter
+_get_number = vars(Container)["_number"].__get__
+_set_number = setter("_number")
+_set_cells = setter("_cells")
+_set_changed = setter("_changed")
+_set_resized = setter("_resized")
+_set_size = setter("_size")
+_set_shuffled = setter("_shuffled")
+_set_forgotten = setter("_forgotten")
+_set_view = setter("_view")
 
 
-_set_number = _setter("_number")
-_set_cells = _setter("_cells")
-_set_changed = _setter("_changed")
-_set_resized = _setter("_resized")
-_set_size = _setter("_size")
-_set_shuffled = _setter("_shuffled")
-_set_forgotten = _setter("_forgotten")
-_set_view = _setter("_view")
+class _WithDict(Container):
+    """Makes the `__dict__` of objects one that this class has, not their own classes.
+
+    So `TObject` can have another one in its place. It stays empty.
+    """
 
 
-class _Attribute:
-    """One declared attribute: a cell of the object, named like it."""
-
-    __slots__ = ("name", "place")
-
-    def __init__(self, name: str, place: int) -> None:
-        self.name = name
-        self.place = place  # in the row
-
-    def __get__(self, shared: TObject | None, kind: type) -> object:
-        if shared is None:
-            # As for a field without a default, which is what `dataclass` looks for.
-            raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
-        attempt = running.attempt
-        if attempt is None:
-            value = shared._cells[self.place]
-            if type(value) is Entry:
-                value = value.value
-        else:
-            value = attempt.read(shared, self.name)
-        if value is MISSING:
-            raise AttributeError(f"{kind.__name__} object has no value {self.name!r}")
-        return value
-
-    def __set__(self, shared: TObject, value: object) -> None:
-        new = shareable(value)
-        attempt = running.attempt
-        if attempt is not None:
-            attempt.write(shared, self.name, new)
-        elif shared._changed == _BEING_MADE:
-            row = shared._cells
-            if row[self.place] is MISSING:
-                _set_size(shared, shared._size + 1)
-            list.__setitem__(row, self.place, new)
-        else:
-            committed.write(shared, self.name, new)
-
-    def __delete__(self, shared: TObject) -> None:
-        self.__get__(shared, type(shared))  # raises if there is none
-        attempt = running.attempt
-        if attempt is None:
-            committed.write(shared, self.name, MISSING)
-        else:
-            attempt.write(shared, self.name, MISSING)
+_REFERRING: Final = {
+    "__reduce__": Container.__reduce__,
+    "__reduce_ex__": object.__reduce_ex__,
+}
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
-class TObject(Container):
+class TObject(_WithDict):
     """An object of shared attributes, declared as in a dataclass.
 
     Two transactions conflict where one reads an attribute that the other sets. Setting
     reads nothing. Only declared attributes can be set: others would not be shared. The
     rest is as in `TVar`; defaults, `dataclasses.field`, `__post_init__`, methods,
     properties and inheritance are as in dataclasses. Objects compare by their
-    attributes, to objects of the same class.
+    attributes, to objects of the same class. `vars` shows the attributes.
 
     >>> class Player(TObject):
     ...     name: str
@@ -110,42 +68,90 @@ class TObject(Container):
     >>> ann.score += 1
     >>> ann
     Player(name='Ann', score=1)
+
+    With ``dataclass=False`` a class stays what it is without `TObject`: its objects
+    are made by its own or inherited ``__init__``, and equal to themselves only unless
+    it has an ``__eq__``; what the class has of a name is there until an object has its
+    own. Shared are the attributes that its methods assign, its slots, and what it
+    declares.
+
+    >>> class Room(TObject, dataclass=False):
+    ...     limit = 9
+    ...     def __init__(self, name):
+    ...         self.name = name
+    ...     def close(self):
+    ...         self.limit = 0
+    >>> hall = Room("hall")
+    >>> hall.close()
+    >>> vars(hall), Room.limit
+    ({'name': 'hall', 'limit': 0}, 9)
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
+    __hash__: ClassVar[None] = None  # type: ignore[assignment] # mutable, compares by contents
     _settable: ClassVar[frozenset[str]]  # shared attributes, properties and our own
     _row: ClassVar[type[Row]]
-    _preset: ClassVar[dict[str, object]]  # by attribute that no argument sets
+    _preset: ClassVar[dict[str, object]] = {}  # by attribute that no argument sets
+    _names: ClassVar[tuple[str, ...]] = ()
+    _like_dataclass: ClassVar[bool] = True
 
-    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+    def __init_subclass__(
+        cls,
+        *,
+        kw_only: bool = False,
+        dataclass: bool | None = None,
+        also: tuple[str, ...] = (),
+    ) -> None:
         """Make the declared attributes shared.
 
         Args:
             kw_only: As in `dataclasses.dataclass`.
+            dataclass: Whether it is made as a dataclass is; None: as its base is.
+            also: With ``dataclass=False``, attributes that other code sets.
         """
         super().__init_subclass__()
-        plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
-        dataclasses.dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
-        cls._preset = {
-            field.name: field.default
-            for field in _fields_of(cls)
-            if not field.init and field.default is not dataclasses.MISSING
-        }
-        names = names_of(cls)
-        for place, name in enumerate(names):
-            setattr(cls, name, _Attribute(name, place))
-        cls._row = row_of(names)
+        check_names(cls, TObject)
+        if dataclass is not None:
+            cls._like_dataclass = dataclass
+        if cls._like_dataclass:
+            plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
+            shown = _make_dataclass(cls, kw_only)
+            defaults: dict[str, object] = {}
+        else:
+            plain = False
+            cls._names = make_ordinary(cls, TObject, also)
+            shown = defaults = defaults_of(cls, cls._names)
+        for place, name in enumerate(cls._names):
+            default, on_class = defaults.get(name, MISSING), shown.get(name, MISSING)
+            setattr(cls, name, Attribute(name, place, default, on_class))
+        cls._row = row_of(cls._names)
         cls._settable = frozenset(
             name
             for kind in cls.__mro__
             for name, attribute in vars(kind).items()
             if hasattr(type(attribute), "__set__")
         )
+        if not hasattr(cls, "_shared_from"):
+            # It travels as a reference, whatever the class says of its objects' copies.
+            # By name, or type checkers would take these for other methods.
+            for name, method in _REFERRING.items():
+                setattr(cls, name, method)
         if plain and cls.__setattr__ is TObject.__setattr__:
             _fill_at_once(cls)
-        else:
+        elif not hasattr(cls.__init__, "_adopts"):
             _adopt_first(cls)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:
+        """The attributes that have a value; what is set in it is set."""
+        return Fields(self, contents_of(self))
+
+    @__dict__.setter
+    def __dict__(self, contents: dict[str, Any]) -> None:
+        for name in contents_of(self).keys() - contents.keys():
+            delattr(self, name)
+        for name, value in contents.items():
+            setattr(self, name, value)
 
     if not TYPE_CHECKING:  # who sees it takes every attribute for declared
 
@@ -221,7 +227,7 @@ class TObject(Container):
 
     def _end_making(self) -> None:
         """Make known what it was given while it was made."""
-        if self._changed == _BEING_MADE:
+        if self._changed == BEING_MADE:
             _set_changed(self, 0)
             if self._size:
                 committed.begin(self)
@@ -279,13 +285,13 @@ def _adopt_first(cls: type[TObject]) -> None:
     initialize = cls.__init__
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
-        if hasattr(self, "_number"):
+        if _is_adopted(self):
             initialize(self, *args, **kwargs)
             return
         committed.adopt(self)
         outside = running.attempt is None
         if outside:
-            _set_changed(self, _BEING_MADE)
+            _set_changed(self, BEING_MADE)
         try:
             for name, default in self._preset.items():
                 setattr(self, name, default)
@@ -297,23 +303,68 @@ def _adopt_first(cls: type[TObject]) -> None:
     _take_place(cls, __init__)
 
 
+def _is_adopted(shared: TObject) -> bool:
+    """Tell whether it has cells; its class may have a `__getattr__`."""
+    try:
+        _get_number(shared)
+    except AttributeError:
+        return False
+    return True
+
+
 def _take_place(cls: type[TObject], initialize: Callable[..., None]) -> None:
     """Make it the constructor of a class, in the place of the one that it calls."""
     new: Any = initialize
     new.__wrapped__ = cls.__init__  # for `inspect`
     new.__doc__ = cls.__init__.__doc__
+    new._adopts = True
     cls.__init__ = new  # type: ignore[method-assign] # in place
 
 
-def names_of(cls: type) -> list[str]:
+def names_of(cls: type[TObject]) -> tuple[str, ...]:
     """Return the names of the shared attributes of a class, in order."""
-    return [field.name for field in _fields_of(cls)]
+    return cls._names
 
 
 def contents_of(shared: TObject) -> dict[str, object]:
     """Return the shared attributes that have a value."""
-    names = names_of(type(shared))
-    return {name: getattr(shared, name) for name in names if hasattr(shared, name)}
+    kind = type(shared)
+    if not _is_adopted(shared):
+        return {}  # its constructor has not been called
+    pairs = [(name, _value_of(shared, kind, name)) for name in kind._names]
+    return {name: value for name, value in pairs if value is not MISSING}
+
+
+def _value_of(shared: TObject, kind: type, name: str) -> object:
+    """Return the value of an attribute, or MISSING.
+
+    A class whose own attribute was assigned anew has lost the one that is shared.
+    """
+    all_of: Iterator[object] = (
+        vars(one)[name] for one in kind.__mro__ if name in vars(one)
+    )
+    found = next(all_of)
+    return found.value(shared) if isinstance(found, Attribute) else MISSING
+
+
+def _make_dataclass(cls: type[TObject], kw_only: bool) -> dict[str, object]:
+    """Make it one, as far as that goes; return the defaults that the class shows."""
+    slots = slots_of(cls)
+    dataclasses.dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
+    fields = _fields_of(cls)
+    cls._preset = {
+        field.name: field.default
+        for field in fields
+        if not field.init and field.default is not dataclasses.MISSING
+    }
+    cls._names = tuple(
+        dict.fromkeys([*(field.name for field in fields), *cls._names, *slots])
+    )
+    return {
+        field.name: field.default
+        for field in fields
+        if field.default is not dataclasses.MISSING
+    }
 
 
 def _fields_of(cls: type) -> tuple[dataclasses.Field[Any], ...]:

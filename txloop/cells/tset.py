@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import reprlib
 from collections.abc import Iterable, Iterator, MutableSet, Set
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
+from txloop.cells.likeness import PassesFor
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -44,14 +45,21 @@ class TSet(KeyedCells, MutableSet[T]):
     """
 
     __slots__ = ()
+    __class__ = PassesFor(set, "set(...)")
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
 
+    @overload
+    def __init__(self, /) -> None: ...
+    @overload
+    def __init__(self, elements: Iterable[T], /) -> None: ...
     def __init__(self, elements: Iterable[T] = (), /) -> None:
         self._adopt(_shareable_elements(elements))
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; later changes do not disturb it."""
-        return iter(cast("list[T]", self._keys()))  # they were stored as such
+        keys = cast("list[T]", self._keys())  # they were stored as such
+        # A program may have come to rely on the order of a set of numbers.
+        return iter(set(keys) if PassesFor.on else keys)
 
     def add(self, element: T) -> None:
         """Put `element` in, whether it is there or not."""

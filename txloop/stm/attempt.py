@@ -18,6 +18,7 @@ from txloop.errors import (
 )
 from txloop.stm.closed import Closed, ClosedSpans
 from txloop.stm.container import Container, forgotten_message
+from txloop.stm.held import STRANGE
 from txloop.stm.store import committed
 from txloop.stm.types import (
     MISSING,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Collection, Hashable, Mapping
 
+    from txloop.stm.arithmetic import OwnDecimals
+
 __all__ = ["Attempt", "current", "make_current", "running"]
 
 
@@ -48,6 +51,7 @@ class Attempt:
         speculative: Whether it may still be thrown away. An attempt on the loop
             thread is not: nothing can interfere before its commit.
         values: Cells whose value it read.
+        ordered: Whether its transaction has a place in an order.
         presences: Cells of which it learnt only whether the key was there.
         item_reads: By list's number, how many single items of it were read.
         views: By list's number, its contents, where it shows none to all who read.
@@ -55,6 +59,8 @@ class Attempt:
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
         warns: Whether the program should be told of that.
+        decimals: Its own copy of decimal's context, where it may be answered before
+            that is looked at; else None.
         files: Those outside that it has read, where it is stopped before it changes
             any; None where it may.
         plead: Asks whether it may change some all the same, and why it would have to
@@ -67,6 +73,8 @@ class Attempt:
         patience_seconds: The shortest timeout that it retried with, or None.
         waited_seconds: How long its transaction has waited before.
         alternatives: How many `or_else` have something else to try if it retries.
+        passing: Whether it is to go unnoticed by its function, a coroutine, which runs
+            as ever where it would not.
         fixed: What happened that cannot be undone, so that it cannot retry, or None.
         traced: Whether it notes where in the source things happen: `TracedAttempt`.
     """
@@ -76,11 +84,14 @@ class Attempt:
     __slots__ = (
         "abandoned",
         "alternatives",
+        "decimals",
         "effects",
         "error_answered",
         "files",
         "fixed",
         "item_reads",
+        "ordered",
+        "passing",
         "patience_seconds",
         "plead",
         "presences",
@@ -114,6 +125,8 @@ class Attempt:
         self.speculative = speculative
         self.values: set[Cell] = set()
         self.presences: set[Cell] = set()
+        self.ordered = False
+        self.passing = False
         self.item_reads: dict[int, int] = {}
         self.spans: dict[int, tuple[int, int]] = {}
         self.views: dict[int, list[Any]] = {}
@@ -121,6 +134,7 @@ class Attempt:
         self.abandoned: str | None = None
         self.warns = False
         self.files: set[str] | None = None
+        self.decimals: OwnDecimals | None = None
         self.plead: Callable[[Attempt, str], bool] | None = None
         self.error_answered = False
         self.effects: list[Effect] = []
@@ -146,8 +160,8 @@ class Attempt:
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.values.add((number, key))  # after it: see `condemn`
-        if type(value) is Unsendable or container._forgotten:
-            self.refuse(container, value)
+        if type(value) in STRANGE or container._forgotten or Unsendable.exist:
+            self.check(container, value, key)
         return value
 
     def has(self, container: Container, key: Hashable) -> bool:
@@ -161,12 +175,14 @@ class Attempt:
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.presences.add((number, key))
-        if container._forgotten:
-            self.refuse(container, None)
+        if container._forgotten or Unsendable.exist:
+            self.check(container, None, key)
         return value is not MISSING
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         """Set a cell for this attempt; MISSING deletes."""
+        if Unsendable.exist and type(key) in STRANGE:
+            self.check(container, None, key)
         own = self.writes.get(container._number) or self._own(container)
         if value is MISSING:
             own.deleted.add(key)
@@ -178,7 +194,7 @@ class Attempt:
         own: KeyedWrites | None = self.writes.get(container._number)
         if own is None:
             if container._forgotten:
-                self.refuse(container, None)
+                self.refuse(container)
             own = self.writes[container._number] = KeyedWrites(container)
         return own
 
@@ -206,7 +222,7 @@ class Attempt:
     def clear(self, container: Container) -> None:
         """Delete whatever is there at the commit; nothing is read."""
         if container._forgotten:
-            self.refuse(container, None)
+            self.refuse(container)
         own = self.writes[container._number] = KeyedWrites(container)
         own.cleared = True
 
@@ -218,7 +234,7 @@ class Attempt:
         found = committed.contents_at(container, self.snapshot)
         self.values.add((container._number, Key.ALL))
         if container._forgotten:
-            self.refuse(container, None)
+            self.refuse(container)
         if own is not None:
             for key in own.deleted:
                 found.pop(key, None)
@@ -239,7 +255,7 @@ class Attempt:
                 size += (value is not MISSING) - (before is not MISSING)
         self.values.add((container._number, Key.KEYS))
         if container._forgotten:
-            self.refuse(container, None)
+            self.refuse(container)
         return size
 
     def keys(self, container: Container) -> list[Hashable]:
@@ -250,7 +266,7 @@ class Attempt:
         found = committed.contents_at(container, self.snapshot)
         self.values.add((container._number, Key.KEYS))
         if container._forgotten:
-            self.refuse(container, None)
+            self.refuse(container)
         if Unsendable.exist:
             self._refuse_unsendable(container, list(found))
         if own is None:
@@ -261,13 +277,30 @@ class Attempt:
 
     def _refuse_unsendable(self, container: Container, things: list[object]) -> None:
         for thing in things:
-            if thing.__class__ is Unsendable:
-                self.refuse(container, thing)
+            if thing.__class__ in STRANGE:
+                self.check(container, thing, None)
 
-    def refuse(self, container: Container, value: object) -> Never:
-        """End this attempt at a value that did not travel, or a forgotten container."""
-        if isinstance(value, Unsendable):
-            self.abandon(f"it reads a value that does not pickle ({value.reason})")
+    def check(self, container: Container, *things: object) -> None:
+        """End this attempt at what must not be seen here.
+
+        Args:
+            container: One that may be forgotten.
+            things: What was read of it, which may be there in name only, or belong to
+                the loop thread.
+        """
+        if container._forgotten:
+            self.refuse(container)
+        for thing in things:
+            if isinstance(thing, Unsendable):
+                self.abandon(f"it reads a value that does not pickle ({thing.reason})")
+            elif self.speculative and type(thing) in STRANGE:
+                self.abandon(
+                    f"it uses a {type(thing).__qualname__} of a container, which means "
+                    "something on the loop thread only"
+                )
+
+    def refuse(self, container: Container) -> Never:
+        """End this attempt at a container that was forgotten."""
         raise TxForgottenError(forgotten_message(container))
 
     def roll_back(self) -> None:
@@ -305,6 +338,11 @@ class Attempt:
         self.abandoned = reason
         raise BecomeInevitable(reason)
 
+    def show(self, reason: str) -> None:
+        """Give it up if its function is not to see that it runs in an attempt."""
+        if self.passing and self.speculative:
+            self.abandon(reason)
+
     def stay(self, version: int) -> None:
         """Make it one that is not thrown away: it goes on as if on the loop thread.
 
@@ -338,6 +376,17 @@ class Attempt:
         self.patience_seconds = patience
         self.retrying = True
         raise Retrying
+
+    def has_results(self) -> bool:
+        """Tell whether there is anything that others have to decide, or to do."""
+        return bool(
+            self.writes
+            or self.effects
+            or self.records
+            or self.files
+            or self.error_answered
+            or (self.decimals is not None and self.decimals.changed)
+        )
 
     def note_write(self, container: Container, keys: Collection[Hashable]) -> None:
         """Note the line that writes; called where `traced`. No keys: all of it."""

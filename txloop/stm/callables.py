@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 import weakref
@@ -15,12 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "contents_of",
+    "is_coroutine",
     "is_found_by_name",
+    "is_generator",
     "layers",
     "name_of",
     "weakly",
     "without_partials",
 ]
+
+
+_COROUTINE_FLAGS = (
+    inspect.CO_COROUTINE
+    | inspect.CO_GENERATOR
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_ITERABLE_COROUTINE
+)
 
 
 def without_partials(function: Callable[..., object]) -> Callable[..., object]:
@@ -54,6 +65,32 @@ def name_of(function: Callable[..., object]) -> str:
     bare = without_partials(function)
     name = getattr(bare, "__qualname__", None) or type(bare).__qualname__
     return str(name)
+
+
+def is_coroutine(function: Callable[..., object]) -> bool:
+    """Tell whether calling it makes a coroutine, decorated or not."""
+    if type(function) is types.FunctionType and not vars(function):
+        return bool(function.__code__.co_flags & _COROUTINE_FLAGS)
+    bare: object = function
+    while True:
+        if isinstance(bare, functools.partial):
+            bare = bare.func
+        elif inspect.iscoroutinefunction(bare) or getattr(
+            bare, "__tornado_coroutine__", False
+        ):
+            return True
+        elif hasattr(bare, "__wrapped__"):
+            bare = bare.__wrapped__
+        else:
+            return inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare)
+
+
+def is_generator(function: Callable[..., object]) -> bool:
+    """Tell whether calling it makes a generator that nobody awaits."""
+    bare = getattr(function, "__func__", function)
+    if getattr(bare, "__tornado_coroutine__", False):
+        return False
+    return inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare)
 
 
 def is_found_by_name(function: Any) -> bool:

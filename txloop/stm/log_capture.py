@@ -14,20 +14,41 @@ from __future__ import annotations
 import contextvars
 import copy
 import logging
+import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from txloop.stm.attempt import current
 from txloop.stm.immutability import CHANGEABLE, CONSTANTS
 from txloop.stm.types import Effect
 from txloop.stm.variables import Variables
 
-__all__ = ["emission", "handle"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["emission", "handle", "send_records"]
 
 _stock_handle = logging.Logger.handle
 
 _ours = logging.getLogger("txloop")
 
 _VARIABLES = "_txloop_variables"
+
+
+class _Here(threading.local):
+    sink: Callable[[logging.LogRecord], object] | None = None
+
+
+_here = _Here()
+
+
+def send_records(sink: Callable[[logging.LogRecord], object] | None) -> None:
+    """Let `sink` take the records that this thread makes outside attempts.
+
+    Args:
+        sink: Takes each; None: they are handled here, as ever.
+    """
+    _here.sink = sink
 
 
 def handle(self: logging.Logger, record: logging.LogRecord) -> None:
@@ -39,6 +60,9 @@ def handle(self: logging.Logger, record: logging.LogRecord) -> None:
             attempt.variables.base, contextvars.copy_context()
         )
         attempt.records.append(record)
+    elif _here.sink is not None:
+        _fix(record)
+        _here.sink(record)
     elif self is _ours:
         with suppress(Exception):  # nothing is left that could be told
             _stock_handle(self, record)

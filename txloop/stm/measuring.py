@@ -10,11 +10,14 @@ never gave its core up by itself was busy for exactly its CPU time.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 
 __all__ = [
+    "BOUNDS",
     "Average",
     "BodyTimer",
     "Delay",
+    "Histogram",
     "Pace",
     "WallTimer",
     "adjusted",
@@ -140,6 +143,34 @@ def adjusted(average: float, seconds: float) -> float:
     average = average or seconds
     weight = _FALL if seconds < average else _RISE
     return average + weight * (min(seconds, _LARGEST_STEP * average) - average)
+
+
+BOUNDS = (
+    *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025),
+    *(0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+)
+"""The upper bounds of a histogram's buckets, in seconds; the last bucket has none."""
+
+
+class Histogram:
+    """How often it took how long; belongs to one thread.
+
+    Attributes:
+        counts: How often, for each of `BOUNDS`, it took that long at most and longer
+            than the bound before; the last is what took longer than all.
+        seconds: All of it together.
+    """
+
+    __slots__ = ("counts", "seconds")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BOUNDS) + 1)
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one that took so long."""
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.seconds += seconds
 
 
 class Pace:

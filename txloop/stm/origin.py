@@ -12,19 +12,30 @@ thread; a claim holds for every answer that is given after it.
 
 from __future__ import annotations
 
+import builtins
 import enum
 import importlib.util
 import os
 import sys
 import sysconfig
-from types import FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TypeGuard
 
 __all__ = [
     "Owner",
     "claim",
+    "claim_all",
     "claimed",
     "file_of",
+    "is_installed_file",
     "is_own_function",
     "is_own_module",
     "own_module_of",
@@ -101,6 +112,18 @@ def claim(module_name: str) -> None:
         _owners.clear()
 
 
+def claim_all(names: frozenset[str]) -> None:
+    """Claim top-level names that another process has claimed."""
+    global _claimed
+    _claimed |= names
+    _owners.clear()
+
+
+def is_installed_file(file: str) -> bool:
+    """Tell whether a file is among installed packages."""
+    return bool(_installed_top(file))
+
+
 def claimed() -> frozenset[str]:
     """Return the top-level names that were claimed: the same object until one more is.
 
@@ -115,17 +138,84 @@ def owner_of(file: str) -> Owner:
 
 
 def is_own_function(function: FunctionType) -> bool:
-    """Return whether the function's code stands in one of the program's modules."""
+    """Return whether the function's code stands in one of the program's modules.
+
+    So does what the program has made by `exec`, in a namespace that is no module's.
+    """
     name = function.__globals__.get("__name__")
-    return _is_own(name, function.__code__.co_filename)
+    file = function.__code__.co_filename
+    return _is_own(name, file) or (file.startswith("<") and _is_nowhere(name))
 
 
 def own_module_of(thing: object) -> ModuleType | None:
-    """Return the program's module that defines the class, or None."""
+    """Return the program's module that defines the class, or None.
+
+    A class of a namespace that is no module's (`exec`), or of a module that is not in
+    `sys.modules` (as loaders of plugins leave them), is the program's unless its
+    functions are a library's. What is returned then stands for that module, and has
+    the name and the file of it only.
+    """
     name = getattr(thing, "__module__", None)
     # Of metaclasses, for instance Cython's, this attribute may be anything.
-    module = sys.modules.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    module = sys.modules.get(name)
+    if module is None or module is builtins:
+        return _unlisted_module_of(thing, name)
     return module if is_own_module(module) else None
+
+
+_OF_C = (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+)
+
+_ATTRIBUTES = type.__dict__["__dict__"]
+
+_unlisted: dict[tuple[str, str], ModuleType] = {}
+"""What stands for modules that are not in `sys.modules`: a memory, for all threads."""
+
+
+def _unlisted_module_of(thing: object, name: str) -> ModuleType | None:
+    if not issubclass(type(thing), type):
+        return None
+    attributes: dict[str, object] = _ATTRIBUTES.__get__(thing)
+    # Classes that are written in C have names of any modules, or none.
+    if attributes.get("__module__") != name or _is_builtin(thing):
+        return None
+    if any(map(_is_of_c, attributes.values())):
+        return None
+    functions = [one for one in attributes.values() if type(one) is FunctionType]
+    if functions and not any(map(is_own_function, functions)):
+        return None
+    files = (one.__code__.co_filename for one in functions)
+    file = next((one for one in files if not one.startswith("<")), "")
+    module = _unlisted.get((name, file))
+    if module is None:
+        module = ModuleType(name)
+        module.__file__ = file
+        module = _unlisted.setdefault((name, file), module)
+    return module
+
+
+def _is_of_c(thing: object) -> bool:
+    if type(thing) is FunctionType:  # as PyPy's own are, with code of another kind
+        return not isinstance(thing.__code__, CodeType)
+    return isinstance(thing, _OF_C)
+
+
+def _is_builtin(cls: object) -> bool:
+    return any(cls is one for one in vars(builtins).values())
+
+
+def _is_nowhere(name: object) -> bool:
+    """Tell whether a namespace of that name is no module's; a namedtuple's is not."""
+    if name is None:
+        return True
+    unlisted = isinstance(name, str) and name not in sys.modules
+    return unlisted and not str(name).startswith("namedtuple_")
 
 
 def is_own_module(module: object) -> TypeGuard[ModuleType]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from txloop.errors import Retrying, TxConfigurationError, TxError
 from txloop.stm.attempt import Attempt, current
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["inevitable", "on_commit", "or_else", "retry"]
 
+P = ParamSpec("P")
 F = TypeVar("F")
 S = TypeVar("S")
 
 
-def on_commit(function: Callable[..., object], *args: object, **kwargs: object) -> None:
+def on_commit(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
     """Run ``function(*args, **kwargs)`` on the loop thread when this commits.
 
     Effects run in the order in which they were asked for, each exactly once, and not
@@ -89,6 +90,7 @@ def retry(timeout: float | None = None) -> None:
             "retry() waits until something changes that a transaction has read; call "
             "it in one: in a function marked @transactional or given to atomically()"
         )
+    attempt.show("it retries, and is a coroutine")
     if timeout is not None and attempt.waited_seconds >= timeout and not attempt.fixed:
         return
     attempt.retry(None if timeout == math.inf else timeout)
@@ -113,6 +115,7 @@ def or_else(first: Callable[[], F], second: Callable[[], S]) -> F | S:
             "or_else() is a part of a transaction; call it in one: in a function "
             "marked @transactional or given to atomically()"
         )
+    attempt.show("it calls or_else(), and is a coroutine")
     savepoint = _Savepoint(attempt)
     try:
         value = first()

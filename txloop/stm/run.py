@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+import threading
 from typing import TYPE_CHECKING, Any
 
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
 from txloop.stm.arithmetic import OwnDecimals
 from txloop.stm.attempt import Attempt, current, make_current
-from txloop.stm.measuring import BodyTimer
+from txloop.stm.measuring import BodyTimer, WallTimer
 from txloop.stm.store import committed
 from txloop.stm.traced import TracedAttempt
 from txloop.stm.types import Answer, Call, Ready, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import contextvars
+    from collections.abc import Callable
 
-__all__ = ["run_attempt", "run_body"]
+__all__ = ["outside_attempt", "run_attempt", "run_body", "run_ready"]
+
+_CHANGES_DECIMALS = (
+    "it changes decimal's context, which others use, too; use decimal.localcontext()"
+)
 
 _KINDS: dict[bool, type[Attempt]] = {False: Attempt, True: TracedAttempt}
 """What runs a call, by whether it is traced."""
@@ -54,12 +59,57 @@ def run_attempt(
         if stays:
             own.share()
             return answer
-        return Refusal(
-            "it changes decimal's context, which others use, too; use "
-            "decimal.localcontext()",
-            trace=answer.trace,
-        )
+        return Refusal(_CHANGES_DECIMALS, trace=answer.trace)
     return answer
+
+
+def run_ready(
+    ready: Ready,
+    context: contextvars.Context,
+    guarded: bool,
+    worker: int = 0,
+    snapshot: int | None = None,
+) -> Answer | float:
+    """Run what is short once against one version, as an attempt of its own.
+
+    Args:
+        ready: What to run.
+        context: Its context; no copy is made.
+        guarded: Whether it is stopped before it changes anything outside the program.
+        worker: The number under which it is traced; 0 if it is not.
+        snapshot: The version; None for the newest one.
+
+    Returns:
+        The answer, without the value, which `ready` has to keep; or how many seconds it
+        took, if it has only read and did not fail, so that nothing is left to be
+        decided, or done.
+    """
+    own = OwnDecimals(context)
+    # What the function sets in its context has to travel: it is what a copy lacks.
+    kind = _KINDS[worker > 0]
+    if snapshot is None:
+        snapshot = committed.version
+    attempt = kind(snapshot, True, context.copy())
+    attempt.decimals = own
+    if guarded:
+        attempt.files = set()
+    timer = WallTimer()
+    with _NoRunningLoop():
+        _, error = context.run(run_body, attempt, ready)
+    seconds = timer.seconds()
+    if attempt.abandoned is not None:
+        where = attempt.trace(worker)
+        return Refusal(attempt.abandoned, warn=attempt.warns, trace=where)
+    if own.changed:
+        return Refusal(_CHANGES_DECIMALS, trace=attempt.trace(worker))
+    if attempt.retrying:
+        return attempt.given_up(seconds, attempt.trace(worker))
+    if error is None and not attempt.has_results():
+        return seconds
+    if not (attempt.writes or error is not None or attempt.error_answered):
+        attempt.forget_reads()
+    trace = attempt.trace(worker)
+    return context.run(attempt.outcome, None, error, seconds, trace)
 
 
 def _run(
@@ -73,13 +123,14 @@ def _run(
     """Return the answer, and whether the attempt cannot be thrown away any more."""
     attempt = _KINDS[call.traced](snapshot, speculative)
     attempt.waited_seconds = call.waited_seconds
+    attempt.ordered = call.ordered
     if call.guarded and speculative:
         attempt.files = set()
     if on_begin is not None:
         on_begin(attempt)
     timer = BodyTimer()
     if speculative:
-        with _no_running_loop():
+        with _NoRunningLoop():
             value, error = run_body(attempt, call)
     else:
         value, error = run_body(attempt, call)
@@ -140,6 +191,13 @@ def run_body(attempt: Attempt, call: Ready) -> tuple[object, BaseException | Non
 class _ForbiddenLoop:
     """Stands in for the running loop: touching it cannot be undone."""
 
+    def __hash__(self) -> int:
+        # asyncio looks the current task up by it, and a coroutine has one.
+        attempt = current()
+        if attempt is not None:
+            attempt.show("it asks for the current task")
+        return id(self)
+
     def __getattr__(self, name: str) -> Any:
         attempt = current()
         if attempt is None:
@@ -153,12 +211,39 @@ class _ForbiddenLoop:
 _forbidden_loop = _ForbiddenLoop()
 
 
-@contextmanager
-def _no_running_loop() -> Iterator[None]:
-    # The running loop is per thread, so this hides it from no other thread.
-    before = asyncio._get_running_loop()
-    asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
-    try:
-        yield
-    finally:
-        asyncio._set_running_loop(before)
+class _Hidden(threading.local):
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+_hidden = _Hidden()  # by thread: the loop that runs it
+
+
+class _NoRunningLoop:
+    """Hides the running loop from this thread's code, and from no other's."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        _hidden.loop = self._before = asyncio._get_running_loop()
+        asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
+
+    def __exit__(self, *_: object) -> None:
+        asyncio._set_running_loop(self._before)
+
+
+class outside_attempt:  # as of contextlib's
+    """Let what this thread does be done by the loop, in the middle of an attempt.
+
+    For what is no part of it: an answer that cannot be taken back.
+    """
+
+    __slots__ = ("_attempt", "_loop")
+
+    def __enter__(self) -> None:
+        self._attempt, self._loop = current(), asyncio._get_running_loop()
+        make_current(None)
+        asyncio._set_running_loop(_hidden.loop)
+
+    def __exit__(self, *_: object) -> None:
+        asyncio._set_running_loop(self._loop)
+        make_current(self._attempt)

@@ -15,6 +15,7 @@ from txloop.stm.origin import Owner, owner_of
 from txloop.stm.types import Key, Trace
 
 if TYPE_CHECKING:
+    import contextvars
     from collections.abc import Collection, Hashable, Iterable
     from types import FrameType
 
@@ -87,8 +88,13 @@ class TracedAttempt(Attempt):
 
     traced = True
 
-    def __init__(self, snapshot: int, speculative: bool) -> None:
-        super().__init__(snapshot, speculative)
+    def __init__(
+        self,
+        snapshot: int,
+        speculative: bool,
+        context: contextvars.Context | None = None,
+    ) -> None:
+        super().__init__(snapshot, speculative, context)
         self._read_at: dict[Cell, Site | None] = {}
         self._written_at: dict[Cell, Site | None] = {}
         self._stopped_at: Site | None = None

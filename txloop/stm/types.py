@@ -76,6 +76,8 @@ class Call:
         context: The context in which it was called; each attempt runs in a copy.
         guarded: Whether it was not vouched for: a run away from the loop thread is
             stopped before it changes anything outside the program.
+        packed: What a worker is sent, where a front has packed it: then it cannot run
+            on the loop thread, which has only the kind of the call.
     """
 
     function: Callable[..., object]
@@ -92,6 +94,7 @@ class Call:
         default_factory=contextvars.copy_context, repr=False, compare=False
     )
     guarded: bool = False
+    packed: bytes | None = None
 
     def call(self) -> Call:
         """Return itself: it is made already."""
@@ -282,6 +285,16 @@ class Refusal:
     trace: Trace | None = None
     spoilt: bool = False
     settles: bool = False
+
+    def plain(self) -> tuple[str, bool, bool, bool, bool]:
+        """Return it, without its trace, as plain data: what `from_plain` takes."""
+        return self.reason, self.lasting, self.warn, self.spoilt, self.settles
+
+    @classmethod
+    def from_plain(cls, plain: tuple[str, bool, bool, bool, bool]) -> Refusal:
+        """Undo `plain`."""
+        reason, lasting, warn, spoilt, settles = plain
+        return cls(reason, lasting, warn, None, spoilt, settles)
 
 
 Answer: TypeAlias = Outcome | Retry | Refusal

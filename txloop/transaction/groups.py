@@ -50,6 +50,9 @@ class PieceProfile(Profile):
     def short(self, transport_seconds: float) -> bool:
         return self.decide_stay(transport_seconds)
 
+    def has_medium_length(self, transport_seconds: float) -> bool:
+        return False  # or a last chunk, which comes alone, would run here
+
     def estimate(self) -> float | None:
         # So little that one more is sent ahead: a worker that has done a chunk should
         # not idle until the next one has come.

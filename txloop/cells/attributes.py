@@ -1,0 +1,164 @@
+"""The attributes of a TObject: cells that are read and written by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from txloop.cells.shareable import shareable
+from txloop.stm.attempt import running
+from txloop.stm.container import Container
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING
+from txloop.stm.versions import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BEING_MADE", "Attribute", "Fields", "setter"]
+
+BEING_MADE = -1
+"""Stands for the version of an object whose constructor runs, outside any attempt.
+
+It writes to the cells directly: no commit has let others know of it yet.
+"""
+
+
+def setter(name: str) -> Callable[[Container, object], None]:
+    """Return what sets a slot of ours past `__setattr__`, in a third of its time."""
+    found: Callable[[Container, object], None] = vars(Container)[name].__set__
+    return found
+
+
+_set_size = setter("_size")
+
+
+class Attribute:
+    """One shared attribute: a cell of the object, named like it.
+
+    Attributes:
+        default: What the class has of that name, for objects without a value; MISSING.
+        shown: What the class shows; MISSING for nothing.
+    """
+
+    __slots__ = ("default", "name", "place", "shown")
+
+    def __init__(
+        self, name: str, place: int, default: object = MISSING, shown: object = MISSING
+    ) -> None:
+        self.name = name
+        self.place = place  # in the row
+        self.default: Any = default
+        self.shown = shown
+
+    def __get__(self, shared: Container | None, kind: type) -> Any:
+        if shared is None:
+            return self._of_class(kind)
+        attempt = running.attempt
+        if attempt is None:
+            value = shared._cells[self.place]
+            if type(value) is Entry:
+                value = value.value
+        else:
+            value = attempt.read(shared, self.name)
+        if value is MISSING:
+            return self._of_nobody(shared, kind)
+        return value
+
+    def value(self, shared: Container) -> object:
+        """Return the value that the object itself has, or MISSING."""
+        attempt = running.attempt
+        if attempt is not None:
+            return attempt.read(shared, self.name)
+        value = shared._cells[self.place]
+        return value.value if type(value) is Entry else value
+
+    def __set__(self, shared: Container, value: object) -> None:
+        new = shareable(value)
+        attempt = running.attempt
+        if attempt is not None:
+            attempt.write(shared, self.name, new)
+        elif shared._changed == BEING_MADE:
+            row = shared._cells
+            if row[self.place] is MISSING:
+                _set_size(shared, shared._size + 1)
+            list.__setitem__(row, self.place, new)
+        else:
+            committed.write(shared, self.name, new)
+
+    def __delete__(self, shared: Container) -> None:
+        if self.value(shared) is MISSING:
+            raise AttributeError(f"{type(shared).__name__} has no value {self.name!r}")
+        attempt = running.attempt
+        if attempt is None:
+            committed.write(shared, self.name, MISSING)
+        else:
+            attempt.write(shared, self.name, MISSING)
+
+    def _of_class(self, kind: type) -> Any:
+        if self.shown is MISSING:
+            # As for a field without a default, which is what `dataclass` looks for.
+            raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
+        bind = getattr(type(self.shown), "__get__", None)
+        return self.shown if bind is None else bind(self.shown, None, kind)
+
+    def _of_nobody(self, shared: Container, kind: type) -> Any:
+        """Return what the class has for an object that has no value of its own."""
+        default = self.default
+        if default is MISSING:
+            raise AttributeError(f"{kind.__name__} object has no value {self.name!r}")
+        bind = getattr(type(default), "__get__", None)
+        return default if bind is None else bind(default, shared, kind)
+
+
+class Fields(dict[str, Any]):
+    """The `__dict__` of a TObject: a copy of what it has; changes are made to both."""
+
+    __slots__ = ("_shared",)
+
+    def __init__(self, shared: object, contents: dict[str, object]) -> None:
+        super().__init__(contents)
+        self._shared = shared
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self._shared, name, value)
+        super().__setitem__(name, getattr(self._shared, name))
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        delattr(self._shared, name)
+
+    def update(self, *items: Any, **values: Any) -> None:
+        """Set several attributes."""
+        for name, value in dict(*items, **values).items():
+            self[name] = value
+
+    def __ior__(self, items: Any) -> Fields:  # type: ignore[override,misc] # as a dict
+        self.update(items)
+        return self
+
+    def setdefault(self, name: str, default: Any = None, /) -> Any:
+        """Return the value of an attribute, after setting it where it is missing."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Delete an attribute and return its value."""
+        value = super().pop(name, MISSING)
+        if value is not MISSING:
+            delattr(self._shared, name)
+            return value
+        if default:
+            return default[0]
+        raise KeyError(name)
+
+    def popitem(self) -> tuple[str, Any]:
+        """Delete the last attribute and return it."""
+        name, value = super().popitem()
+        delattr(self._shared, name)
+        return name, value
+
+    def clear(self) -> None:
+        """Delete all attributes."""
+        for name in list(self):
+            del self[name]

@@ -1,0 +1,75 @@
+"""Containers that pass for the plain objects which they stand for.
+
+For a program that was written for plain objects: it prints them, asks `isinstance`,
+gives them to encoders of its own, and stores in them what it likes. What is told here
+is told to the whole process, before workers begin.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any, ClassVar
+
+from txloop.cells.encoding import encode_like_plain
+from txloop.stm.held import hold_the_rest
+
+__all__ = ["PassesFor", "like_plain"]
+
+
+class PassesFor:
+    """The `__class__` of a container: the plain class, once `like_plain` was called."""
+
+    on = False
+    _owners: ClassVar[dict[type, PassesFor]] = {}  # filled at import
+
+    def __init__(self, plain: type, inside_itself: str) -> None:
+        """Describe what the objects of a class pass for.
+
+        Args:
+            plain: The class that `isinstance` is to find.
+            inside_itself: What an object prints where it contains itself.
+        """
+        self._plain = plain
+        self._inside_itself = inside_itself
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owners[owner] = self
+
+    def __get__(self, shared: object, kind: type) -> type:
+        return self._plain if PassesFor.on else kind
+
+    def __set__(self, shared: object, kind: type) -> None:
+        raise TypeError(f"the class of a {type(shared).__name__} cannot be changed")
+
+    @classmethod
+    def begin(cls) -> None:
+        """Let all containers pass for plain objects, and print like them."""
+        cls.on = True
+        for owner, its in cls._owners.items():
+            new: Any = owner
+            new.__repr__ = reprlib.recursive_repr(its._inside_itself)(_print_plain)
+
+
+def _print_plain(shared: Any) -> str:
+    return repr(shared.copy())
+
+
+def like_plain() -> None:
+    """Let containers pass for plain objects, in the whole program.
+
+    From then on, what is refused otherwise is *held*: a container keeps the object
+    itself, for the loop thread; a transaction elsewhere that comes upon it moves there.
+    Containers print as the plain objects do, `isinstance` takes them for such, and a
+    JSON encoder with a `default` of the program's own is not asked about them. It is
+    for programs that were written for plain objects: ``python -m txloop share`` puts it
+    into what it changes. Call it on the main thread before the loop starts; again does
+    nothing. ::
+
+        txloop.like_plain()
+        rows = txloop.share({"names": ["ann"]})
+        print(rows, isinstance(rows, dict))  # {'names': ['ann']} True
+    """
+    if not PassesFor.on:
+        PassesFor.begin()
+        hold_the_rest()
+        encode_like_plain()

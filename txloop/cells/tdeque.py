@@ -1,0 +1,254 @@
+"""TDeque: a shared deque, which may have a greatest length."""
+
+from __future__ import annotations
+
+import operator
+import reprlib
+from collections import deque
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
+
+from txloop.cells.likeness import PassesFor
+from txloop.cells.list_chunks import Extend, KeepLast, ListOperation, Splice
+from txloop.cells.sequence import SequenceCells
+from txloop.cells.shareable import (
+    Convert,
+    converted,
+    register,
+    shareable,
+    shareable_all,
+)
+from txloop.stm.attempt import running
+from txloop.stm.container import Container, refer
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["TDeque"]
+
+T = TypeVar("T")
+
+
+class TDeque(SequenceCells[T]):
+    """A deque of shared values, with the methods of `collections.deque`.
+
+    `append`, `appendleft`, `extend` and `extendleft` read nothing, with a `maxlen`
+    neither: two of them never conflict. `popleft` reads the first item, `pop` the
+    length and the last one. Deleting at the left moves all items, which a transaction
+    that has read one of them sees as a change. The rest is as in `TList`; to wait until
+    there is something, use a `Channel`.
+
+    >>> latest = TDeque(maxlen=2)
+    >>> latest.extend("abc")
+    >>> latest
+    TDeque(['b', 'c'], maxlen=2)
+    """
+
+    __slots__ = ("_limit",)
+    __class__ = PassesFor(deque, "[...]")
+
+    _limit: int | None  # it never changes, and travels with each reference
+
+    def __init__(self, items: Iterable[T] = (), maxlen: int | None = None) -> None:
+        limit = _checked(maxlen)
+        committed.adopt(self)
+        self._limit = limit
+        shared = tuple(shareable_all(tuple(items)))
+        self._begin(shared if limit is None else _last(shared, limit))
+
+    @property
+    def maxlen(self) -> int | None:
+        """How many items it holds at most, or None."""
+        return self._limit
+
+    # Reading
+
+    def __getitem__(self, index: SupportsIndex) -> T:  # type: ignore[override] # no slices
+        place = _index(index)
+        value = self._item(place if place >= 0 else place + len(self))
+        if value is MISSING:
+            raise IndexError("deque index out of range")
+        return cast("T", value)  # it was stored as one
+
+    def index(self, value: T, *bounds: int) -> int:
+        """Return the first index of `value`, as that of a deque."""
+        try:
+            return self._contents().index(value, *bounds)
+        except ValueError:
+            raise ValueError(f"{value!r} is not in deque") from None
+
+    def copy(self) -> deque[T]:
+        """Return a plain deque of the same items, with the same `maxlen`."""
+        return deque(self._contents(), self._limit)
+
+    def __add__(self, other: deque[T] | TDeque[T]) -> deque[T]:
+        theirs = self._items_of(other)
+        return NotImplemented if theirs is None else self.copy() + deque(theirs)
+
+    def __radd__(self, other: deque[T]) -> deque[T]:
+        return other + self.copy() if isinstance(other, deque) else NotImplemented
+
+    def __mul__(self, times: SupportsIndex) -> deque[T]:
+        return self.copy() * operator.index(times)
+
+    __rmul__ = __mul__
+
+    @reprlib.recursive_repr("TDeque([...])")
+    def __repr__(self) -> str:
+        limit = "" if self._limit is None else f", maxlen={self._limit}"
+        return f"{type(self).__name__}({self._contents()!r}{limit})"
+
+    # Writing
+
+    def __setitem__(self, index: SupportsIndex, value: T) -> None:  # type: ignore[override]
+        self._set_item(_index(index), value, "deque index out of range")
+
+    def __delitem__(self, index: SupportsIndex) -> None:  # type: ignore[override]
+        self._delete_item(_index(index), "deque index out of range")
+
+    def insert(self, index: SupportsIndex, value: T) -> None:
+        """Insert `value` before `index`.
+
+        Raises:
+            IndexError: if it holds as many items as it may.
+        """
+        if self._limit is not None and len(self) >= self._limit:
+            raise IndexError("deque already at its maximum size")
+        place = max(self._from_start(index), 0)
+        self._do(Splice(place, place, (shareable(value),)))
+
+    def append(self, value: T) -> None:
+        """Add `value` at the right end, wherever that is at the commit."""
+        self._add((shareable(value),))
+
+    def appendleft(self, value: T) -> None:
+        """Add `value` at the left end."""
+        self._add_left((shareable(value),))
+
+    def extend(self, values: Iterable[T]) -> None:
+        """Add `values` at the right end, wherever that is at the commit."""
+        self._add(tuple(shareable_all(tuple(values))))
+
+    def extendleft(self, values: Iterable[T]) -> None:
+        """Add `values` at the left end one by one: the last one is the first then."""
+        self._add_left(tuple(shareable_all(tuple(values)))[::-1])
+
+    def __iadd__(self, values: Iterable[T]) -> TDeque[T]:
+        self.extend(values)
+        return self
+
+    def __imul__(self, times: SupportsIndex) -> TDeque[T]:
+        self._become(self * times)
+        return self
+
+    def pop(self) -> T:  # type: ignore[override] # as that of a deque
+        """Delete and return the last item."""
+        return self._pop(len(self) - 1)
+
+    def popleft(self) -> T:
+        """Delete and return the first item."""
+        return self._pop(0)
+
+    def remove(self, value: T) -> None:
+        """Delete the first item that equals `value`."""
+        try:
+            place = self._contents().index(value)
+        except ValueError:
+            raise ValueError(f"{value!r} is not in deque") from None
+        self._do(Splice(place, place + 1))
+
+    def rotate(self, n: SupportsIndex = 1) -> None:
+        """Move the last `n` items to the left end; the first ones where negative."""
+        items = self.copy()
+        items.rotate(operator.index(n))
+        self._become(items)
+
+    # How
+
+    def _add(self, values: tuple[object, ...]) -> None:
+        if values and self._limit is None:
+            self._do(Extend(values))
+        elif values:
+            self._do_both(Extend(values), KeepLast(cast("int", self._limit)))
+
+    def _add_left(self, values: tuple[object, ...]) -> None:
+        if values and self._limit is None:
+            self._do(Splice(0, 0, values))
+        elif values:
+            self._do_both(Splice(0, 0, values), Splice(cast("int", self._limit), None))
+
+    def _do_both(self, first: ListOperation, second: ListOperation) -> None:
+        if running.attempt is None:
+            # In one commit: no snapshot shows more than `maxlen` items.
+            committed.install([(self, Key.ALL, first), (self, Key.ALL, second)])
+        else:
+            self._do(first)
+            self._do(second)
+
+    def _become(self, items: deque[T]) -> None:
+        self._do(Splice(0, None, tuple(items)))
+
+    def _pop(self, place: int) -> T:
+        value = self._item(place)
+        if value is MISSING:
+            raise IndexError("pop from an empty deque")
+        self._do(Splice(place, place + 1))
+        return cast("T", value)  # it was stored as one
+
+    def _items_of(self, other: object) -> list[Any] | None:
+        if isinstance(other, TDeque):
+            return other._contents()
+        return list(other) if isinstance(other, deque) else None
+
+    def _empty(self) -> deque[T]:
+        """Return an empty plain one of the kind that it stands for."""
+        return deque(maxlen=self._limit)
+
+    def _like(self, items: Iterable[T]) -> TDeque[T]:
+        made: TDeque[T] = type(self).__new__(type(self))
+        TDeque.__init__(made, items, self._limit)
+        return made
+
+    def _start(self, number: int, cells: Any) -> None:
+        super()._start(number, cells)
+        self._limit = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        _, arguments = super().__reduce__()
+        return _refer, (*cast("tuple[Any, ...]", arguments), self._limit)
+
+
+def _refer(kind: type[TDeque[Any]], number: int, limit: int | None) -> Container:
+    made = refer(kind, number)
+    assert isinstance(made, TDeque)
+    made._limit = limit
+    return made
+
+
+def _checked(maxlen: object) -> int | None:
+    if maxlen is None:
+        return None
+    if not isinstance(maxlen, int):
+        raise TypeError("an integer is required")
+    if maxlen < 0:
+        raise ValueError("maxlen must be non-negative")
+    return maxlen
+
+
+def _index(index: object) -> int:
+    if isinstance(index, slice):
+        raise TypeError("sequence index must be integer, not 'slice'")
+    return operator.index(cast("SupportsIndex", index))
+
+
+def _last(items: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    return items[max(len(items) - count, 0) :]
+
+
+def _fill(made: TDeque[Any], plain: deque[Any], convert: Convert) -> None:
+    made._limit = plain.maxlen
+    made._begin(tuple(converted(plain, convert)))
+
+
+register(deque, TDeque, _fill)
