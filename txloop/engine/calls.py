@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import inspect
-import types
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from txloop.engine.marks import UNMARKED, mark_of
 from txloop.errors import TxError
 from txloop.scan import scan_function
 from txloop.stm.attempt import current
-from txloop.stm.callables import name_of, without_partials
+from txloop.stm.callables import is_coroutine, name_of, without_partials
 from txloop.stm.types import Call
 
 if TYPE_CHECKING:
@@ -28,17 +26,10 @@ __all__ = [
     "Settled",
     "check_awaitable",
     "held_because",
-    "is_coroutine",
+    "resolve",
 ]
 
 T = TypeVar("T")
-
-_COROUTINE_FLAGS = (
-    inspect.CO_COROUTINE
-    | inspect.CO_GENERATOR
-    | inspect.CO_ASYNC_GENERATOR
-    | inspect.CO_ITERABLE_COROUTINE
-)
 
 
 class FunctionCalls:
@@ -118,7 +109,7 @@ class FunctionCalls:
         awaited = _Awaited(self, function, args, kwargs, ordered or self._ordered)
         awaited.future = future
         profile, dispatcher = self.profile(function), self._dispatcher
-        done = functools.partial(_resolve, future)
+        done = functools.partial(resolve, future)
         if awaited.ordered:  # from now on
             awaited.goes_on(dispatcher.submit(awaited.call(), profile, done))
         else:
@@ -218,7 +209,9 @@ def check_awaitable(function: Callable[..., object]) -> None:
     Raises:
         TxError: if called inside a transaction, or for a coroutine function.
     """
-    if current() is not None:
+    attempt = current()
+    if attempt is not None:
+        attempt.show("it awaits a transaction")
         raise TxError(
             "a transaction cannot wait for another one; call "
             f"{name_of(function)} directly, as a part of this one"
@@ -268,7 +261,7 @@ def _settled(argument: object) -> object:
     return argument
 
 
-def _resolve(
+def resolve(
     future: asyncio.Future[T], value: object, error: BaseException | None
 ) -> None:
     """Give a transaction's result to its future."""
@@ -282,24 +275,6 @@ def _resolve(
         wrapped = RuntimeError(f"the transaction raised {error!r}")
         wrapped.__cause__ = error
         future.set_exception(wrapped)
-
-
-def is_coroutine(function: Callable[..., object]) -> bool:
-    """Tell whether calling it makes a coroutine, decorated or not."""
-    if type(function) is types.FunctionType and not vars(function):
-        return bool(function.__code__.co_flags & _COROUTINE_FLAGS)
-    bare: object = function
-    while True:
-        if isinstance(bare, functools.partial):
-            bare = bare.func
-        elif inspect.iscoroutinefunction(bare) or getattr(
-            bare, "__tornado_coroutine__", False
-        ):
-            return True
-        elif hasattr(bare, "__wrapped__"):
-            bare = bare.__wrapped__
-        else:
-            return inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare)
 
 
 def _identity(function: Callable[..., object]) -> Hashable:

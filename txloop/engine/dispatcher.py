@@ -26,7 +26,7 @@ from txloop.engine.effects import EffectQueue
 from txloop.engine.holds import Holds
 from txloop.engine.machine import MOST_CONFLICTS, Machine
 from txloop.engine.placement import Placement
-from txloop.engine.profile import Profile, Profiles, Stats
+from txloop.engine.profile import Profile, Profiles
 from txloop.engine.reporting import Reporter
 from txloop.engine.short_way import ShortWay
 from txloop.engine.stimuli import (
@@ -36,6 +36,7 @@ from txloop.engine.stimuli import (
     Conflicting,
     Drop,
     Granted,
+    HandBack,
     Left,
     Outdated,
     Placed,
@@ -62,7 +63,7 @@ from txloop.executors.protocol import Executor, Reactor, Work, run_here
 from txloop.stm.callables import weakly
 from txloop.stm.ownership import claim, release
 from txloop.stm.store import committed
-from txloop.stm.types import Answer, Call, Outcome, Refusal, Retry
+from txloop.stm.types import Answer, Call, Conflict, Outcome, Refusal, Retry
 from txloop.stm.validation import decide, still_holds
 from txloop.watch.outside import note_changes, outdated
 
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.engine.events import Listener
+    from txloop.engine.stats import Stats
     from txloop.engine.stimuli import Action, Stimulus
     from txloop.executors.protocol import Running
 
@@ -101,6 +103,7 @@ class Dispatcher(ShortWay):
         started: Whether the executor has been started.
         closed: Whether no more transactions run.
         thread: That runs the loop, by its identifier; 0 before the first transaction.
+        before_stats: Called before figures are given: they add what they know.
     """
 
     reactor: DispatcherReactor
@@ -135,6 +138,7 @@ class Dispatcher(ShortWay):
         self.closed = False
         self.thread = 0
         self.traces = False
+        self._tracing: list[Listener] = []
         self._report = Reporter(self.listeners, executor.parallel)
         self.machine = Machine(self._report, executor.workers, max_queue, barrier)
         self._on_start = on_start
@@ -149,6 +153,7 @@ class Dispatcher(ShortWay):
         if faults is not None:
             _log.warning("faults happen on purpose, TXLOOP_FAULTS says: %s", faults)
         self._draining = False
+        self.before_stats: list[Callable[[], object]] = []
         self._woken = 0  # since the loop has looked around
         self._helping = False
 
@@ -158,6 +163,8 @@ class Dispatcher(ShortWay):
 
     def stats(self) -> Stats:
         """Return what was done so far."""
+        for count in self.before_stats:
+            count()
         to_do = len(self._room), self.pending, self.machine.queued
         return self.profiles.stats(self.executor, committed.version, *to_do)
 
@@ -190,13 +197,58 @@ class Dispatcher(ShortWay):
     def trace(self, listener: Listener) -> None:
         """Tell `listener` of what happens, too, and trace all calls from now on."""
         self.listeners.append(listener)
+        self._tracing.append(listener)
         self.traces = True
 
     def untrace(self, listener: Listener) -> None:
         """Undo `trace`."""
         if listener in self.listeners:
             self.listeners.remove(listener)
-        self.traces = False
+        if listener in self._tracing:
+            self._tracing.remove(listener)
+        self.traces = bool(self._tracing)
+
+    def tell_of(self, call: Call, profile: Profile, answer: Answer) -> None:
+        """Tell of an attempt that was made elsewhere, and is over.
+
+        Args:
+            call: What has run.
+            profile: The record of its function.
+            answer: What came of it: it has only read, or has to run again.
+        """
+        transaction, report = self.new(call, profile, _ignore), self._report
+        transaction.attempts = 1
+        report.started(transaction)
+        report.answered(transaction, answer)
+        if isinstance(answer, Outcome):
+            report.committed(transaction, answer, answer.snapshot)
+        elif isinstance(answer, Retry):
+            report.retried(transaction, answer, waits=False)
+            report.dropped(transaction)
+        else:
+            report.aborted(transaction, answer)
+            report.dropped(transaction)
+
+    def goes_away(self, profile: Profile) -> bool:
+        """Tell whether a call that is a transaction only elsewhere may go there now.
+
+        To copies of this process only: it may be given up there in its midst, and what
+        it has changed of plain objects by then has to go with that.
+        """
+        if self.closed or not self.executor.forks or profile.home is not None:
+            return False
+        faults = self._faults
+        if faults and faults.sends_away(self.executor.transport_seconds):
+            return True
+        return not self._placement.decide_stay(profile, True)
+
+    def stays(self, transaction: Transaction) -> bool:
+        """Look at plain objects; tell whether they keep a function on this thread."""
+        return transaction.profile.home is not None or self._holds.stays(transaction)
+
+    def look(self, transaction: Transaction) -> None:
+        """Look at plain objects; hold a function that has changed them elsewhere."""
+        self._holds.changed(transaction)
 
     def note_program(self) -> None:
         """Take note that code of the program has run on this thread, unmarked."""
@@ -211,6 +263,8 @@ class Dispatcher(ShortWay):
         done: Done,
         away: bool = False,
         spare_loop: bool = False,
+        hand_back: Callable[[Conflict | None], object] | None = None,
+        since: float | None = None,
     ) -> int:
         """Have `call` run as a transaction and hand its result to `done`, later.
 
@@ -220,13 +274,19 @@ class Dispatcher(ShortWay):
             done: Takes the result.
             away: Whether it is decided that it does not run on this thread.
             spare_loop: Whether only what is short may run on this thread.
+            hand_back: Called, instead of `done`, if it would have to run here, for a
+                call that cannot.
+            since: When it was asked for (`time.perf_counter`), if that was before.
 
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
         self.profiles.marked += 1
         transaction = self.new(call, profile, done)
+        transaction.hand_back = hand_back
+        transaction.submitted = True
         transaction.away = away
+        transaction.since = transaction.since if since is None else since
         transaction.spare_loop = spare_loop
         if self.traces:
             transaction.call = dataclasses.replace(call, traced=True)
@@ -345,11 +405,16 @@ class Dispatcher(ShortWay):
 
     def _send(self, sends: Sequence[Send]) -> None:
         """Give attempts to the executor in one batch: one frame for each worker."""
+        self.start()
+        self.executor.run([self._work(*send) for send in sends])
+        self.machine.workers = self.executor.workers  # there may be more now, or fewer
+
+    def start(self) -> None:
+        """Start the executor, if it has not been started."""
         if not self.started:
             self.started = True
             self._on_start()
             self.executor.start(self.reactor, weakly(self._deliver))
-        self.executor.run([self._work(*send) for send in sends])
 
     def _work(self, transaction: Transaction, urgent: bool) -> Work:
         """Return what the executor is given of an attempt."""
@@ -370,6 +435,7 @@ class Dispatcher(ShortWay):
     def _run_here(self, action: RunHere) -> None:
         """Run it on this thread, where nothing can interfere."""
         transaction = action.transaction
+        transaction.note_ran()
         if self._may_run_now():
             self._run_short(transaction)
             return
@@ -417,6 +483,7 @@ class Dispatcher(ShortWay):
         if outcome.writes:
             committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
         self._room.ended(transaction)
+        transaction.note_ended()
         self._report.committed(transaction, outcome, committed.version)
         label, context = transaction.profile.label, transaction.call.context
         self._effects.add(outcome, transaction.done, label, context)
@@ -437,6 +504,13 @@ class Dispatcher(ShortWay):
         """Let it into the waiting room, perhaps once more."""
         self._room.ended(wait.transaction)
         self._room.enter(wait.transaction, wait.retry)
+
+    def _hand_back(self, action: HandBack) -> None:
+        """Tell who has made its attempt, elsewhere, that it came to nothing."""
+        transaction, conflict = action
+        transaction.answer = None
+        assert transaction.hand_back is not None
+        transaction.hand_back(conflict)
 
     def _drop(self, drop: Drop) -> None:
         """Let go of its place in the waiting room and of its snapshot."""
@@ -460,6 +534,8 @@ class Dispatcher(ShortWay):
             return
         if isinstance(answer, Refusal):
             self._holds.refused(transaction, answer)
+        else:
+            transaction.note_ran(answer.body_seconds)
         self.handle(Answered(transaction, answer))
         self.executor.feed()  # effects may take their time
         self.drain()
@@ -561,6 +637,7 @@ class Dispatcher(ShortWay):
             pass
         self._report.closed()
         self.listeners.clear()  # some know this one
+        self._tracing.clear()
 
     def end_waits(self) -> None:
         """Let no transaction wait any more: each gets a `TxClosedError` instead."""
@@ -587,9 +664,14 @@ _DO: dict[type[Any], Callable[[Dispatcher, Any], None]] = {
     Validate: Dispatcher._validate,
     Commit: Dispatcher._commit,
     Reject: Dispatcher._reject,
+    HandBack: Dispatcher._hand_back,
     Wait: Dispatcher._wait,
     Drop: Dispatcher._drop,
 }
+
+
+def _ignore(value: object, error: object) -> None:
+    pass
 
 
 def _release(answer: Answer | None) -> None:

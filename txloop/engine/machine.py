@@ -18,11 +18,13 @@ from txloop.engine.queues import Contention, Rounds, Turns
 from txloop.engine.stimuli import (
     Action,
     Answered,
+    Arrived,
     Closed,
     Commit,
     Conflicting,
     Drop,
     Granted,
+    HandBack,
     Left,
     Outdated,
     Placed,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from txloop.engine.profile import Profile
     from txloop.engine.reporting import Reporter
     from txloop.engine.transaction import Transaction
-    from txloop.stm.types import Answer
+    from txloop.stm.types import Answer, Conflict
 
 __all__ = ["MOST_CONFLICTS", "Machine"]
 
@@ -70,6 +72,7 @@ class Machine:
         turns: Which one may commit.
         rounds: Which ones go on together.
         contention: Which ones stand in line for a cell.
+        workers: How many attempts the executor can run at once.
     """
 
     def __init__(
@@ -94,7 +97,7 @@ class Machine:
         self.rounds = Rounds(barrier)
         self.contention = Contention()
         self._report = report
-        self._workers = workers
+        self.workers = workers
         self._max_queue = max_queue
         self._attempts = 0
         self._here: deque[Transaction] = deque()  # their round has placed them here
@@ -102,7 +105,7 @@ class Machine:
     @property
     def queued(self) -> int:
         """The number of transactions that wait for a worker."""
-        return max(0, len(self.away) - self._workers) + len(self.contention)
+        return max(0, len(self.away) - self.workers) + len(self.contention)
 
     def handle(self, stimulus: Stimulus) -> list[Action]:
         """Let something happen to a transaction; return what is to be done, in order.
@@ -181,6 +184,13 @@ class Machine:
         self.turns.enter(transaction)
         return []
 
+    def _arrived(self, transaction: Transaction, arrived: Arrived) -> list[Action]:
+        """Take in one with the answer to an attempt that was made elsewhere."""
+        self.open[transaction.number] = transaction
+        self.turns.enter(transaction)
+        self._note_start(transaction, inline=False)
+        return self._take_in(transaction, arrived.answer)
+
     def _placed(self, transaction: Transaction, placed: Placed) -> list[Action]:
         """Send it, queue it, reject it, or keep it here, as its place says."""
         if placed.here:  # it runs after the others of its round have been sent
@@ -229,7 +239,9 @@ class Machine:
         return [Send(transaction, urgent)]
 
     def _run_here(self, transaction: Transaction) -> list[Action]:
-        """Have it run now, as the only one."""
+        """Have it run now, as the only one; or where it came from."""
+        if transaction.hand_back is not None:
+            return self._hand_back(transaction, None)
         transaction.enter(State.RUNNING)
         transaction.answer = None
         self._note_start(transaction, inline=True)
@@ -253,7 +265,10 @@ class Machine:
     def _answered(self, transaction: Transaction, answered: Answered) -> list[Action]:
         """Keep the answer until its turn comes; a refused one runs here then."""
         self._land(transaction)
-        answer = answered.answer
+        return self._take_in(transaction, answered.answer)
+
+    def _take_in(self, transaction: Transaction, answer: Answer) -> list[Action]:
+        """Let one go on with its answer."""
         self._take(transaction, answer)
         if isinstance(answer, Refusal):
             self._report.refused(transaction, answer)
@@ -308,6 +323,12 @@ class Machine:
         """Run it here, where it finds what has changed."""
         return self._run_here(transaction)
 
+    def _hand_back(
+        self, transaction: Transaction, conflict: Conflict | None
+    ) -> list[Action]:
+        """Let it go to where it came from: what it needs to run again is there."""
+        return [HandBack(transaction, conflict), *self._end(transaction)]
+
     def _ran_here(self, transaction: Transaction, ran: RanHere) -> list[Action]:
         """Let it commit without validation: nothing ran beside it."""
         answer = ran.answer
@@ -341,6 +362,8 @@ class Machine:
         transaction.conflicts += 1
         profile.note_conflict(conflict)
         self._report.conflicted(transaction, answer, conflict)
+        if not transaction.may_be_sent:
+            return self._hand_back(transaction, conflict)
         if transaction is self.turns.inevitable or profile.home is not None:
             actions = self._run_here(transaction)
         elif transaction.conflicts >= MOST_CONFLICTS:
@@ -476,6 +499,7 @@ _TABLE: dict[
     Callable[[Machine, Transaction, Any], list[Action]],
 ] = {
     (State.NEW, Submitted): Machine._submitted,
+    (State.NEW, Arrived): Machine._arrived,
     (State.NEW, RunsHere): Machine._runs_here,
     (State.ROUND, Placed): Machine._placed,
     (State.AWAY, Answered): Machine._answered,

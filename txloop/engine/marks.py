@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar, overload
 
 from txloop.errors import TxConfigurationError
-from txloop.stm.callables import without_partials
+from txloop.stm.callables import is_coroutine, without_partials
 from txloop.stm.origin import claim
 
 __all__ = ["UNMARKED", "Mark", "check_timeout", "mark_of", "transactional"]
@@ -17,6 +19,8 @@ __all__ = ["UNMARKED", "Mark", "check_timeout", "mark_of", "transactional"]
 T = TypeVar("T", bound=Callable[..., object])
 
 _ATTRIBUTE = "__txloop_mark__"
+
+_log = logging.getLogger("txloop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +33,15 @@ class Mark:
         timeout: After how many seconds a run of it is ended; None: as the loop says.
         vouched: Whether the program's author has marked it; a pattern on the command
             line vouches for nothing.
+        proved: Whether nobody has marked it: it is marked as long as the scan proves
+            that it shares nothing.
     """
 
     on_error: Literal["rollback", "commit"] = "rollback"
     trust: bool = False
     timeout: float | None = None
     vouched: bool = True
+    proved: bool = False
 
     @property
     def commits_on(self) -> tuple[type[BaseException], ...]:
@@ -46,6 +53,8 @@ class Mark:
         seconds = of_loop if self.timeout is None else self.timeout
         return None if seconds == math.inf else seconds
 
+
+_VERBS = ("get", "post", "put", "delete", "patch", "head", "options")
 
 UNMARKED = Mark()
 """How a function runs that has no mark, where one runs as a transaction."""
@@ -70,11 +79,15 @@ def transactional(
 ) -> T | Callable[[T], T]:
     """Mark a handler class, a handler's method or a function as a transaction.
 
-    A marked ``RequestHandler`` class runs its synchronous verbs (``get``, ``post`` ...)
-    in parallel, a marked method only that verb. A marked function does so where the
-    IOLoop calls it: ``add_callback``, timers, ``PeriodicCallback``, ``add_future``.
-    Called directly it is the plain function that it was. It may run more than once, in
-    another process, and takes effect once; without a txloop loop the mark does nothing.
+    A marked ``RequestHandler`` class runs its verbs (``get``, ``post`` ...) in
+    parallel, a marked method only that verb. A verb that is a coroutine does so as long
+    as it never waits for anything; then, and on the loop thread, it runs as in stock
+    Tornado, which keeps what it wrote before an exception. ``on_message`` of a marked
+    ``WebSocketHandler`` runs so, too, unless it is a coroutine. A marked function does
+    so where the IOLoop calls it: ``add_callback``, timers, ``PeriodicCallback``,
+    ``add_future``. Called directly it is the plain function that it was. It may run
+    more than once, in another process, and takes effect once; without a txloop loop the
+    mark does nothing.
 
     Args:
         target: What to mark; left out when options are given.
@@ -91,7 +104,13 @@ def transactional(
 
     Raises:
         TxConfigurationError: if `on_error` is neither, or `timeout` no such number.
+        TypeError: if `target` can be called by nobody.
     """
+    if target is not None and not callable(target):
+        raise TypeError(
+            "transactional() marks a RequestHandler class, a method or a function, not "
+            f"{target!r}; give options by name, as in @transactional(timeout=5)"
+        )
     if on_error not in ("rollback", "commit"):
         raise TxConfigurationError(
             f"on_error must be 'rollback' or 'commit', not {on_error!r}"
@@ -100,11 +119,51 @@ def transactional(
     mark = Mark(on_error, trust, timeout)
 
     def set_mark(target: T) -> T:
+        _warn_if_useless(target)
         setattr(target, _ATTRIBUTE, mark)
         claim(str(getattr(target, "__module__", "")))
         return target
 
     return set_mark if target is None else set_mark(target)
+
+
+def _warn_if_useless(target: Callable[..., object]) -> None:
+    """Say so if the mark of a class or function makes no difference."""
+    if isinstance(target, type):
+        reason = _why_no_handler(target)
+    elif inspect.iscoroutinefunction(target) and not _is_verb(target):
+        reason = (
+            "it is a coroutine, which runs as ever; in it, "
+            "`await txloop.atomically(function, ...)` runs a transaction"
+        )
+    else:
+        reason = None
+    if reason is not None:
+        name = getattr(target, "__qualname__", repr(target))
+        _log.warning(
+            "%s is marked @transactional, which changes nothing: %s", name, reason
+        )
+
+
+def _is_verb(function: Callable[..., object]) -> bool:
+    """Tell whether it is a handler's verb, as far as its name says."""
+    path = str(getattr(function, "__qualname__", "")).split(".")
+    return len(path) > 1 and path[-1] in _VERBS and path[-2] != "<locals>"
+
+
+def _why_no_handler(target: type) -> str | None:
+    # By name: the engine does not import Tornado. What has a verb may be a mixin.
+    names = {f"{base.__module__}.{base.__name__}" for base in target.__mro__}
+    if "tornado.websocket.WebSocketHandler" in names:
+        if is_coroutine(target.on_message):  # type: ignore[attr-defined] # that has one
+            return (
+                "its on_message is a coroutine, which runs as ever; in it, "
+                "`await txloop.atomically(function, ...)` runs a transaction"
+            )
+        return None
+    if "tornado.web.RequestHandler" in names or any(map(target.__dict__.get, _VERBS)):
+        return None
+    return "it is no RequestHandler"
 
 
 def mark_of(target: object) -> Mark | None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import operator
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.engine.stats import Distribution, LabelStats, Stats
+from txloop.executors.members import ProcessStats, Tally
+from txloop.executors.pool import Pool
 from txloop.stm.cell_names import cell_name
 from txloop.stm.counting import gil_enabled
-from txloop.stm.measuring import Average, BodyTimer, WallTimer
+from txloop.stm.measuring import Average, BodyTimer, Histogram, WallTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
     from txloop.scan import Finding
     from txloop.stm.types import Cell, Conflict
 
-__all__ = ["SHORT_SECONDS", "Heat", "LabelStats", "Profile", "Profiles", "Stats"]
+__all__ = ["SHORT_SECONDS", "Heat", "Profile", "Profiles"]
 
 _log = logging.getLogger("txloop")
 
@@ -113,6 +118,11 @@ class Profile:
         unproven: Whether its first run away from here, which is made alone, has not
             been answered.
         blocks: Whether it waited for something when it last ran here.
+        deadly: Whether it has ended processes in which it ran: it never is to run here,
+            unless it has to.
+        bodies: How long its runs took.
+        queues: How long its calls waited before they first ran.
+        latencies: How long it took from a call to its commit.
     """
 
     label: str
@@ -133,13 +143,23 @@ class Profile:
     examined: bool = False
     unproven: bool = False
     blocks: bool = False
+    deadly: bool = False
+    bodies: Histogram = field(default_factory=Histogram)
+    queues: Histogram = field(default_factory=Histogram)
+    latencies: Histogram = field(default_factory=Histogram)
     _named: tuple[Cell, str] | None = field(default=None, init=False)
 
     def note_body(self, seconds: float, inline: bool) -> None:
         """Take a measurement into the averages."""
         self.body.add(seconds)
+        self.bodies.add(seconds)
         if inline:
             self.here.add(seconds)
+
+    def note_times(self, queued_seconds: float, seconds: float) -> None:
+        """Take note how long one that took effect had waited, and took in all."""
+        self.queues.add(queued_seconds)
+        self.latencies.add(seconds)
 
     def timer(self) -> BodyTimer | WallTimer:
         """Return what measures a run here: as exactly as the decision needs it."""
@@ -159,14 +179,43 @@ class Profile:
         self.conflicts += 1
         self.heat.note_conflict(conflict.cell)
 
-    def note_short(self, seconds: float, failed: bool) -> None:
-        """Take note of a run here that took effect."""
+    def note_short(
+        self, seconds: float, failed: bool, queued_seconds: float, waited_seconds: float
+    ) -> None:
+        """Take note of a run here that took effect.
+
+        Args:
+            seconds: How long it took.
+            failed: Whether it ended with an exception.
+            queued_seconds: How long the call had waited before it first ran.
+            waited_seconds: How long it had waited before this run.
+        """
         self.commits += 1
         self.errors += failed
         self.body.add(seconds)
         self.here.add(seconds)
+        self.bodies.add(seconds)
+        self.queues.add(queued_seconds)
+        self.latencies.add(waited_seconds + seconds)
         if self.heat.cell is not None:
             self.heat.note_commit()
+
+    def note_others(self, counts: Sequence[int], seconds: float) -> None:
+        """Take note of runs elsewhere that took effect, by themselves.
+
+        Args:
+            counts: How many there were of which length, as in a `Histogram`.
+            seconds: How long all of them took together.
+        """
+        runs = sum(counts)
+        self.commits += runs
+        self.attempts += runs
+        self.body.add(seconds / runs)
+        # They waited for nothing, as far as is known here.
+        self.queues.counts[0] += runs
+        for times in (self.bodies, self.latencies):
+            times.seconds += seconds
+            times.counts = [*map(operator.add, times.counts, counts)]
 
     def note_retry(self) -> None:
         """Take note that a run here gave up: it did not tell how long one takes."""
@@ -178,6 +227,9 @@ class Profile:
         A function that never ran is sent away: it may be long. One that looks short
         from afar is tried here now and then: only that tells how long it takes here.
         """
+        if self.deadly and self.home is None:
+            self.stayed = False
+            return False
         here_seconds = self.here.seconds
         if here_seconds is None or here_seconds > _CERTAINLY_SHORT:
             self.stayed = self.short(transport_seconds)
@@ -207,7 +259,9 @@ class Profile:
 
     def medium(self, transport_seconds: float) -> bool:
         """Tell whether it may run here or there, by what else there is to do."""
-        return not self.blocks and self.has_medium_length(transport_seconds)
+        if self.blocks or self.deadly:
+            return False
+        return self.has_medium_length(transport_seconds)
 
     def has_medium_length(self, transport_seconds: float) -> bool:
         """Tell whether it is too long to stay, and too short to matter to others."""
@@ -239,6 +293,7 @@ class Profile:
             self.waits,
             self.refused,
             self._contended(),
+            *map(_distribution, (self.latencies, self.queues, self.bodies)),
         )
 
     def _contended(self) -> str:
@@ -251,82 +306,8 @@ class Profile:
         return self._named[1]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelStats:
-    """The figures of one function or handler verb, as in `Profile`.
-
-    Attributes:
-        on_loop_because: Why it always runs on the loop thread; empty if it does not.
-        contended: On what at least a tenth of its attempts conflict at present; empty
-            if there is no such thing.
-    """
-
-    label: str
-    commits: int
-    errors: int
-    aborts: int
-    attempts: int
-    inline: int
-    body_seconds: float
-    on_loop_because: str
-    retries: int = 0
-    waits: int = 0
-    refused: int = 0
-    contended: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What the loop has done since it started.
-
-    Attributes:
-        executor: The executor's name.
-        workers: How many attempts can run at once.
-        gil: Whether this interpreter holds its global lock.
-        rounds: Loop iterations that handed transactions to the executor.
-        marked: Callbacks, fd events and requests that ran as transactions.
-        unmarked: Callbacks and fd events that ran on the loop thread as ever.
-        commits: Transactions that took effect.
-        errors: Those among them that ended with an exception.
-        aborts: Attempts thrown away in a conflict.
-        attempts: Runs, whatever became of them.
-        inline: Runs on the loop thread.
-        retries: Runs that gave up until something changes.
-        waits: Those among them after which nothing had changed yet.
-        waiting: Transactions that wait just now.
-        pending: Transactions that have not ended, those that wait included.
-        queued: Calls for which there is no worker yet.
-        refused: Calls turned away because too many waited.
-        transport_seconds: What sending one call away costs.
-        version: The number of commits that wrote, direct writes included.
-        labels: The same per function and handler verb.
-    """
-
-    executor: str
-    workers: int
-    gil: bool
-    rounds: int
-    marked: int
-    unmarked: int
-    commits: int
-    errors: int
-    aborts: int
-    attempts: int
-    inline: int
-    transport_seconds: float
-    version: int
-    labels: tuple[LabelStats, ...]
-    retries: int = 0
-    waits: int = 0
-    waiting: int = 0
-    refused: int = 0
-    pending: int = 0
-    queued: int = 0
-
-    @property
-    def inline_share(self) -> float:
-        """The share of the attempts that ran on the loop thread."""
-        return self.inline / self.attempts if self.attempts else 0.0
+def _distribution(times: Histogram) -> Distribution:
+    return Distribution(tuple(times.counts), times.seconds)
 
 
 class Profiles:
@@ -336,6 +317,9 @@ class Profiles:
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events, requests and calls that ran as transactions.
         unmarked: Callbacks and fd events that ran on the loop thread as ever.
+        fronts: Those that serve HTTP, as counted last.
+        front_processes: Each of them.
+        front_tally: What has become of those that there were.
     """
 
     def __init__(self, scanning: bool) -> None:
@@ -343,6 +327,9 @@ class Profiles:
         self.rounds = 0
         self.marked = 0
         self.unmarked = 0
+        self.fronts = 0
+        self.front_processes: Sequence[ProcessStats] = ()
+        self.front_tally = Tally()
         self._scanning = scanning
         self._profiles: dict[Hashable, Profile] = {}
 
@@ -377,6 +364,12 @@ class Profiles:
     ) -> Stats:
         """Return what was done so far, and what there is to do."""
         labels = tuple(profile.stats() for profile in self._profiles.values())
+        workers, fronts = Tally(), self.front_tally
+        owner = ProcessStats("owner", 1, os.getpid(), "serves")
+        processes = [owner, *self.front_processes]
+        if isinstance(executor, Pool):
+            workers = executor.tally
+            processes += executor.members()
         return Stats(
             executor=executor.name,
             workers=executor.workers,
@@ -398,4 +391,11 @@ class Profiles:
             refused=sum(one.refused for one in labels),
             pending=pending,
             queued=queued,
+            fronts=self.fronts,
+            worker_deaths=workers.deaths,
+            front_deaths=fronts.deaths,
+            restarts=workers.restarts + fronts.restarts,
+            timeouts=workers.timeouts + fronts.timeouts,
+            fork_failures=workers.fork_failures + fronts.fork_failures,
+            processes=tuple(processes),
         )

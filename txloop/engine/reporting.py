@@ -89,9 +89,13 @@ class Reporter:
 
     def refused(self, transaction: Transaction, refusal: Refusal) -> None:
         """Tell that a call has to run on the loop thread, perhaps from now on."""
+        self.aborted(transaction, refusal)
+        self.bound(transaction, refusal)
+
+    def aborted(self, transaction: Transaction, refusal: Refusal) -> None:
+        """Tell that an attempt was given up, and its call runs on the loop thread."""
         label = transaction.profile.label
         self._tell(Aborted(transaction.number, label, refusal.reason))
-        self.bound(transaction, refusal)
 
     def bound(self, transaction: Transaction, refusal: Refusal) -> None:
         """Note why a function runs on the loop thread from now on; nothing is lost."""

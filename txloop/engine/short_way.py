@@ -15,17 +15,21 @@ from __future__ import annotations
 import abc
 import contextvars
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.engine.stimuli import RanHere, RanShort, RunsHere
+from txloop.engine.stimuli import Arrived, RanHere, RanShort, RunsHere
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.callables import weakly
 from txloop.stm.measuring import WallTimer
 from txloop.stm.run import run_body
 from txloop.stm.store import committed
+from txloop.stm.types import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from txloop.engine.effects import EffectQueue
     from txloop.engine.events import Listener
     from txloop.engine.holds import Holds
@@ -36,7 +40,9 @@ if TYPE_CHECKING:
     from txloop.engine.stimuli import Stimulus
     from txloop.engine.transaction import Done, Transaction
     from txloop.engine.waiting import Timers, WaitingRoom
-    from txloop.stm.types import Call, Ready
+    from txloop.stm.store import Store
+    from txloop.stm.types import Call, Conflict, Outcome, Ready
+    from txloop.watch import Subject
 
 __all__ = ["ShortWay"]
 
@@ -48,6 +54,7 @@ class _Asked(NamedTuple):
     profile: Profile
     done: Done
     context: contextvars.Context
+    since: float  # time.perf_counter
 
 
 class ShortWay(abc.ABC):
@@ -75,6 +82,7 @@ class ShortWay(abc.ABC):
     _effects: EffectQueue
     _report: Reporter
     _room: WaitingRoom
+    _decide: Callable[[Outcome, Store, bool], Conflict | None]
 
     def __init__(self, hindered: bool) -> None:
         """Begin without any call.
@@ -94,6 +102,8 @@ class ShortWay(abc.ABC):
         done: Done,
         away: bool = False,
         spare_loop: bool = False,
+        *,
+        since: float | None = None,
     ) -> int:
         """Have a call run the long way."""
 
@@ -112,6 +122,10 @@ class ShortWay(abc.ABC):
     @abc.abstractmethod
     def drain(self) -> None:
         """Run effects, and what had to wait, until nothing more can be done."""
+
+    @abc.abstractmethod
+    def _is_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
+        """Tell whether an outcome counts for nothing because of what is not shared."""
 
     @abc.abstractmethod
     def answer_closed(self, done: Done, label: str) -> None:
@@ -171,7 +185,8 @@ class ShortWay(abc.ABC):
                 ready.goes_on(number)
             return
         context = contextvars.copy_context()
-        self._asked.append(_Asked(ready, profile, done, context))
+        asked = _Asked(ready, profile, done, context, time.perf_counter())
+        self._asked.append(asked)
         self._run_asked_soon()
 
     def _answer_asked(self) -> None:
@@ -209,16 +224,80 @@ class ShortWay(abc.ABC):
             self._submit_asked(one)
         elif self._placement.decide_stay(one.profile, alone):
             self.profiles.marked += 1
-            self._run_new(*one)
+            ready, profile, done, context, since = one
+            self._run_new(ready, profile, done, context, time.perf_counter() - since)
         else:
             self._submit_asked(one, away=True)
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""
         call = one.context.run(one.ready.call)
-        number = self.submit(call, one.profile, one.done, away)
+        number = self.submit(call, one.profile, one.done, away, since=one.since)
         if number:
             one.ready.goes_on(number)
+
+    # From elsewhere
+
+    def arrive(
+        self,
+        call: Call,
+        profile: Profile,
+        done: Done,
+        answer: Outcome | Refusal,
+        hand_back: Callable[[Conflict | None], object] | None = None,
+        subject: Subject | None = None,
+    ) -> int:
+        """Take in a call with the answer to an attempt that was made elsewhere.
+
+        Args:
+            call: What has run; it can run here only where there is no `hand_back`.
+            profile: The record of its function.
+            done: Takes the result.
+            answer: The answer, whose snapshot is open. A refusal: the call runs here.
+            hand_back: Called instead of `done` if the attempt cannot commit.
+            subject: What is watched of its function, if it is known.
+
+        Returns:
+            The transaction's number, or 0 if it has ended already.
+        """
+        self.profiles.marked += 1
+        transaction = self.new(call, profile, done)
+        transaction.hand_back, transaction.subject = hand_back, subject
+        if isinstance(answer, Refusal):
+            self._holds.refused(transaction, answer)
+        elif self._may_run_now():
+            self._settle_now(transaction, answer)
+            return 0
+        self.handle(Arrived(transaction, answer))
+        self.drain()
+        return transaction.number if transaction.number in self.machine.open else 0
+
+    def _settle_now(self, transaction: Transaction, outcome: Outcome) -> None:
+        """Commit an outcome, or hand it back: nothing is in between."""
+        profile, conflict = transaction.profile, None
+        hand_back = transaction.hand_back
+        profile.attempts += 1
+        profile.note_body(outcome.body_seconds, inline=False)
+        outdated = self._is_outdated(transaction, outcome)
+        if not outdated:
+            conflict = self._decide(outcome, committed, False)
+        committed.close_snapshot(outcome.snapshot)
+        if hand_back is not None and (outdated or conflict is not None):
+            if conflict is not None:
+                profile.note_conflict(conflict)
+            hand_back(conflict)
+            return
+        profile.note_commit(outcome.failed)
+        profile.note_times(0.0, outcome.body_seconds)
+        if outcome.writes:
+            committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
+        done, label = transaction.done, profile.label
+        if outcome.effects or outcome.records or self._effects.waiting:
+            self._effects.add(outcome, done, label, transaction.call.context)
+        else:
+            self._effects.deliver(done, outcome.value, outcome.error, label)
+        if self.machine.open or self._effects.waiting:
+            self.drain()
 
     # Running
 
@@ -228,6 +307,7 @@ class ShortWay(abc.ABC):
         profile: Profile,
         done: Done,
         context: contextvars.Context,
+        queued_seconds: float = 0.0,
     ) -> int:
         """Run one that is no transaction yet, and hardly ever becomes one.
 
@@ -250,13 +330,15 @@ class ShortWay(abc.ABC):
                 return 0
             ready.goes_on(transaction.number)
             return transaction.number
-        self._finish(ready, profile, done, context, attempt, value, error, seconds)
+        times = seconds, queued_seconds, queued_seconds
+        self._finish(ready, profile, done, context, attempt, value, error, times)
         return 0
 
     def _run_short(self, transaction: Transaction) -> None:
         """Run one whose turn it is, perhaps after it has waited for a change."""
         call, profile, done = transaction.call, transaction.profile, transaction.done
         context, waited = call.context.copy(), transaction.waited_seconds
+        begun_seconds = time.perf_counter() - transaction.since
         attempt, value, error, seconds = self._run_body(call, profile, context, waited)
         if self.closed:  # by the body: it has been answered
             return
@@ -265,7 +347,8 @@ class ShortWay(abc.ABC):
             return
         self.handle(RanShort(transaction))
         self._room.ended(transaction)
-        self._finish(call, profile, done, context, attempt, value, error, seconds)
+        times = seconds, transaction.queued_seconds or 0.0, begun_seconds
+        self._finish(call, profile, done, context, attempt, value, error, times)
 
     def _run_body(
         self,
@@ -301,11 +384,13 @@ class ShortWay(abc.ABC):
         attempt: Attempt,
         value: object,
         error: BaseException | None,
-        seconds: float,
+        times: tuple[float, float, float],
     ) -> None:
-        """Commit what has run, and hand its result over."""
+        """Commit what has run, and hand its result over; `times`: see `note_short`."""
         self._holds.ran_here(profile, ready)
-        profile.note_short(seconds, error is not None or attempt.error_answered)
+        failed = error is not None or attempt.error_answered
+        seconds = times[0]
+        profile.note_short(seconds, failed, *times[1:])
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
         if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:

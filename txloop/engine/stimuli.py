@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Action",
     "Answered",
+    "Arrived",
     "Closed",
     "Commit",
     "Conflicting",
     "Drop",
     "Granted",
+    "HandBack",
     "Left",
     "Outdated",
     "Placed",
@@ -58,6 +60,13 @@ class RunsHere(NamedTuple):
     """It runs where it was made, and nothing was known of it so far."""
 
     transaction: Transaction
+
+
+class Arrived(NamedTuple):
+    """It came with the answer to an attempt that was made elsewhere, unasked."""
+
+    transaction: Transaction
+    answer: Outcome | Refusal
 
 
 class Placed(NamedTuple):
@@ -155,6 +164,7 @@ class Closed(NamedTuple):
 
 Stimulus: TypeAlias = (
     Submitted
+    | Arrived
     | RunsHere
     | Placed
     | Answered
@@ -225,6 +235,13 @@ class Reject(NamedTuple):
     waiting: int
 
 
+class HandBack(NamedTuple):
+    """Tell those who have made its attempt that it came to nothing."""
+
+    transaction: Transaction
+    conflict: Conflict | None
+
+
 class Drop(NamedTuple):
     """Let go of what it holds; it gets no answer."""
 
@@ -232,5 +249,14 @@ class Drop(NamedTuple):
 
 
 Action: TypeAlias = (
-    RunRound | Send | Recall | Validate | RunHere | Commit | Wait | Reject | Drop
+    RunRound
+    | Send
+    | Recall
+    | Validate
+    | RunHere
+    | Commit
+    | Wait
+    | Reject
+    | HandBack
+    | Drop
 )

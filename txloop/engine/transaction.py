@@ -22,19 +22,23 @@
             RUNNING ------------> DONE        either one may end in WAITING (`retry`)
 
 Whoever is HERE or ANSWERED while another transaction is inevitable is HELD until that
-one has committed. A transaction that is dropped, or whose loop is closed, is DONE.
+one has committed. A transaction that is dropped, or whose loop is closed, is DONE. One
+that arrives with an attempt that was made in a front is ANSWERED at once, and goes back
+there, DONE, if that cannot commit; one that a front refuses to run is HERE. One that
+comes from a front to run in a worker goes back there where others would be RUNNING.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from txloop.engine.profile import Profile
-    from txloop.stm.types import Answer, Call
+    from txloop.stm.types import Answer, Call, Conflict
     from txloop.watch import Subject
 
 __all__ = ["Done", "State", "Timer", "Transaction"]
@@ -93,7 +97,13 @@ class Transaction:
         spare_loop: Whether only what is short may run on the loop thread, as other
             threads of the program wait for it, and for the interpreter.
         unwanted: Whether its result is not wanted any more.
+        submitted: Whether it came as a call, and not with the answer to an attempt.
         on_drop: Called if it is dropped, or None.
+        since: When it came (`time.perf_counter`).
+        queued_seconds: How long it had waited when it first ran, None before.
+        hand_back: Called if it came from elsewhere and has to go back there: its
+            attempt was made there and comes to nothing, because of the conflict that
+            this is given, or it would have to run here. None for all others.
     """
 
     __slots__ = (
@@ -105,14 +115,18 @@ class Transaction:
         "call",
         "conflicts",
         "done",
+        "hand_back",
         "inline",
         "number",
         "on_drop",
         "patience_seconds",
         "profile",
+        "queued_seconds",
+        "since",
         "spare_loop",
         "state",
         "subject",
+        "submitted",
         "timer",
         "unwanted",
         "waited_seconds",
@@ -139,13 +153,33 @@ class Transaction:
         self.on_drop: Callable[[], object] | None = None
         self.away = False
         self.spare_loop = False
+        self.submitted = False
+        self.hand_back: Callable[[Conflict | None], object] | None = None
+        self.since = time.perf_counter()
+        self.queued_seconds: float | None = None
         self._story = [State.NEW]
+
+    def note_ran(self, seconds: float = 0.0) -> None:
+        """Take note that an attempt has run, for so long, until now."""
+        if self.queued_seconds is None:
+            queued = time.perf_counter() - self.since - seconds
+            self.queued_seconds = max(0.0, queued)
+
+    def note_ended(self) -> None:
+        """Have its profile know how long it took, now that it has taken effect."""
+        seconds = time.perf_counter() - self.since
+        self.profile.note_times(self.queued_seconds or 0.0, seconds)
 
     def call_now(self) -> Call:
         """Return what the next attempt runs: the call, with how long it has waited."""
         if not self.waited_seconds:
             return self.call
         return dataclasses.replace(self.call, waited_seconds=self.waited_seconds)
+
+    @property
+    def may_be_sent(self) -> bool:
+        """Whether an attempt of it can be made in a worker."""
+        return self.hand_back is None or self.submitted
 
     def enter(self, state: State) -> None:
         """Let it be in another place from now on."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Connections", "end_after_answers"]
+__all__ = ["Connections", "end_after_answers", "served"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def end_after_answers(loop: asyncio.AbstractEventLoop) -> Connections:
     Called again and again, for the sake of connections that are new.
     """
     busy = idle = 0
-    for server_connection, connection in _served(loop):
+    for server_connection, connection in served(loop):
         server_connection.params.no_keep_alive = True
         if _is_busy(connection):
             busy += 1
@@ -47,7 +47,7 @@ def end_after_answers(loop: asyncio.AbstractEventLoop) -> Connections:
     return Connections(busy, idle)
 
 
-def _served(loop: asyncio.AbstractEventLoop) -> Iterator[tuple[Any, Any]]:
+def served(loop: asyncio.AbstractEventLoop) -> Iterator[tuple[Any, Any]]:
     """Yield Tornado's HTTP1ServerConnections, with the HTTP1Connection of each."""
     for task in asyncio.all_tasks(loop):
         coroutine = task.get_coro()

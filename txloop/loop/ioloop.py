@@ -11,7 +11,7 @@ import asyncio
 import functools
 import logging
 import weakref
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from tornado import gen
 from tornado.ioloop import IOLoop, PeriodicCallback
@@ -22,14 +22,16 @@ from tornado.process import task_id
 from tornado.web import Finish
 
 from txloop import stmlog
-from txloop.engine.calls import FunctionCalls, check_awaitable, is_coroutine
+from txloop.engine.calls import FunctionCalls, check_awaitable
 from txloop.engine.dispatcher import Dispatcher
 from txloop.engine.marks import mark_of
+from txloop.executors.carried import carry
 from txloop.executors.refusing import refusing
 from txloop.loop.autoreload import end_at_reload
 from txloop.loop.options import Options, take_executor
 from txloop.loop.patches import extend, patch
-from txloop.loop.shutdown import drain_on_signals
+from txloop.loop.shutdown import Guests, drain_on_signals
+from txloop.stm.callables import is_coroutine
 from txloop.stm.log_capture import handle
 
 if TYPE_CHECKING:
@@ -40,9 +42,12 @@ __all__ = [
     "TransactionMainLoop",
     "atomically",
     "before_start",
+    "on_options",
     "prepare_to_fork",
+    "tell_options",
 ]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -53,11 +58,17 @@ class TransactionLoop(BaseAsyncIOLoop):
         dispatcher: The transactions of this loop.
         calls: Makes them of function calls.
         options: As given to `txloop.install` or ``IOLoop.configure``.
+        doorman: Gives connections to fronts; None if there are none.
+        opened: Whether it was found out if there can be some.
+        stories: What became of the last transactions, once somebody wants to know.
     """
 
     dispatcher: Dispatcher
     calls: FunctionCalls
     options: Options
+    doorman: Guests | None = None
+    opened = False
+    stories: stmlog.Stories | None = None
 
     def initialize(self, **kwargs: object) -> None:  # type: ignore[override]
         """Begin with txloop's options in `kwargs`; the rest is Tornado's.
@@ -69,6 +80,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         self._started_here = False
         super().initialize(**rest)  # type: ignore[arg-type] # Tornado checks them
         # A loop of asyncio or uvloop has all that a reactor needs.
+        tell_options(self.options)
         executor = take_executor(self.options)
         end_at_reload(executor)
         # A weak method: a loop that is merely dropped must not become cyclic garbage.
@@ -85,9 +97,16 @@ class TransactionLoop(BaseAsyncIOLoop):
             self.dispatcher, (Finish,), in_order, self.options.timeout
         )
         stmlog.connect(self.dispatcher, self.options.log, self.options.log_bytes)
-        patch(logging.Logger, "handle", handle)
+        keep_records()
         if self.options.signals:
             drain_on_signals(self, self.options.drain_seconds)
+
+    def tell_stories(self) -> stmlog.Stories:
+        """Return the stories of transactions, which are kept from the first call on."""
+        if self.stories is None:
+            dispatcher = self.dispatcher
+            self.stories = stmlog.Stories(dispatcher, dispatcher.executor.workers)
+        return self.stories
 
     def start(self) -> None:
         self._started_here = True
@@ -202,6 +221,14 @@ class TransactionLoop(BaseAsyncIOLoop):
     remove_timeout = refusing(BaseAsyncIOLoop.remove_timeout)  # type: ignore[arg-type] # of a subclass
 
 
+def keep_records(_: object = None) -> None:
+    """Have what is logged inside an attempt wait for its commit."""
+    patch(logging.Logger, "handle", handle)
+
+
+carry("kept records", lambda: None, keep_records)
+
+
 async def _close_at_the_end(dispatcher: Dispatcher) -> AsyncGenerator[None, None]:
     # Without a reference to the loop: its own generator would keep it alive.
     try:
@@ -216,6 +243,20 @@ _preparations: list[Callable[[], object]] = []  # a registry, filled at import
 def before_start(function: Callable[[], object]) -> None:
     """Have a function called before workers are forked."""
     _preparations.append(function)
+
+
+_hearers: list[Callable[[Options], object]] = []  # a registry, filled at import
+
+
+def on_options(function: Callable[[Options], object]) -> None:
+    """Call `function` with the options of each loop that is configured or made."""
+    _hearers.append(function)
+
+
+def tell_options(options: Options) -> None:
+    """Tell those who have asked what the next loop's options are."""
+    for hear in _hearers:
+        hear(options)
 
 
 def prepare_to_fork() -> None:
@@ -249,7 +290,7 @@ class TransactionMainLoop(TransactionLoop, AsyncIOMainLoop):
 
 
 def atomically(
-    function: Callable[..., T], /, *args: object, **kwargs: object
+    function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
 ) -> asyncio.Future[T]:
     """Run ``function(*args, **kwargs)`` as one transaction; await the result.
 

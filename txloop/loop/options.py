@@ -10,14 +10,15 @@ from typing import Literal
 from txloop.engine.marks import check_timeout
 from txloop.errors import TxConfigurationError
 from txloop.executors.protocol import Executor, executor_named, resolve_name, unknown
+from txloop.loop.environment import LEAST, given_by_environment
 from txloop.stmlog import DEFAULT_BYTES
 
 __all__ = ["Options", "take_executor", "use_executor"]
 
 _log = logging.getLogger("txloop")
 
-_COUNTS = {"workers": 1, "max_queue": 0, "max_calls": 1, "log_bytes": 1}
-"""The options that are numbers, with the least that each can be."""
+MOST_FRONTS = 30
+"""More than this does not pay: each commit goes to all of them."""
 
 _WORDS = {
     "order": ("completion", "arrival"),
@@ -36,6 +37,7 @@ class Options:
 
     executor: str = "auto"
     workers: int | None = None
+    fronts: int | Literal["auto"] = "auto"
     order: Literal["completion", "arrival"] = "completion"
     rounds: Literal["overlapping", "barrier"] = "overlapping"
     signals: bool = False
@@ -45,16 +47,23 @@ class Options:
     max_calls: int | None = None
     log: str | None = None
     log_bytes: int = DEFAULT_BYTES
+    auto: bool = False
 
     def __post_init__(self) -> None:
         resolve_name(self.executor)
-        for name, least in _COUNTS.items():
+        for name, least in LEAST.items():
             number = getattr(self, name)
-            if number is not None and (type(number) is not int or number < least):
-                raise TxConfigurationError(
-                    f"{name} must be a number from {least}, not {number!r}"
-                )
+            if (name, number) == ("fronts", "auto"):
+                continue
+            if number is not None:
+                check_count(name, number, least)
+        if self.fronts not in ("auto", *range(MOST_FRONTS + 1)):
+            raise TxConfigurationError(
+                f"fronts must be a number up to {MOST_FRONTS}, not {self.fronts!r}"
+            )
         check_timeout(self.timeout)
+        if type(self.auto) is not bool:
+            raise TxConfigurationError(f"auto must be True or False, not {self.auto!r}")
         for name, known in _WORDS.items():
             word = getattr(self, name)
             if word not in known:
@@ -64,8 +73,7 @@ class Options:
     def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:
         """Return the options among `keywords`, and the rest.
 
-        ``TXLOOP_EXECUTOR``, ``TXLOOP_WORKERS`` and ``PYPYSTM``, the name of the log,
-        stand in for what is not given.
+        The environment stands in for what is not given: see `given_by_environment`.
         """
         names = {field.name for field in fields(cls)}
         given = {
@@ -74,16 +82,21 @@ class Options:
             if name in names and value is not None
         }
         rest = {name: value for name, value in keywords.items() if name not in names}
-        if "executor" not in given and os.environ.get("TXLOOP_EXECUTOR"):
-            given["executor"] = os.environ["TXLOOP_EXECUTOR"]
-        if "workers" not in given and os.environ.get("TXLOOP_WORKERS"):
-            text = os.environ["TXLOOP_WORKERS"]
-            if not text.isdecimal():
-                raise TxConfigurationError(f"TXLOOP_WORKERS is not a number: {text!r}")
-            given["workers"] = int(text)
-        if "log" not in given and os.environ.get("PYPYSTM"):
-            given["log"] = os.environ["PYPYSTM"]
-        return cls(**given), rest  # type: ignore[arg-type] # checked right after
+        return cls(**{**given_by_environment(), **given}), rest  # type: ignore[arg-type] # checked right after
+
+
+def check_count(name: str, number: object, least: int) -> None:
+    """Check what a program gives as a number of something.
+
+    Raises:
+        TxConfigurationError: if it is no integer, or less than `least`.
+    """
+    if type(number) is not int:
+        raise TxConfigurationError(
+            f"{name} must be an integer >= {least}, not {number!r}"
+        )
+    if number < least:
+        raise TxConfigurationError(f"{name} must be at least {least}, got {number}")
 
 
 # Started before there was a loop, with the process that did it; at most one.

@@ -16,10 +16,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tornado import gen
+from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
 from tornado.platform.asyncio import AsyncIOMainLoop
+from tornado.tcpserver import TCPServer
 from tornado.web import Application, RequestHandler
-from tornado.websocket import WebSocketProtocol
+from tornado.websocket import (
+    WebSocketHandler,
+    WebSocketProtocol,
+    WebSocketProtocol13,
+)
 
 from txloop.errors import TxInternalError
 
@@ -104,6 +110,27 @@ PATCHES: tuple[Patch, ...] = (
         "what it returns serves a request; a marked one becomes a transaction",
     ),
     Patch(
+        HTTPServer,
+        "handle_stream",
+        "self, stream, address",
+        "web.fronts.opening",
+        "each new connection comes by; a front may get it",
+    ),
+    Patch(
+        TCPServer,
+        "add_sockets",
+        "self, sockets",
+        "web.announcing",
+        "every server that begins to listen comes by; one line says how it runs",
+    ),
+    Patch(
+        RequestHandler,
+        "flush",
+        "self, include_footers",
+        "web.noticing",
+        "what unmarked code changed is noticed before an answer can tell of it",
+    ),
+    Patch(
         Application,
         "__init__",
         "self, handlers, default_host, transforms, **settings",
@@ -123,6 +150,27 @@ PATCHES: tuple[Patch, ...] = (
         "self, callback, " + _ANYTHING,
         "web.noticing",
         "what a WebSocket does has no access log, and begins with one of these",
+    ),
+    *(
+        Patch(
+            WebSocketHandler,
+            name,
+            takes,
+            "web.sockets",
+            "in a transaction it waits for the commit, whichever object is asked",
+        )
+        for name, takes in (
+            ("write_message", "self, message, binary"),
+            ("close", "self, code, reason"),
+            ("ping", "self, data"),
+        )
+    ),
+    Patch(
+        WebSocketProtocol13,
+        "_run_callback",
+        "self, callback, " + _ANYTHING,
+        "web.messages",
+        "a message comes by here; that for a marked handler is a transaction",
     ),
     Patch(
         RequestHandler,
@@ -170,9 +218,21 @@ MADE_BELOW: tuple[PatchBelow, ...] = (
         " comes when there is one; in guarded processes only",
     ),
     PatchBelow(
+        "json.JSONEncoder.iterencode",
+        "cells.encoding",
+        "a `default` of the program's own would be asked about what passes for a dict"
+        " or list; after like_plain() only",
+    ),
+    PatchBelow(
         "cloudpickle's search for the names of globals",
         "executors.codec.by_value",
         "PyPy's `dis` fails at variables of closures; on PyPy only",
+    ),
+    PatchBelow(
+        "sys.breakpointhook, where the program has not chosen one",
+        "executors.debugging",
+        "a forked process has no terminal: pdb would end with an error in the handler;"
+        " in workers and fronts only",
     ),
 )
 """What rooms below replace by themselves, as they cannot know this one."""

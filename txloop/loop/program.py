@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from txloop.stm.origin import claim
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from types import CodeType
 
-__all__ = ["prepare", "run_file", "run_module"]
+__all__ = ["compile_main_with", "prepare", "run_file", "run_module"]
+
+_compilers: list[Callable[[str], CodeType | None]] = []  # filled by the command line
 
 
 def prepare(program: Sequence[str], *, is_module: bool) -> None:
@@ -39,6 +42,15 @@ def run_module(name: str) -> None:
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
+def compile_main_with(compiler: Callable[[str], CodeType | None]) -> None:
+    """Have the file that is run compiled by another function.
+
+    Args:
+        compiler: Given the file, returns its code; None for the ordinary one.
+    """
+    _compilers.append(compiler)
+
+
 def run_file(file: str) -> None:
     """Run a file, as ``python FILE`` does.
 
@@ -49,7 +61,9 @@ def run_file(file: str) -> None:
         runpy.run_path(file, run_name="__main__")
         return
     loader = SourceFileLoader("__main__", path)
-    code = loader.source_to_code(loader.get_data(path), path)
+    code = next(filter(None, (one(path) for one in _compilers)), None)
+    if code is None:
+        code = loader.source_to_code(loader.get_data(path), path)
     module = types.ModuleType("__main__")
     module.__file__, module.__loader__ = path, loader
     vars(module).update(__builtins__=builtins, __cached__=None)

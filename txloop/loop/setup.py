@@ -8,32 +8,36 @@ from tornado.ioloop import IOLoop
 
 from txloop.errors import TxError
 from txloop.executors.processes.executor import ProcessesExecutor
+from txloop.loop.environment import given_by_environment
 from txloop.loop.ioloop import (
     TransactionIOLoop,
     TransactionLoop,
     prepare_to_fork,
+    tell_options,
 )
 from txloop.loop.options import Options, take_executor, use_executor
 
 if TYPE_CHECKING:
-    from txloop.engine.profile import Stats
+    from txloop.engine.stats import Stats
 
-__all__ = ["install", "start_workers", "stats"]
+__all__ = ["explain", "install", "is_installed", "start_workers", "stats"]
 
 
 def install(
-    executor: str | None = None,
+    executor: Literal["auto", "processes", "threads", "serial", "dask"] | None = None,
     workers: int | None = None,
     *,
-    order: Literal["completion", "arrival"] = "completion",
-    rounds: Literal["overlapping", "barrier"] = "overlapping",
-    signals: bool = True,
-    drain_seconds: float = 10.0,
+    fronts: int | Literal["auto"] | None = None,
+    order: Literal["completion", "arrival"] | None = None,
+    rounds: Literal["overlapping", "barrier"] | None = None,
+    signals: bool | None = None,
+    drain_seconds: float | None = None,
     max_queue: int | None = None,
     timeout: float | None = None,
     max_calls: int | None = None,
     log: str | None = None,
     log_bytes: int | None = None,
+    auto: bool | None = None,
 ) -> None:
     """Make every IOLoop that the program gets from now on a `TransactionIOLoop`.
 
@@ -41,21 +45,29 @@ def install(
     ``IOLoop.current().start()`` as under ``asyncio.run``, on asyncio's loop and on
     uvloop's.
 
+    What is left out, or None, a variable of the environment may give: ``TXLOOP_`` and
+    the name in capitals, as ``TXLOOP_MAX_QUEUE=100``; else it is as described here.
+
     Args:
         executor: ``"processes"``, ``"threads"``, ``"serial"`` or ``"auto"``, which is
             threads where the GIL is off, else forked processes where there are two
-            cores and a fork. None: what ``TXLOOP_EXECUTOR`` says, else ``"auto"``.
-        workers: How many transactions run at once. None: what ``TXLOOP_WORKERS`` says,
-            else one per core.
-        order: ``"completion"``: requests commit as they complete; ``"arrival"``: every
-            transaction commits in the order of arrival, so that the whole run is the
-            one that stock Tornado gives.
-        rounds: ``"overlapping"``: transactions begin as they come; ``"barrier"``: those
-            that came in one loop iteration must all have ended, or wait for a change,
-            before the next ones begin, as in the loop of 2014.
+            cores and a fork; the default. ``"dask"``: on the cluster that Dask's
+            configuration names, else on a local one.
+        workers: How many transactions run at once. None: one per core.
+        fronts: How many processes take requests in and run what is short, up to 30;
+            with the executor ``"threads"``, how many threads, where the GIL is off.
+            ``"auto"``, the default: one per core, eight at the most, from when the loop
+            thread is first busy; no threads.
+        order: ``"completion"``, the default: requests commit as they complete.
+            ``"arrival"``: every transaction commits in the order of arrival, so that
+            the whole run is the one that stock Tornado gives.
+        rounds: ``"overlapping"``, the default: transactions begin as they come.
+            ``"barrier"``: those that came in one loop iteration must all have ended,
+            or wait for a change, before the next ones begin, as in the loop of 2014.
         signals: Whether SIGTERM and Ctrl-C stop accepting, finish what runs and end the
-            program with exit code 0. Signals that the program handles are left alone.
-        drain_seconds: How long that may take.
+            program with exit code 0, as by default. Signals that the program handles
+            are left alone.
+        drain_seconds: How long that may take. None: 10 seconds.
         max_queue: How many calls may wait for a worker. Beyond it requests are answered
             with 503 and a Retry-After, and ``await atomically(...)`` raises
             `TxOverloadError`; callbacks are never rejected. None: any number.
@@ -65,16 +77,22 @@ def install(
             leaks; the new one is ready before the old one leaves. None: never.
         log: The file to which conflicts, and what workers do, are logged in PyPy's
             format; with a ``+`` after its name, forked processes write their own. Read
-            it with ``conflict-log``. None: what ``PYPYSTM`` says; ``""``: no log.
+            it with ``conflict-log``. ``PYPYSTM`` gives it, too; ``""``: no log.
         log_bytes: How long that file may become: then it is renamed to ``NAME.1`` and
             begun anew. None: 256 MiB.
+        auto: Whether handlers' verbs without a mark run as transactions, too, where the
+            scan proves that they share nothing: it can follow all that they call, and
+            finds no plain state that changes. None: what ``TXLOOP_AUTO`` says (``1`` or
+            ``0``), else not.
 
     Raises:
         TxConfigurationError: if an option has an unknown value.
         TxError: if there is a running stock IOLoop, which would stay one.
     """
     options: dict[str, object] = dict(locals())  # all parameters, and nothing else
-    Options.split(dict(options))
+    if signals is None:
+        options["signals"] = given_by_environment().get("signals", True)
+    tell_options(Options.split(dict(options))[0])
     for asyncio_loop, loop in IOLoop._ioloop_for_asyncio.items():
         if not isinstance(loop, TransactionLoop) and asyncio_loop.is_running():
             raise TxError(
@@ -82,6 +100,16 @@ def install(
                 "txloop.install() before anything asks for an IOLoop"
             )
     IOLoop.configure(TransactionIOLoop, **options)
+    global _installed
+    _installed = True
+
+
+_installed = False
+
+
+def is_installed() -> bool:
+    """Tell whether the program, or the command that runs it, has called `install`."""
+    return _installed
 
 
 def start_workers() -> None:
@@ -105,13 +133,32 @@ def start_workers() -> None:
         executor.fork()
 
 
+def explain() -> str:
+    """Return in words what became of a transaction: the last one that was not simple.
+
+    That is one that failed, or ran more than once: each of its attempts, where it ran,
+    and what it lost to which line. Stories are kept from the first call on, and from
+    the first request of an application with ``debug=True``, whose page of an error ends
+    with it if there was more than one attempt; that costs time. Call it on the loop
+    thread.
+
+    Raises:
+        TxError: if the current IOLoop is not txloop's.
+    """
+    return _current().tell_stories().tell()
+
+
 def stats() -> Stats:
     """Return what the current IOLoop has done; call it on the loop thread.
 
     Raises:
         TxError: if the current IOLoop is not txloop's.
     """
+    return _current().dispatcher.stats()
+
+
+def _current() -> TransactionLoop:
     loop = IOLoop.current()
     if not isinstance(loop, TransactionLoop):
         raise TxError("the current IOLoop is a stock one; call txloop.install() first")
-    return loop.dispatcher.stats()
+    return loop

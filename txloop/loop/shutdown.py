@@ -20,7 +20,7 @@ from txloop.loop.ports import (
 if TYPE_CHECKING:
     from txloop.engine.dispatcher import Dispatcher
 
-__all__ = ["drain_on_signals"]
+__all__ = ["Guests", "drain_on_signals"]
 
 _POLL_SECONDS = 0.02
 
@@ -30,12 +30,24 @@ LINGER_SECONDS = 1.0
 _log = logging.getLogger("txloop")
 
 
+class Guests(Protocol):
+    """The connections that other processes of the program serve."""
+
+    @property
+    def connections(self) -> int:
+        """How many there are."""
+
+    def stop(self) -> None:
+        """Have all of them come back, and give none away any more."""
+
+
 class DrainableLoop(Listener, Protocol):
     """What is asked of the loop that is to end."""
 
     asyncio_loop: asyncio.AbstractEventLoop
     dispatcher: Dispatcher
     writers: set[int]
+    doorman: Guests | None
 
     def shares_sockets(self) -> bool:
         """Tell whether other processes listen on the very same sockets."""
@@ -98,6 +110,8 @@ class _Drain:
         if not self._loop.shares_sockets() and turn_newcomers_away(self._loop):
             self._close_at += HANDSHAKE_SECONDS
         self._loop.dispatcher.stop_waiting()
+        if self._loop.doorman is not None:
+            self._loop.doorman.stop()
         self._poll()
 
     def _poll(self) -> None:
@@ -124,8 +138,10 @@ class _Drain:
         self._loop.end()
 
     def _busy(self) -> bool:
+        doorman = self._loop.doorman
         return bool(
             self._loop.dispatcher.busy
+            or (doorman is not None and doorman.connections)
             or self._loop.writers
             or any(map(_is_request, asyncio.all_tasks(self._loop.asyncio_loop)))
         )

@@ -7,31 +7,50 @@ the real connection, once, and then runs ``on_finish`` and the access log::
 
     delegate   takes a request over from Tornado and answers it at commit
     eligible   which handlers and verbs can run this way
+    auto       verbs that nobody has marked, and that are proved to share nothing
     targets    what workers know applications and handler classes by
+    carrying   what goes along where the program is copied, but not by a fork
     frozen     a request that travels
+    driving    coroutines, driven to their end in an attempt
     body       one attempt: the handler's run against a recorder
     leftovers  what a handler leaves behind for `on_finish`
+    holding    what of Tornado's containers may hold
+    sockets    WebSockets in transactions: what is sent waits for the commit
+    messages   messages of marked WebSockets as transactions
     recorder   the connection that records, and replays
     templates  compiled templates, in debug mode
     plain      requests and responses as plain data
     writing    `RequestHandler.write` of containers
+    announcing the line that says at the start how the verbs run
 """
 
 from __future__ import annotations
 
+from txloop.web.announcing import announce_servers
+from txloop.web.carrying import carry_requests
 from txloop.web.delegate import take_requests_over
 from txloop.web.eligible import mark_matching
+from txloop.web.fronts import opening
+from txloop.web.holding import hold_what_is_tied
+from txloop.web.messages import take_messages_over
 from txloop.web.plain import register_forms
+from txloop.web.sockets import let_sockets_wait
 from txloop.web.targets import register_all
 from txloop.web.templates import keep_templates
 from txloop.web.writing import write_containers
 
 __all__ = [
+    "announce_servers",
     "keep_templates",
     "mark_matching",
+    "opening",
     "register_all",
     "take_requests_over",
     "write_containers",
 ]
 
+carry_requests()
 register_forms()
+hold_what_is_tied()
+let_sockets_wait()
+take_messages_over()

@@ -5,6 +5,10 @@ its side of the connection (as ``nc -N`` does). While a transaction runs, the lo
 on, and Tornado's stream would take the end of what it reads for the end of the
 connection. Here the two are told apart: the stream learns of that end when the answer
 is written. A client that is really gone shows by a reset, or by not taking the answer.
+
+After an answer that was not written by the handler's own ``finish``, Tornado reads the
+next request two iterations later. What arrives in between stays in the socket: a stream
+that has read what nobody waits for stops listening, and begins again for each request.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from tornado.iostream import IOStream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["keep_open", "let_close"]
+__all__ = ["keep_open", "leave_next", "let_close"]
 
 Leave: TypeAlias = "Callable[[Callable[[], object]], object]"
 
@@ -48,6 +52,8 @@ class _Reader:
         """Read what there is, None if nothing: the end is nothing before the answer."""
         stream = self._stream()
         assert stream is not None  # the stream itself calls this
+        if self._answered(stream):
+            return None
         count = type(stream).read_from_fd(stream, buffer)
         if count != 0 or not self._awaited(stream):
             return count
@@ -70,6 +76,16 @@ class _Reader:
         return (
             connection is not None
             and not connection._finish_future.done()
+            and not stream.reading()
+        )
+
+    def _answered(self, stream: IOStream) -> bool:
+        """Tell whether a request has been answered, and Tornado will read the next."""
+        connection = None if self.connection is None else self.connection()
+        return (
+            connection is not None
+            and connection._finish_future.done()
+            and connection.stream is stream  # else it was detached
             and not stream.reading()
         )
 
@@ -98,15 +114,27 @@ def keep_open(connection: Any, leave: Leave) -> None:
     if stream.closed():  # before its request began: nothing tells of that any more
         leave(stream.close)
         return
+    reader = _reader_for(connection, stream)
+    if reader.ended:
+        leave(reader.close)
+    else:
+        reader.leave = leave
+
+
+def leave_next(connection: Any) -> None:
+    """Leave the next request unread until Tornado reads it; this one is answered."""
+    stream = getattr(connection, "stream", None)
+    if isinstance(connection, HTTP1Connection) and isinstance(stream, IOStream):
+        _reader_for(connection, stream)
+
+
+def _reader_for(connection: HTTP1Connection, stream: IOStream) -> _Reader:
     reader: _Reader | None = vars(stream).get(_ATTRIBUTE)
     if reader is None:
         reader = vars(stream)[_ATTRIBUTE] = _Reader(stream)
         stream.read_from_fd = reader.read  # type: ignore[assignment, method-assign] # here
     reader.connection = weakref.ref(connection)
-    if reader.ended:
-        leave(reader.close)
-    else:
-        reader.leave = leave
+    return reader
 
 
 def let_close(connection: Any) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import logging
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from tornado import httputil
 from tornado.ioloop import IOLoop
 from tornado.log import app_log
 from tornado.web import Application, RequestHandler
@@ -15,8 +18,10 @@ from txloop.loop.ioloop import TransactionLoop, before_start
 from txloop.loop.patches import patch
 from txloop.stm.types import Call
 from txloop.stm.variables import set_all
+from txloop.web.auto import proved_plan
 from txloop.web.clients import (
     keep_open,
+    leave_next,
     let_close,
 )
 from txloop.web.eligible import Plan, logs_by_itself, plan_for
@@ -32,11 +37,11 @@ if TYPE_CHECKING:
     import contextvars
     from collections.abc import Awaitable, Mapping
 
-    from tornado import httputil
-
     from txloop.engine.profile import Profile
+    from txloop.stm.types import Refusal
+    from txloop.web.recorder import Recorder
 
-__all__ = ["TransactionDelegate", "take_requests_over"]
+__all__ = ["TransactionDelegate", "give_marked", "take_requests_over"]
 
 
 class TransactionDelegate(HandlerDelegate):
@@ -53,6 +58,8 @@ class TransactionDelegate(HandlerDelegate):
     commits_on: tuple[()] = ()  # a handler's errors are answered before
     _target: Target | None = None
     _context: contextvars.Context | None = None
+    _number = 0  # of its transaction, if that has not ended at once
+    _explains = False  # in debug mode, where it was not a front that ran it
 
     def execute(self) -> Awaitable[None] | None:
         """Have the request run, whose body has arrived, in the next iteration.
@@ -63,17 +70,64 @@ class TransactionDelegate(HandlerDelegate):
         loop, plan = self.loop, self.plan
         options, dispatcher = loop.options, loop.dispatcher
         self.timeout_seconds = plan.mark.timeout_seconds(options.timeout)
+        if self.application.settings.get("debug"):
+            loop.tell_stories()
+            self._explains = True
         key = self.handler_class, self.request.method
         profile = dispatcher.profiles.known(key) or self._first_profile(key)
+        if plan.coroutine:
+            return self._run_coroutine(profile)
+        refusal = getattr(self.connection.stream, "refusal", None)  # type: ignore[union-attr] # an HTTP1Connection
+        if refusal is not None:
+            self._run_refused(profile, refusal)
+            return None
         if options.order == "arrival":
             dispatcher.submit_ready(self, profile, self._answer, ordered=True)
         else:
             dispatcher.ask(self, profile, self._answer)
         return None
 
+    def _run_coroutine(self, profile: Profile) -> Awaitable[None] | None:
+        """Run a verb that may wait: elsewhere while it does not, or as in stock."""
+        dispatcher, stream = self.loop.dispatcher, self.connection.stream  # type: ignore[union-attr] # an HTTP1Connection
+        refusal: Refusal | None = getattr(stream, "refusal", None)
+        if refusal is not None:
+            stream.refusal = None
+            number = dispatcher.arrive(
+                self.call(), profile, self._answer, refusal, self._run_as_ever
+            )
+        elif self.loop.options.order == "arrival" or not dispatcher.goes_away(profile):
+            return super().execute()
+        else:
+            back = self._run_as_ever
+            number = dispatcher.submit(
+                self.call(), profile, self._answer, away=True, hand_back=back
+            )
+        if number:
+            self.goes_on(number)
+        return None
+
+    def _run_as_ever(self, _: object) -> None:
+        """Run it on the loop thread: an attempt elsewhere has come to nothing."""
+        context, connection = self._context, self.connection
+        assert context is not None
+        let_close(connection)
+        context.run(super().execute)
+
+    def _run_refused(self, profile: Profile, refusal: Refusal) -> None:
+        """Have a request run here that a front has refused to run."""
+        assert self.connection is not None
+        self.connection.stream.refusal = None  # type: ignore[attr-defined] # an HTTP1Connection
+        number = self.loop.dispatcher.arrive(
+            self.call(), profile, self._answer, refusal
+        )
+        if number:
+            self.goes_on(number)
+
     def goes_on(self, number: int) -> None:
         """Look after the client, which may leave before its answer is there."""
         assert self.connection is not None
+        self._number = number
         leave = functools.partial(self.loop.dispatcher.leave, number)
         self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
         keep_open(self.connection, leave)
@@ -89,7 +143,8 @@ class TransactionDelegate(HandlerDelegate):
     def function(self) -> Response:
         """Run the handler here and now; called inside an attempt."""
         path = self.path_args, self.path_kwargs
-        return run_in_place(self, self.request, *path, self.plan.mark.commits_on)
+        commits_on = self.plan.commits_on
+        return run_in_place(self, FrozenRequest(self.request), *path, commits_on)
 
     def call(self) -> Call:
         """Return the request as a call."""
@@ -100,7 +155,7 @@ class TransactionDelegate(HandlerDelegate):
         path = tuple(self.path_args), tuple(self.path_kwargs.items())
         call = Call(
             run_request,
-            (target, FrozenRequest(self.request), *path, plan.mark.commits_on, watched),
+            (target, FrozenRequest(self.request), *path, plan.commits_on, watched),
             {},
             plan.label,
             self.loop.options.order == "arrival",
@@ -140,11 +195,14 @@ class TransactionDelegate(HandlerDelegate):
         elif response.before is not None:
             give_ui(handler)
         if not recorder.released:
+            if self._explains and recorder.status_code == 500:
+                self._explain(recorder)
             try:
                 recorder.release(connection)
             except Exception:  # it was checked: whatever this is, the client must know
                 connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
                 raise
+            leave_next(connection)
         if response.rest is not None:
             let_close(connection)
             task = IOLoop.current().asyncio_loop.create_task(  # type: ignore[attr-defined] # a TransactionLoop
@@ -153,6 +211,12 @@ class TransactionDelegate(HandlerDelegate):
             task.add_done_callback(lambda task: task.cancelled() or task.result())
         elif recorder.finished or (recorder.settled and handler._finished):
             context.run(_after_response, handler)
+
+    def _explain(self, recorder: Recorder) -> None:
+        """Add to the page of an error how it came to that, if it did not at once."""
+        story = self.loop.tell_stories().tell_of(self._number)
+        if story:
+            recorder.add_text(f"\n{story}\n")
 
     def _fail(self, error: BaseException) -> None:
         """Answer with 500: the handler could not be made, or its workers died.
@@ -207,6 +271,22 @@ def _after_response(handler: RequestHandler) -> None:
     handler._break_cycles()
 
 
+_log = logging.getLogger("txloop")
+
+Give = Callable[..., httputil.HTTPMessageDelegate | None]
+"""Given loop, application, request, handler class and the handler's arguments."""
+
+TOLD = "_txloop_told"
+"""What a stock loop has that was told to serve marked handlers, and said so."""
+
+_givers: list[Give] = []  # a registry, filled at import
+
+
+def give_marked(give: Give) -> None:
+    """Have marked requests served by what `give` returns, if it returns something."""
+    _givers.append(give)
+
+
 _stock_get_handler_delegate = Application.get_handler_delegate
 
 
@@ -218,8 +298,12 @@ def _get_handler_delegate(
     target_kwargs: dict[str, Any] | None = None,
     path_args: list[bytes] | None = None,
     path_kwargs: dict[str, bytes] | None = None,
-) -> HandlerDelegate:
+) -> httputil.HTTPMessageDelegate:
     plan = plan_for(target_class, request.method or "")
+    if plan is not None and plan.mark.proved:
+        plan = proved_plan(
+            self, target_class, target_kwargs or {}, request.method or "", plan
+        )
     if plan is not None or not is_judged(self):
         loop = IOLoop.current()
         if isinstance(loop, TransactionLoop):
@@ -227,12 +311,27 @@ def _get_handler_delegate(
                 notice_handlers()
                 judge_all(self, loop.asyncio_loop)
             if plan is not None:
+                if loop.options.fronts or loop.doorman is not None:
+                    for give in _givers:
+                        giving = give(
+                            loop, self, request, target_class, target_kwargs or {}
+                        )
+                        if giving is not None:
+                            return giving
                 delegate = TransactionDelegate(
                     self, request, target_class, target_kwargs, path_args, path_kwargs
                 )
                 delegate.plan = plan
                 delegate.loop = loop
                 return delegate
+        elif plan is not None and plan.mark.vouched and TOLD not in vars(loop):
+            vars(loop)[TOLD] = True
+            _log.warning(
+                "%s is marked @transactional, but this IOLoop is a stock one, which "
+                "runs it as ever; call txloop.install() before anything asks for an "
+                "IOLoop",
+                plan.label,
+            )
     return _stock_get_handler_delegate(
         self, request, target_class, target_kwargs, path_args, path_kwargs
     )

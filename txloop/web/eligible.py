@@ -9,15 +9,31 @@ from dataclasses import dataclass
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-from txloop.engine.calls import is_coroutine
 from txloop.engine.marks import Mark, mark_of
+from txloop.stm.callables import is_coroutine, is_generator
 from txloop.web.tornado_private import has_stream_request_body
 
-__all__ = ["Plan", "mark_for", "mark_matching", "plan_for", "why_not"]
+__all__ = [
+    "ON_MESSAGE",
+    "Plan",
+    "forget_plans",
+    "mark_for",
+    "mark_matching",
+    "mark_proved",
+    "may_wait",
+    "plan_for",
+    "verbs_of",
+    "why_not",
+]
+
+ON_MESSAGE = "on_message"
+"""In the place of a verb: what a WebSocket does with each message."""
 
 Matcher = Callable[[type[RequestHandler]], Mark | None]
+Prover = Callable[[type[RequestHandler], str], Mark | None]
 
 _matchers: list[Matcher] = []  # a registry, filled before the first request
+_provers: list[Prover] = []  # a registry, filled at import
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +45,24 @@ class Plan:
         label: Its name in statistics and logs.
         watched: Whether the program looks at the handler after the response, so that
             what the body left in it has to travel.
+        coroutine: Whether the verb, or what runs before it, may wait for something.
+            Then it runs in attempts elsewhere as long as it does not, and on the loop
+            thread as in stock Tornado.
     """
 
     mark: Mark
     label: str
     watched: bool
+    coroutine: bool = False
 
+    @property
+    def commits_on(self) -> tuple[type[BaseException], ...]:
+        """The exceptions that do not undo what a verb has written."""
+        return (Exception,) if self.coroutine else self.mark.commits_on
+
+
+_waiting: weakref.WeakKeyDictionary[type[RequestHandler], dict[str, bool]]
+_waiting = weakref.WeakKeyDictionary()  # what `may_wait` has found out
 
 # By the class's `id`, for as long as it lives: a WeakKeyDictionary takes twice as long.
 _plans: dict[int, dict[str, Plan | None]] = {}
@@ -47,6 +75,16 @@ def mark_matching(matcher: Matcher) -> None:
     request.
     """
     _matchers.append(matcher)
+    _plans.clear()
+
+
+def mark_proved(prover: Prover) -> None:
+    """Treat verbs as marked that have no other mark, and one that `prover` returns."""
+    _provers.append(prover)
+
+
+def forget_plans() -> None:
+    """Ask again which verbs are marked."""
     _plans.clear()
 
 
@@ -63,38 +101,69 @@ def plan_for(handler_class: type[RequestHandler], method: str) -> Plan | None:
 
 
 def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
-    if method not in handler_class.SUPPORTED_METHODS:
+    if method not in verbs_of(handler_class):
         return None
     mark = mark_for(handler_class, method)
-    if mark is None or why_not(handler_class, method) is not None:
+    if mark is None or (not mark.proved and why_not(handler_class, method) is not None):
         return None
-    return Plan(mark, f"{method} {handler_class.__qualname__}", _watched(handler_class))
+    label = f"{method} {handler_class.__qualname__}"
+    waits = method != ON_MESSAGE and may_wait(handler_class, method)
+    return Plan(mark, label, _watched(handler_class), waits)
+
+
+def may_wait(handler_class: type[RequestHandler], method: str) -> bool:
+    """Tell whether a verb, or `prepare`, is a coroutine."""
+    known = _waiting.setdefault(handler_class, {})
+    if method not in known:
+        function = getattr(handler_class, method.lower())
+        known[method] = is_coroutine(function) or is_coroutine(handler_class.prepare)
+    return known[method]
+
+
+def verbs_of(handler_class: type[RequestHandler]) -> tuple[str, ...]:
+    """Return what may be a transaction of a class: verbs, a WebSocket's messages."""
+    verbs = tuple(handler_class.SUPPORTED_METHODS)
+    return (
+        (*verbs, ON_MESSAGE) if issubclass(handler_class, WebSocketHandler) else verbs
+    )
 
 
 def mark_for(handler_class: type[RequestHandler], method: str) -> Mark | None:
-    """Return the mark of a verb: its own, its class's, or one by pattern."""
+    """Return the mark of a verb: its own, its class's, one by pattern, or by proof."""
     function = getattr(handler_class, method.lower(), None)
     mark = mark_of(function) or mark_of(handler_class)
     for matcher in _matchers:
         mark = mark or matcher(handler_class)
+    if (
+        mark is None
+        and method != ON_MESSAGE
+        and _provers
+        and why_not(handler_class, method) is None
+    ):
+        for prover in _provers:
+            mark = mark or prover(handler_class, method)
     return mark
 
 
 def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
     """Return why a verb cannot be a transaction even if it is marked, or None."""
     function = getattr(handler_class, method.lower(), None)
-    if function is None or function is RequestHandler._unimplemented_method:
+    if function is None or function in (
+        RequestHandler._unimplemented_method,
+        WebSocketHandler.on_message,
+    ):
         return "there is no such verb"
+    if method == ON_MESSAGE:
+        return "on_message() is a coroutine" if is_coroutine(function) else None
     if issubclass(handler_class, WebSocketHandler):
         return "it is a WebSocket"
     if handler_class.__module__ in ("tornado.web", "tornado.websocket"):
         return "it is Tornado's own"
     if has_stream_request_body(handler_class):
         return "its request body is streamed"
-    if is_coroutine(function):
-        return f"{method.lower()}() is a coroutine"
-    if is_coroutine(handler_class.prepare):
-        return "prepare() is a coroutine"
+    for name in (method.lower(), "prepare"):
+        if is_generator(getattr(handler_class, name)):
+            return f"{name}() is a generator"
     return None
 
 

@@ -10,10 +10,10 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from txloop.executors.codec.plain_forms import is_plain
 from txloop.web.leftovers import pristine
-from txloop.web.recorder import Recorder, headers_with
+from txloop.web.recorder import Recorder, RecorderInFront, headers_with
 from txloop.web.tied import TiedObject, known_of, tied_context
 
-__all__ = ["FrozenRequest", "thawed"]
+__all__ = ["FrozenRequest", "RequestInFront", "thawed"]
 
 # These belong to the loop; everything else in a request is data.
 _TIED = ("connection", "server_connection")
@@ -116,6 +116,52 @@ class FrozenRequest:
         if self._before is not None:
             vars(self._request).clear()
             vars(self._request).update(self._before)
+
+
+class RequestInFront(FrozenRequest):
+    """A request that runs where it has arrived, by attempts that can be thrown away.
+
+    What an attempt has done to it is not undone: it is made again of its bytes.
+
+    Attributes:
+        direct: Whether the answer of an attempt that only reads may be sent at once.
+    """
+
+    # No global: who looks for names in modules asks each object of which class it is.
+    _server = TiedObject("server_connection", None)
+
+    def __init__(self, request: HTTPServerRequest, direct: bool) -> None:
+        super().__init__(request)
+        self.direct = direct
+
+    def open(self) -> tuple[HTTPServerRequest, Recorder]:
+        """Return the request, and a recorder that leads to no connection."""
+        request = self._request
+        apart = _apart(request.connection)
+        real = request.connection if self.direct else None
+        recorder = RecorderInFront(request.method, apart, real, request.version)
+        request.connection = recorder
+        request.server_connection = _SERVER[0]
+        return request, recorder
+
+
+# In a tuple: whoever looks through the globals of modules would use it.
+_SERVER = (TiedObject("server_connection", None),)
+
+
+def _apart(connection: Any) -> object:
+    """Return what stands for a connection's context; the same until that changes."""
+    context, stream = connection.context, connection.stream
+    known = stream.apart
+    if (
+        known is not None
+        and known[0] is context.remote_ip
+        and known[1] is context.protocol
+    ):
+        return known[2]
+    apart = tied_context(known_of(context), None)
+    stream.apart = context.remote_ip, context.protocol, apart
+    return apart
 
 
 def _copied(request: HTTPServerRequest) -> dict[str, object]:

@@ -15,12 +15,41 @@ from tornado.websocket import WebSocketProtocol
 
 from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
+from txloop.stm.attempt import current
 from txloop.web.eligible import plan_for
 
-__all__ = ["notice_handlers"]
+__all__ = ["notice_answers", "notice_handlers", "notice_nothing"]
 
 _stock_log_request = Application.log_request
 _stock_run_callback = WebSocketProtocol._run_callback
+
+
+_stock_flush = RequestHandler.flush
+
+
+@functools.wraps(_stock_flush)
+def _flush(self: RequestHandler, include_footers: bool = False) -> Any:
+    # In an attempt nothing is sent yet.
+    loop = IOLoop.current(instance=False) if current() is None else None
+    if isinstance(loop, TransactionLoop) and loop.doorman is not None:
+        loop.dispatcher.note_program()
+    return _stock_flush(self, include_footers)
+
+
+def notice_answers() -> None:
+    """Tell the watch before anything of an answer is sent.
+
+    Where other processes answer requests, too, a client could otherwise ask them before
+    they know what its last request has changed.
+    """
+    patch(RequestHandler, "flush", _flush)
+
+
+def notice_nothing() -> None:
+    """Undo both: in a process that has no loop of txloop's."""
+    patch(RequestHandler, "flush", _stock_flush)
+    patch(Application, "log_request", _stock_log_request)
+    patch(WebSocketProtocol, "_run_callback", _stock_run_callback)
 
 
 _noticed = False  # the patches below are made once
@@ -34,7 +63,8 @@ def _note() -> None:
 
 @functools.wraps(_stock_log_request)
 def _log_request(self: Application, handler: RequestHandler) -> None:
-    if plan_for(type(handler), handler.request.method or "") is None:
+    plan = plan_for(type(handler), handler.request.method or "")
+    if plan is None or plan.coroutine:  # which may have run as if it had no mark
         _note()
     _stock_log_request(self, handler)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tornado.web import Application, RequestHandler
 
 from txloop.watch import Roots, add_functions, names_in_templates
-from txloop.web.eligible import plan_for
+from txloop.web.eligible import plan_for, verbs_of
 from txloop.web.targets import all_targets
 from txloop.web.verdicts import is_served_elsewhere
 
@@ -96,7 +96,7 @@ def _verbs() -> Iterator[Roots]:
     for target in all_targets():
         if is_served_elsewhere(target.application, loop):
             continue
-        for verb in target.handler_class.SUPPORTED_METHODS:
+        for verb in verbs_of(target.handler_class):
             plan = plan_for(target.handler_class, verb)
             if plan is not None and not plan.mark.trust:
                 yield roots_of_verb(target, verb.lower())

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
+import errno
 import functools
 import types
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tornado.web import Finish, RequestHandler
 
-from txloop.errors import TxInternalError
+from txloop.errors import BecomeInevitable, TxInternalError
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
-from txloop.web.frozen import FrozenRequest
+from txloop.web.driving import close_prepared, driven
+from txloop.web.eligible import may_wait
 from txloop.web.leftovers import Leftovers
 from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from tornado.httputil import HTTPServerRequest
     from tornado.web import Application
 
+    from txloop.web.frozen import FrozenRequest
     from txloop.web.recorder import Recorder
     from txloop.web.targets import Target
 
@@ -140,7 +144,7 @@ setattr(run_request, ROOTS_OF, roots_of_request)
 
 def run_in_place(
     destination: Destination,
-    request: HTTPServerRequest,
+    frozen: FrozenRequest,
     path_args: Sequence[bytes],
     path_kwargs: Mapping[str, bytes],
     commits_on: tuple[type[BaseException], ...],
@@ -149,7 +153,6 @@ def run_in_place(
     attempt = current()
     if attempt is None:
         raise TxInternalError("a request's body outside an attempt")
-    frozen = FrozenRequest(request)
     request, recorder = frozen.open()
     try:
         response = _run_handler(
@@ -164,6 +167,9 @@ def run_in_place(
     finally:
         if attempt.retrying:
             frozen.restore()
+    if attempt.speculative:
+        assert response.handler is not None
+        RequestHandler._break_cycles(response.handler)
     response.context = attempt.variables.base
     return response
 
@@ -191,17 +197,28 @@ def _run_handler(
     reset_caches(application.settings)
     kwargs: Mapping[str, Any] = destination.handler_kwargs
     handler = destination.handler_class(application, request, **kwargs)
-    attributes = vars(handler)  # the class may have a `__setattr__` of its own
+    # The class may have a `__setattr__` of its own; and `vars` would make all that
+    # Tornado does with the object's attributes slower.
+    replace = object.__setattr__
     # What `finish` calls after the response waits for the commit.
-    for name in _WAITING:
-        attributes[name] = _nothing
-    attributes["_handle_request_exception"] = functools.partial(
+    replace(handler, "_log", _nothing)
+    replace(handler, "on_finish", _nothing)
+    replace(handler, "_break_cycles", _nothing)
+    handle_exception = functools.partial(
         _handle_exception, handler, attempt, recorder, commits_on
     )
+    replace(handler, "_handle_request_exception", handle_exception)
     verb = handler.request.method.lower()
-    attributes[verb] = functools.partial(
-        _run_verb, getattr(handler, verb), recorder, request
-    )
+    function = getattr(handler, verb)
+    replaced = {*_WAITING, "_handle_request_exception", verb}
+    if attempt.speculative and may_wait(destination.handler_class, verb):
+        attempt.passing = True
+        attempt.plead = None  # it may not act where it could not wait afterwards
+        function = driven(function)
+        replace(handler, "prepare", driven(handler.prepare))
+        replaced.add("prepare")
+    run_verb = functools.partial(_run_verb, function, recorder, request)
+    replace(handler, verb, run_verb)
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
@@ -210,15 +227,22 @@ def _run_handler(
     except StopIteration:
         if attempt.speculative and not recorder.finished:
             attempt.abandon("it leaves its response to be finished later")
+    except BecomeInevitable as error:
+        if attempt.passing:
+            close_prepared(execution, error)
+        raise
     else:
         if attempt.speculative or attempt.retrying:
-            execution.close()
+            close_prepared(execution)
+            # What it does at its end counts no more than all that it did.
+            with contextlib.suppress(Exception):
+                execution.close()
         if attempt.speculative:
             attempt.abandon("it waits for something")
         response.rest = _go_on(execution, awaited)
     finally:
-        for name in (*_WAITING, "_handle_request_exception", verb):
-            del attributes[name]
+        for name in replaced:
+            object.__delattr__(handler, name)
         # Leave no cyclic garbage.
         if attempt.abandoned is not None or attempt.retrying:
             RequestHandler._break_cycles(handler)
@@ -265,7 +289,14 @@ def _handle_exception(
     commits_on: tuple[type[BaseException], ...],
     error: BaseException,
 ) -> None:
-    """Undo the writes, then let Tornado make the error's response."""
+    """Undo the writes, then let Tornado make the error's response.
+
+    That a descriptor is none is no error of a program that has opened it before other
+    processes were forked, which do not have it.
+    """
+    if attempt.speculative and attempt.files is not None and _lacks_file(error):
+        attempt.warns = True
+        attempt.abandon("it uses a file or a socket that only the loop's process has")
     _as_in_stock(error)
     attempt.error_answered = not isinstance(error, Finish)
     if not isinstance(error, commits_on):
@@ -279,6 +310,10 @@ def _handle_exception(
                 for transform in handler.application.transforms
             ]
     RequestHandler._handle_request_exception(handler, error)
+
+
+def _lacks_file(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.EBADF
 
 
 async def _go_on(execution: Coroutine[object, object, None], awaited: object) -> None:

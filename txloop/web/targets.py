@@ -30,6 +30,8 @@ __all__ = [
     "Target",
     "all_targets",
     "applications",
+    "copied_target",
+    "known_target",
     "mounted",
     "register_all",
     "target_numbered",
@@ -59,12 +61,20 @@ class Target:
         self.handler_kwargs = handler_kwargs
         self.number = next(_numbers)
         self.roots: dict[str, Roots] = {}  # of the watch, by verb
+        self.proved: set[str] = set()  # verbs that share nothing: see `auto`
         _targets[self.number] = self
         _claim(type(application), Application)
         _claim(handler_class, RequestHandler)
 
     def __reduce__(self) -> tuple[object, ...]:
         return target_numbered, (self.number, self.handler_class.__qualname__)
+
+
+def copied_target(number: int) -> Target:
+    """Return what is to be the target of that number, in a copy of the program."""
+    target = _targets[number] = Target.__new__(Target)
+    target.number = number
+    return target
 
 
 def _claim(cls: type, kind: type) -> None:
@@ -112,6 +122,20 @@ def target_of(
         if registering or not handler_kwargs:
             targets[key] = target
     return target
+
+
+def known_target(
+    application: Application,
+    handler_class: type[RequestHandler],
+    handler_kwargs: Mapping[str, object],
+) -> Target | None:
+    """Return the target of that application, class and arguments, if it is kept."""
+    targets = application.__dict__.get(_ATTRIBUTE)
+    if targets is None:
+        return None
+    key = (id(handler_class), id(handler_kwargs) if handler_kwargs else 0)
+    found: Target | None = targets.get(key)
+    return found
 
 
 def all_targets() -> list[Target]:

@@ -11,11 +11,13 @@ On single handler objects `_log`, `on_finish`, `_break_cycles`, the verb and
 
 from __future__ import annotations
 
-from tornado import httpserver, web
+from tornado import httpserver, locale, web
+from tornado.http1connection import HTTP1Connection, HTTP1ServerConnection
 from tornado.httpserver import _HTTPRequestContext as HTTPRequestContext
 from tornado.httputil import HTTPServerRequest
 from tornado.iostream import BaseIOStream
 from tornado.locale import Locale
+from tornado.options import OptionParser
 from tornado.template import Loader
 from tornado.web import RequestHandler
 from tornado.web import _HandlerDelegate as HandlerDelegate
@@ -102,6 +104,16 @@ PRIVATE: tuple[Private, ...] = (
             *("_orig_remote_ip", "_orig_protocol"),
         )
     ),
+    of_objects(httpserver.HTTPServer, "_connections", "those that it serves"),
+    # A connection that moves to another process's server.
+    of_objects(BaseIOStream, "_read_buffer", "a bytearray of what has been read"),
+    Private(
+        HTTP1Connection,
+        "_parse_headers",
+        "of a header block makes the start line, and the headers",
+        "self, data",
+    ),
+    of_objects(HTTP1ServerConnection, "_serving_future", "set when it begins to serve"),
     # A connection's stream: the end of what a client sends.
     of_objects(BaseIOStream, "_state", "the events it listens to, None before that"),
     Private(
@@ -110,4 +122,13 @@ PRIVATE: tuple[Private, ...] = (
         "has an idle stream find out that the client is gone",
         "self",
     ),
+    # What goes along to a Dask worker.
+    *(
+        Private(locale, name, "what `tornado.locale` was set to")
+        for name in (
+            *("_default_locale", "_translations"),
+            *("_supported_locales", "_use_gettext"),
+        )
+    ),
+    of_objects(OptionParser, "_options", "the options by name"),
 )

@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING
 
 from txloop.scan import FindingKind, scan_handler
-from txloop.web.eligible import mark_for, plan_for
+from txloop.web.eligible import mark_for, plan_for, verbs_of
 from txloop.web.targets import mounted, register_all, targets_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "acts_outside",
+    "all_found",
+    "forget_verdicts",
     "held_because",
     "is_judged",
     "is_served_elsewhere",
@@ -57,7 +59,7 @@ def judge_all(application: Application, loop: object = None) -> None:
         return
     application.__dict__[_ATTRIBUTE] = server
     for handler_class in mounted(application):
-        for verb in handler_class.SUPPORTED_METHODS:
+        for verb in verbs_of(handler_class):
             if plan_for(handler_class, verb) is not None:
                 held_because(handler_class, verb, application)
 
@@ -88,10 +90,24 @@ def held_because(
     mark = mark_for(handler_class, verb)
     if mark is not None and mark.trust:
         return ()
+    passed = {FindingKind.NOT_FOLLOWED}
+    if mark is None or mark.vouched:
+        passed.add(FindingKind.ACTS_OUTSIDE)
     found = _findings(handler_class, verb, application)
-    if mark is not None and not mark.vouched:
-        return found
-    return tuple(one for one in found if one.kind is not FindingKind.ACTS_OUTSIDE)
+    return tuple(one for one in found if one.kind not in passed)
+
+
+def forget_verdicts(handler_class: type[RequestHandler]) -> None:
+    """Have the verbs of a class judged again when they are next asked about."""
+    _verdicts.pop(handler_class, None)
+
+
+def all_found(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, ...]:
+    """Return all that the scan finds, and what it could not follow.
+
+    Loop thread only. Nothing is found of a class that is registered nowhere.
+    """
+    return _findings(handler_class, verb)
 
 
 def acts_outside(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, ...]:
@@ -121,6 +137,7 @@ def _findings(
                 target.handler_kwargs,
                 target.application,
                 outside=True,
+                unfollowed=True,
             )
         }
         order = sorted(found, key=lambda one: (one.file, one.line, one.name))

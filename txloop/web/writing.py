@@ -8,7 +8,7 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
-from txloop.cells.encoding import default
+from txloop.cells.encoding import default, has_json
 from txloop.loop.patches import patch
 from txloop.stm.container import Container
 
@@ -19,7 +19,7 @@ _stock_write = RequestHandler.write
 
 @functools.wraps(_stock_write)
 def _write(self: RequestHandler, chunk: Any) -> None:
-    if isinstance(chunk, Container):
+    if isinstance(chunk, Container) and has_json(chunk):
         chunk = chunk._as_json()  # a TDict or TObject is written, a list refused
     _stock_write(self, chunk)
 

@@ -1,0 +1,118 @@
+"""A front as a thread of the owner's process, where there is no GIL.
+
+The application is the owner's own. What Tornado changes while it serves is not shared:
+each front has a loop, and copies of the servers, whose lists of connections are its
+own. What is patched for the owner asks first which thread this is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+from tornado.platform.asyncio import AsyncIOLoop
+from tornado.web import Application
+
+from txloop.executors.refusing import guard_loop
+from txloop.loop.connections import served
+from txloop.loop.patches import patch
+from txloop.stm.log_capture import send_records
+from txloop.web.fronts.front import Front
+from txloop.web.fronts.servers import apart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tornado import httputil
+    from tornado.httpserver import HTTPServer
+
+    from txloop.executors.fronts.thread_carrier import ThreadCarrier
+
+__all__ = ["ThreadServing", "serve_in_threads"]
+
+
+_log = logging.getLogger("txloop")
+
+
+class _Here(threading.local):
+    front: Front | None = None
+
+
+_here = _Here()
+
+
+class ThreadServing:
+    """What runs in the thread of one front: a `Serving`."""
+
+    def __init__(
+        self,
+        carrier: ThreadCarrier,
+        *,
+        servers: Mapping[int, HTTPServer],
+        timeout_seconds: float | None,
+    ) -> None:
+        """Make what is needed; on the owner's thread: loops are listed by Tornado.
+
+        Args:
+            carrier: Leads to the owner.
+            servers: The owner's, by number.
+            timeout_seconds: How long a call may run whose mark does not say it.
+        """
+        self._carrier = carrier
+        self._loop = AsyncIOLoop(make_current=False)
+        guard_loop(self._loop.asyncio_loop)
+        own = {number: apart(server) for number, server in servers.items()}
+        self._front = Front(carrier, self._loop.asyncio_loop, own, timeout_seconds)
+
+    def serve(self) -> None:
+        """Serve until the owner wants this front to end; on its thread."""
+        front, loop = self._front, self._loop.asyncio_loop
+        asyncio.set_event_loop(loop)
+        _here.front = front
+        send_records(front.log)
+        self._carrier.begin(loop, front.receive, loop.stop)
+        while not self._carrier.ended:
+            try:
+                loop.run_forever()
+            except BaseException:  # SystemExit, say: it would end this thread alone
+                _log.exception("a front goes on after what would have ended it")
+        loop.run_until_complete(_end_connections(loop))
+        _here.front = None
+
+    def close(self) -> None:
+        """Close the loop; on the owner's thread, when the other has ended."""
+        self._loop.close(all_fds=True)
+
+
+async def _end_connections(loop: asyncio.AbstractEventLoop) -> None:
+    """Close all connections, and let what serves them end."""
+    for _, connection in list(served(loop)):
+        connection.stream.close()
+    tasks = asyncio.all_tasks(loop) - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+_stock: Any = None  # what stood there before, of the owner's
+
+
+def serve_in_threads() -> None:
+    """Have requests in the threads of fronts served by these; again does nothing."""
+    global _stock
+    if _stock is None:
+        _stock = Application.get_handler_delegate
+        patch(Application, "get_handler_delegate", functools.wraps(_stock)(_delegate))
+
+
+def _delegate(
+    self: Application, request: httputil.HTTPServerRequest, *args: Any, **kwargs: Any
+) -> httputil.HTTPMessageDelegate:
+    front = _here.front
+    if front is not None:
+        return front.delegate(self, request, *args, **kwargs)
+    delegate: httputil.HTTPMessageDelegate = _stock(self, request, *args, **kwargs)
+    return delegate

@@ -1,0 +1,399 @@
+"""The owner's list of verbs: which of them run in fronts, and which in workers.
+
+A verb runs in fronts while it is known to be short, nothing keeps it on the loop thread
+and nothing of the program's looks at the handler after the response. What is longer,
+fronts forward to workers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import time
+from typing import TYPE_CHECKING
+
+from tornado import httputil
+
+from txloop.executors.fronts.page import MOST_KINDS, Done
+from txloop.executors.members import ProcessStats
+from txloop.stm.types import Call
+from txloop.web.eligible import logs_by_itself, plan_for
+from txloop.web.fronts.request import On
+from txloop.web.fronts.routing import Routing
+from txloop.web.frozen import FrozenRequest
+from txloop.web.request_attempt import run_request
+from txloop.web.targets import all_targets, register_all
+from txloop.web.verdicts import held_because, is_judged, is_served_elsewhere
+
+if TYPE_CHECKING:
+    from tornado.web import Application
+
+    from txloop.engine.profile import Profile
+    from txloop.engine.transaction import Transaction
+    from txloop.executors.faults import Faults
+    from txloop.executors.fronts.reception import FrontEnd, Reception
+    from txloop.loop.ioloop import TransactionLoop
+    from txloop.web.eligible import Plan
+    from txloop.web.targets import Target
+
+__all__ = ["Pauses", "Repertoire", "Verb"]
+
+SHORT_SECONDS = 0.005
+"""What takes longer does not run in a front: others would wait for it."""
+
+_SLACK = 1.3
+"""By so much it has to be longer, or shorter, before that is changed again."""
+
+_PROVING_RUNS = 5
+_PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
+_LONGEST_PAUSE_TURNS = 600  # ... where that has happened again and again
+_FORGIVE_SECONDS = 600.0  # after the last death of a front that ran a verb
+_MOST_DEATHS = 3  # of fronts that ran a verb, until it runs in workers only
+
+
+class Pauses:
+    """For how long a verb stays off that was switched off.
+
+    Twice as long as the last time, unless it has stayed on for as long: each change
+    moves connections, which costs more than fronts can bring in a moment.
+
+    Attributes:
+        left: For how many ticks more it stays off.
+    """
+
+    __slots__ = ("_next", "_on", "left")
+
+    def __init__(self) -> None:
+        self.left = self._on = 0
+        self._next = _PAUSE_TURNS
+
+    def begin(self) -> None:
+        """Take note that it is switched off."""
+        self.left, self._on = self._next, 0
+        self._next = min(2 * self._next, _LONGEST_PAUSE_TURNS)
+
+    def tick(self, on: bool) -> None:
+        """Count a tick, at which it is on or off."""
+        self.left = max(0, self.left - 1)
+        self._on += on
+        if self._on >= self._next:
+            self._next, self._on = _PAUSE_TURNS, 0
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Verb:
+    """One verb of one target, which may run in fronts.
+
+    Attributes:
+        kind: The number by which fronts know it.
+        key: Target and method.
+        application: The target's.
+        profile: The record of its function.
+        call: What stands for any request of the kind.
+        watching: A transaction that never runs, by which plain objects are looked at.
+        on: What fronts do with it.
+        pauses: For how long it stays off.
+        deaths: How many fronts have died while they ran it, in the last time.
+        forgiven_at: When these are forgotten (`time.monotonic`).
+        done: What is counted of it already, by place.
+        proved_at: After how many attempts it may run in threads beside itself; None if
+            plain objects have not been looked at.
+        looked_at: After how many attempts they were, last.
+    """
+
+    kind: int
+    key: tuple[int, str]
+    application: Application
+    profile: Profile
+    call: Call
+    watching: Transaction
+    on: On
+    pauses: Pauses
+    deaths: int
+    done: dict[int, Done]
+    forgiven_at: float = 0.0
+    proved_at: int | None = None
+    looked_at: int = 0
+
+
+class _AnyRequest(FrozenRequest):
+    """Stands for all requests of a method."""
+
+    def __init__(self, method: str) -> None:
+        start = httputil.RequestStartLine(method, "/", "HTTP/1.0")
+        super().__init__(httputil.HTTPServerRequest(start_line=start))
+
+
+class Repertoire:
+    """All verbs that fronts may run, and what they do with each; the loop thread's.
+
+    Attributes:
+        desk: The fronts; set before anything is asked.
+    """
+
+    desk: Reception
+
+    def __init__(self, loop: TransactionLoop, faults: Faults | None) -> None:
+        """Begin with no verbs of a loop; `faults` may hurry."""
+        self._asyncio_loop = loop.asyncio_loop
+        self._timeout_seconds = loop.options.timeout
+        self._dispatcher = loop.dispatcher
+        self._faults = faults
+        self._targets: set[int] = set()  # that fronts know, by number
+        self._verbs: dict[tuple[int, str], Verb | None] = {}  # of those asked for
+        self._kinds: list[Verb] = []
+        self._traced_from = 0  # as in `Replica`
+        self._routing = Routing()
+        self._turns_to_renewal = 0
+
+    def __getitem__(self, kind: int) -> Verb:
+        """Return the verb that fronts know by that number."""
+        return self._kinds[kind]
+
+    def label_of(self, kind: int) -> str:
+        """Return what messages call the verb that fronts know by that number."""
+        return self._kinds[kind].call.label
+
+    def find_targets(self) -> None:
+        """List what fronts will know, as they are forked now."""
+        register_all()
+        for target in all_targets():
+            if not is_served_elsewhere(target.application, self._asyncio_loop):
+                self._targets.add(target.number)
+                self._routing.take(target.application)
+                if self.hurries() and is_judged(target.application):
+                    for method in target.handler_class.SUPPORTED_METHODS:
+                        self.verb_of(target, method)
+
+    def verb_of(self, target: Target, method: str) -> Verb | None:
+        """Return a verb that has been asked for, if fronts may run it."""
+        key = target.number, method
+        if key not in self._verbs:
+            verb, plan = None, plan_for(target.handler_class, method)
+            if (
+                plan is not None
+                and target.number in self._targets
+                and self._may_run(target.application, plan)
+                and len(self._kinds) < MOST_KINDS
+            ):
+                verb = self._new_verb(target, method, plan)
+            self._verbs[key] = verb
+        return self._verbs[key]
+
+    def _may_run(self, application: Application, plan: Plan) -> bool:
+        copied = self._dispatcher.executor.forks  # see `Dispatcher.goes_away`
+        stays = plan.watched or (plan.coroutine and not copied)
+        return not (stays or logs_by_itself(application))
+
+    def _new_verb(self, target: Target, method: str, plan: Plan) -> Verb:
+        handler_class, application = target.handler_class, target.application
+        profile = self._dispatcher.profiles.find(
+            (handler_class, method),
+            plan.label,
+            lambda: held_because(handler_class, method, application),
+        )
+        timeout_seconds = plan.mark.timeout_seconds(self._timeout_seconds)
+        call = self.desk.context.run(
+            Call,
+            run_request,
+            (target, _AnyRequest(method), (), (), plan.commits_on, False),
+            {},
+            plan.label,
+            timeout_seconds=timeout_seconds,
+            watched=not plan.mark.trust,
+            guarded=not plan.mark.vouched,
+        )
+        watching = self._dispatcher.new(call, profile, _ignore)
+        key, kind = (target.number, method), len(self._kinds)
+        verb = Verb(
+            kind, key, application, profile, call, watching, On.OFF, Pauses(), 0, {}
+        )
+        self._kinds.append(verb)
+        return verb
+
+    def turn(self) -> None:
+        """Think again about each verb; called now and then."""
+        for verb in self._kinds:
+            verb.pauses.tick(verb.on is not On.OFF)
+            if verb.deaths and time.monotonic() > verb.forgiven_at:
+                verb.deaths, verb.profile.deadly = 0, False
+            if self._may_change(verb, verb.on):
+                self.switch(verb, On.OFF)
+            self.consider(verb)
+        if self._turns_to_renewal:
+            self._turns_to_renewal -= 1
+        elif self._routing.changed:
+            self._renew()
+
+    def _renew(self) -> None:
+        """Have fronts forked that know the routes as they are now, if that is possible.
+
+        There may be a series of changes; each would cost new workers and fronts.
+        """
+        self._turns_to_renewal = _PAUSE_TURNS
+        register_all()  # before: fronts know targets by the same numbers
+        if self._dispatcher.executor.renew():
+            self._verbs = {key: verb for key, verb in self._verbs.items() if verb}
+            self.find_targets()
+
+    def consider(self, verb: Verb) -> None:
+        """Switch a verb on or off, by what is known of it now."""
+        on = self._suits_fronts(verb)
+        if on is verb.on or (
+            on is not On.OFF and (verb.pauses.left or self._must_stay(verb, on))
+        ):
+            return
+        self.switch(verb, on)
+
+    def switch(self, verb: Verb, on: On) -> None:
+        """Have fronts do something else with a verb from now on."""
+        verb.on = on
+        if on is On.OFF:
+            verb.pauses.begin()
+        self.desk.tell_all(("verbs", [(*verb.key, verb.kind, int(on))]))
+
+    def _suits_fronts(self, verb: Verb) -> On:
+        """Return what fronts should do with a verb, by what is known of it."""
+        profile = verb.profile
+        if (
+            profile.home is not None
+            or profile.heat.lined_up
+            or 10 * profile.retries > profile.attempts
+        ):
+            return On.OFF
+        seconds = _seconds_of(profile)
+        short = self.hurries() or (seconds is not None and seconds < limit_of(verb.on))
+        # A thread cannot be ended. What has a limit runs in those of workers.
+        ended = self.desk.copies or verb.call.timeout_seconds is None
+        if short and ended and verb.deaths < _MOST_DEATHS:
+            return On.HERE
+        return On.OFF if seconds is None else On.AWAY
+
+    def hurries(self) -> bool:
+        """Tell whether verbs run in fronts before it is known how long they take."""
+        return self._faults is not None and self._faults.hurries()
+
+    def _must_stay(self, verb: Verb, on: On) -> bool:
+        """Tell whether fronts are out of date for it; hold it if plain objects are."""
+        if (
+            not self.desk.knows()
+            or verb.application in self._routing.changed
+            or self._dispatcher.stays(verb.watching)
+        ):
+            return True
+        return self._may_change(verb, on)
+
+    def _may_change(self, verb: Verb, on: On) -> bool:
+        """Tell whether a verb that runs in fronts may change what these share.
+
+        These are plain objects, where fronts are threads. A verb has to have run some
+        times without that, where one look at them follows the other, before it runs
+        there beside itself.
+        """
+        profile = verb.profile
+        watched = verb.watching.call.watched
+        if on is not On.HERE or self.desk.copies or not watched:
+            return False
+        if verb.proved_at is None:
+            verb.proved_at = profile.attempts + _PROVING_RUNS * (not self.hurries())
+        if verb.looked_at != profile.attempts:
+            verb.looked_at = profile.attempts
+            self._dispatcher.look(verb.watching)
+        return profile.home is not None or profile.attempts < verb.proved_at
+
+    def look(self) -> None:
+        """Look whether routes have changed, or plain objects that verbs can reach."""
+        if self._routing.look():
+            self._turns_to_renewal = _PAUSE_TURNS
+        for verb in self._kinds:
+            if verb.on is not On.OFF and self._must_stay(verb, verb.on):
+                self.switch(verb, On.OFF)
+        self.desk.seen(self.desk.page.epoch)
+
+    def trace(self) -> None:
+        """Have fronts trace what they run while somebody listens; not otherwise."""
+        # The numbers of the workers and of the loop thread come first.
+        workers = self._dispatcher.executor.workers
+        traced_from = workers + 1 if self._dispatcher.listeners else 0
+        if traced_from != self._traced_from:
+            self._traced_from = traced_from
+            self.desk.tell_all(("trace", traced_from))
+
+    def count(self) -> None:
+        """Add what fronts have done by themselves to the figures."""
+        profiles = self._dispatcher.profiles
+        profiles.fronts = sum(front.open for front in self.desk.fronts)
+        profiles.front_tally = self.desk.tally
+        profiles.front_processes = [*map(self._describe, self.desk.fronts)]
+        for front in self.desk.fronts:
+            for verb in self._kinds:
+                done, before = front.slot.done(verb.kind), verb.done.get(front.place)
+                if before is None:
+                    before = Done()
+                if done.counts != before.counts:
+                    verb.done[front.place] = done
+                    counts = [*map(operator.sub, done.counts, before.counts)]
+                    verb.profile.note_others(counts, done.seconds - before.seconds)
+                    profiles.marked += sum(counts)
+
+    def _describe(self, front: FrontEnd) -> ProcessStats:
+        running = front.slot.running()
+        if running is not None:
+            label = self._kinds[running[0]].profile.label
+            seconds = (time.monotonic_ns() - running[1]) / 1e9
+            return ProcessStats("front", front.place, front.pid, "runs", label, seconds)
+        waits = "idle" if front.open else "leaves"
+        state = waits if front.ready else "starts"
+        return ProcessStats("front", front.place, front.pid, state)
+
+    def note_death(self, _: FrontEnd, kind: int | None) -> None:
+        """Take note that a front has died while it ran something, or nothing."""
+        if kind is not None:
+            self._blame(self._kinds[kind], 1)
+
+    def note_overtime(self, verb: Verb) -> None:
+        """Take note that one has run for too long: others have waited for it."""
+        self.desk.tally.timeouts += 1
+        self._blame(verb, _MOST_DEATHS)
+
+    def _blame(self, verb: Verb, deaths: int) -> None:
+        verb.deaths += deaths
+        verb.forgiven_at = time.monotonic() + _FORGIVE_SECONDS
+        verb.profile.deadly = True  # from now on no more on this thread
+        self.consider(verb)
+
+    def end_overdue(self) -> None:
+        """End what has run in fronts for longer than it may."""
+        for front in self.desk.fronts:
+            running = front.slot.running()
+            if running is not None:
+                verb = self._kinds[running[0]]
+                limit = verb.call.timeout_seconds
+                seconds = (time.monotonic_ns() - running[1]) / 1e9
+                if limit is not None and seconds > limit:
+                    cause = f"{verb.call.label} ran for more than {limit:g} s"
+                    front.end_call(cause, seconds - limit)
+
+    def greet(self, front: FrontEnd) -> None:
+        """Tell a new front what to do with each verb."""
+        on = [(*verb.key, verb.kind, int(verb.on)) for verb in self._kinds]
+        front.notes.append(("verbs", on))
+        if self._traced_from:
+            front.notes.append(("trace", self._traced_from))
+
+
+def limit_of(on: On) -> float:
+    """Return how many seconds are short, for a verb of which fronts do `on` now."""
+    if on is On.HERE:
+        return SHORT_SECONDS * _SLACK
+    return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS
+
+
+def _seconds_of(profile: Profile) -> float | None:
+    """Return how long a body takes, as far as that is known."""
+    here, away = profile.here.seconds, profile.body.seconds
+    return away if here is None else min(here, away or here)
+
+
+def _ignore(value: object, error: object) -> None:
+    pass
