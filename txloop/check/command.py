@@ -64,11 +64,11 @@ def _verbs(verdicts: Sequence[Verdict], objects: Sequence[Shared]) -> Iterator[s
         for reason in one.reasons:
             if reason.startswith("note: "):
                 yield f"{'':{width}}  {reason}"
-    if not any(one.marked for one in verdicts):
+    if not any(one.marked or one.unproved for one in verdicts):
         yield ""
         yield (
             "Nothing is marked: mark handlers with @txloop.transactional, or run the "
-            "program with --transactional PATTERN."
+            "program with --transactional PATTERN or --auto."
         )
 
 
@@ -80,6 +80,8 @@ def _summary(verdict: Verdict, objects: Sequence[Shared]) -> str:
         return f"{ON_LOOP}: {names}"
     if verdict.runs == IN_PARALLEL or verdict.marked:
         return verdict.runs
+    if verdict.unproved:
+        return f"{STOCK}: {names or 'it uses what cannot be followed'}"
     if verdict.findings:
         return f"not marked; would run {ON_LOOP}: {names}"
     if verdict.judged:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.engine import calls
-from txloop.engine.calls import is_coroutine
 from txloop.engine.marks import mark_of
 from txloop.scan import FindingKind
-from txloop.stm.callables import name_of
+from txloop.stm.callables import is_coroutine, name_of
 from txloop.stm.origin import is_own_module, own_module_of
 from txloop.watch import held_in_reach, roots_of
-from txloop.web.eligible import mark_for, why_not
+from txloop.web import auto
+from txloop.web.eligible import ON_MESSAGE, mark_for, may_wait, verbs_of, why_not
 from txloop.web.reached import roots_of_verb
 from txloop.web.targets import applications, mounted, register_all, targets_of
 from txloop.web.verdicts import acts_outside, held_because
@@ -51,6 +51,7 @@ class Verdict:
         findings: What of the program's state is to blame, marked or not.
         marked: Whether it is marked, and could be a transaction.
         judged: Whether its code could be a transaction's.
+        unproved: Whether it would be one if the scan proved that it shares nothing.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     marked: bool = False
     judged: bool = False
+    unproved: bool = False
 
 
 @dataclass(slots=True)
@@ -102,7 +104,7 @@ def verdicts() -> list[Verdict]:
     verbs = [
         _judge_verb(handler_class, verb)
         for handler_class in own
-        for verb in sorted(handler_class.SUPPORTED_METHODS)
+        for verb in sorted(verbs_of(handler_class))
         if why_not(handler_class, verb) != "there is no such verb"
     ]
     return [*verbs, *map(_judge_function, _marked_functions())]
@@ -114,15 +116,38 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
     reason = why_not(handler_class, verb)
     if reason is not None:
         return Verdict(name, handler, verb, STOCK, (reason,))
+    marked = mark_for(handler_class, verb) is not None
+    if auto.is_on() and not marked:
+        return _unproved(handler_class, verb)
     findings = held_because(handler_class, verb) or _reached(handler_class, verb)
     reasons = tuple(finding.describe() for finding in findings)
-    marked = mark_for(handler_class, verb) is not None
     would = ON_LOOP if findings else IN_PARALLEL
     if not marked:
         reasons = (f"it is not marked; if it were, it would run {would}", *reasons)
     reasons += _notes(acts_outside(handler_class, verb), findings)
+    if verb != ON_MESSAGE and may_wait(handler_class, verb):
+        reasons += ("note: it is a coroutine; if it waits, it runs as in stock",)
     runs = would if marked else STOCK
     return Verdict(name, handler, verb, runs, reasons, findings, marked, judged=True)
+
+
+def _unproved(handler_class: type[RequestHandler], verb: str) -> Verdict:
+    """Return the verdict on a verb without a mark, where the others are proved."""
+    handler = handler_class.__qualname__
+    found = auto.why_unproved(handler_class, verb)
+    findings = [one for one in found if one.kind is not FindingKind.NOT_FOLLOWED]
+    reasons = [one.describe() for one in findings]
+    reasons += (f"note: {one.describe()}" for one in found if one not in findings)
+    return Verdict(
+        f"{verb} {handler}",
+        handler,
+        verb,
+        STOCK,
+        ("it is not proved that it shares nothing", *reasons),
+        tuple(findings),
+        judged=True,
+        unproved=True,
+    )
 
 
 def _reached(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, ...]:

@@ -12,12 +12,14 @@ from __future__ import annotations
 from txloop.scan.find import add_served, scan_function, scan_handler
 from txloop.scan.finding import Finding, FindingKind
 from txloop.scan.index import Served
+from txloop.scan.source import give_source
 
 __all__ = [
     "Finding",
     "FindingKind",
     "Served",
     "add_served",
+    "give_source",
     "scan_function",
     "scan_handler",
 ]

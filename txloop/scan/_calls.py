@@ -10,7 +10,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan._expressions import Expressions
-from txloop.scan._record import constant
+from txloop.scan._record import constant, shown
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
     GETTERS,
@@ -19,11 +19,22 @@ from txloop.scan.live_objects import (
     class_label,
     functions_of,
     has_type,
+    is_cache,
 )
 from txloop.scan.member import class_of, member
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.references import prefix_of
+from txloop.scan.unfollowed import (
+    calls_later,
+    is_lost,
+    is_risky,
+    leads_anywhere,
+    outcome,
+    tells_process,
+)
 from txloop.scan.value import (
+    FOREIGN,
+    SOMETHING,
     Arguments,
     Bound,
     Family,
@@ -32,6 +43,7 @@ from txloop.scan.value import (
     Live,
     Member,
     Super,
+    Unfollowed,
     Value,
     element,
     shared,
@@ -95,23 +107,57 @@ class Calls(Expressions):
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """Walk into what the call runs, and return what it stands for."""
+        if isinstance(callee, Unfollowed):
+            if not callee.foreign:
+                self.lose(node)
+            return callee
+        if is_lost(callee):
+            self.lose(node)
+            return SOMETHING
         if isinstance(callee, Member):
+            if is_lost(callee.holder):
+                self.lose(node)
             if callee.name in MUTATORS and isinstance(node, ast.Call):
                 for each, given in zip(arguments.positional, node.args, strict=False):
                     self.keep(callee.holder, each, given)
             return self._take(callee, node)
         if isinstance(callee, Instance):
             callee = member(callee, "__call__", self.sources)
+        thing: object = UNKNOWN
         if isinstance(callee, Live) and callee.thing is not UNKNOWN:
-            if has_type(callee.thing, type):
-                return self._make(callee.thing, arguments, node)
+            thing = callee.thing
+            if is_cache(thing):
+                self.use_cache(callee, node)
+            if has_type(thing, type):
+                return self._make(thing, arguments, node)
             callee, arguments = _target(callee, arguments, self.sources)
         if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
             return self.run(callee.functions, callee.receiver, arguments)
-        if not isinstance(callee, Nested):
-            for each in (*arguments.positional, *arguments.keywords.values()):
-                self.escape(each, node)
-        return None
+        if isinstance(callee, Nested):
+            return None
+        passed = (*arguments.positional, *arguments.keywords.values())
+        for each in passed:
+            self.escape(each, node)
+        if thing is UNKNOWN:
+            func = node.func if isinstance(node, ast.Call) else None
+            if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
+                self.taint(func.value)
+            if any(map(_is_own_code, passed)):
+                self.lose(node, f"{shown(node)}, which is given a function")
+            return None
+        return self._outside(thing, passed, node)
+
+    def _outside(self, thing: object, given: tuple[Value, ...], node: ast.AST) -> Value:
+        """Return what a call gives that is not of the program's code."""
+        if leads_anywhere(thing) or tells_process(thing):
+            self.lose(node)
+        for each in given:
+            if _is_own_code(each):
+                if calls_later(thing):
+                    self.lose(node, f"{shown(node)}, which is given a function")
+                else:
+                    self._call_passed(each, node)
+        return outcome(thing, given)
 
     def _take(self, method: Member, node: ast.AST) -> Value:
         """Return the element that a method of a builtin container gives."""
@@ -127,12 +173,19 @@ class Calls(Expressions):
     def _make(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
         """Return a new object of the class, walking through what makes it."""
         if own_module_of(cls) is None:
-            for each in (*arguments.positional, *arguments.keywords.values()):
+            given = (*arguments.positional, *arguments.keywords.values())
+            for each in given:
                 self.escape(each, node)
-            return None
+            found = self._outside(cls, given, node)
+            return None if found == FOREIGN else found
         key = (id(cls), self.unless, arguments.identity())
         if key not in self._made:
             self._made[key] = instance = Instance(cls)
+            fields = getattr(cls, "__dataclass_fields__", ())
+            named = dict(zip(fields, arguments.positional, strict=False))
+            for name in fields:
+                value = {**named, **arguments.keywords}.get(name)
+                self.store_attribute(instance, name, value, node)
             for name in ("__init__", "__post_init__"):
                 self.call_method(instance, name, arguments)
         return self._made[key]
@@ -240,6 +293,16 @@ def _owner(thing: object) -> Value:
     if has_type(thing, type):
         return Live(thing, class_label(thing), Family.CLASS)
     return shared(thing, class_label(type(thing)), Family.GLOBAL)
+
+
+def _is_own_code(value: Value) -> bool:
+    if isinstance(value, Bound):
+        return any(map(is_own_function, value.functions))
+    return (
+        isinstance(value, Live)
+        and has_type(value.thing, FunctionType)
+        and is_own_function(value.thing)
+    )
 
 
 def _is_single(given: tuple[ast.expr, Value]) -> bool:

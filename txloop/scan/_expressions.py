@@ -18,12 +18,27 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from txloop.scan._record import Record, constant
+from txloop.scan._record import Record, constant, shown
 from txloop.scan.access import of_thing
-from txloop.scan.frame import Comprehension, Nested
-from txloop.scan.live_objects import MUTATORS, UNKNOWN, has_type, is_iterator, is_plain
+from txloop.scan.frame import Comprehension, Nested, parameters
+from txloop.scan.live_objects import (
+    MUTATORS,
+    UNKNOWN,
+    has_type,
+    is_cache,
+    is_iterator,
+    is_plain,
+)
 from txloop.scan.member import member, settings
+from txloop.scan.unfollowed import (
+    is_of_library,
+    is_risky,
+    may_be_several,
+    passes_on,
+)
 from txloop.scan.value import (
+    FOREIGN,
+    SOMETHING,
     Arguments,
     Bound,
     Getter,
@@ -31,9 +46,11 @@ from txloop.scan.value import (
     Member,
     Role,
     Slot,
+    Unfollowed,
     Value,
     application,
     element,
+    most_known,
     sample,
     setting,
 )
@@ -42,6 +59,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from txloop.scan.source import Sources
+
+ROUTING = frozenset(["add_handlers", "add_transform", "listen"])
+"""Methods of an application that change what it does with requests."""
 
 _SIMPLE = (bool, bytes, dict, float, frozenset, int, list, set, str, tuple)
 """Types whose objects tell whether they are true without running code."""
@@ -89,6 +109,17 @@ class Expressions(Record):
 
     def attribute(self, owner: Value, name: str, node: ast.AST) -> Value:
         """Return what `owner.name` stands for, and write down what reading it does."""
+        if (
+            name in ROUTING
+            and isinstance(owner, Live)
+            and owner.role is Role.APPLICATION
+        ):
+            self.change_process(f"application.{name}", node)
+        if isinstance(owner, Live) and is_cache(owner.thing):
+            if name == "cache_clear":
+                self.clear_cache(owner, node)
+            elif name == "cache_info":
+                self.ask_cache(owner, node)
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member) and name in MUTATORS:
             # Code that takes the method is going to call it.
@@ -97,6 +128,14 @@ class Expressions(Record):
             return self.run(found.functions, found.receiver, Arguments())
         elif isinstance(found, Live):
             self.read(found, node)
+        elif isinstance(found, Unfollowed) and found.foreign and name in MUTATORS:
+            self.lose(node)
+        elif (
+            found is None
+            and isinstance(owner, Live)
+            and is_of_library(type(owner.thing))
+        ):
+            return FOREIGN
         return found
 
     def visit_Subscript(self, node: ast.Subscript) -> Value:
@@ -111,6 +150,10 @@ class Expressions(Record):
             if isinstance(found, Live):
                 self.read(found, node)
             return found
+        if isinstance(holder, Unfollowed):
+            return holder
+        if isinstance(holder, Live) and may_be_several(holder):
+            self.lose(node, f"{shown(node)}, which may be one of several")
         called = member(holder, "__getitem__", self.sources)
         if isinstance(called, Bound):
             return self.run(called.functions, called.receiver, Arguments())
@@ -132,6 +175,7 @@ class Expressions(Record):
     def visit_Lambda(self, node: ast.Lambda) -> Value:
         frame = self.frame
         self.frame = frame.inner("<lambda>")
+        self.frame.local.update(dict.fromkeys(parameters(node), SOMETHING))
         self.frame.enter(node)
         self.value(node.body)
         self.frame = frame
@@ -144,12 +188,25 @@ class Expressions(Record):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
         values = [self.value(each) for each in node.values]
-        return sample(next((value for value in values if value is not None), None))
+        return sample(most_known(values))
 
     def visit_IfExp(self, node: ast.IfExp) -> Value:
         self.value(node.test)
         values = [self.value(node.body), self.value(node.orelse)]
-        return sample(next((value for value in values if value is not None), None))
+        return sample(most_known(values))
+
+    def _display(self, node: ast.Tuple | ast.List | ast.Set | ast.Dict) -> Value:
+        parts = node.values if isinstance(node, ast.Dict) else node.elts
+        for key in node.keys if isinstance(node, ast.Dict) else ():
+            if key is not None:
+                self.value(key)
+        values = [self.value(each) for each in parts]
+        return SOMETHING if any(map(is_risky, values)) else None
+
+    visit_Tuple = visit_List = visit_Set = visit_Dict = _display
+
+    def visit_Starred(self, node: ast.Starred) -> Value:
+        return SOMETHING if passes_on(self.value(node.value)) else None
 
     def visit_Await(self, node: ast.Await) -> Value:
         return self.value(node.value)
@@ -176,10 +233,9 @@ class Expressions(Record):
             self.iterate(each.target, each.iter)
             for condition in each.ifs:
                 self.value(condition)
-        for result in results:
-            self.value(result)
+        values = [self.value(result) for result in results]
         self.frame = frame
-        return None
+        return SOMETHING if any(map(is_risky, values)) else None
 
     def iterate(self, target: ast.expr, source: ast.expr) -> None:
         """Write down what `for target in source` does."""
@@ -192,9 +248,11 @@ class Expressions(Record):
         elif isinstance(value, Live) and not has_type(value.thing, dict):
             if is_iterator(value.thing):
                 self.change(value, source)
+            if may_be_several(value):
+                self.lose(source, f"{shown(source)}, each of which may be another")
             self.store(target, element(value))
         else:
-            self.store(target, None)
+            self.store(target, value if isinstance(value, Unfollowed) else None)
 
     # Conditions
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.access import WHOLE, Access, Act
 from txloop.scan.finding import FindingKind
+from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
     UNKNOWN,
     has_type,
@@ -27,7 +28,9 @@ from txloop.scan.member import (
     member,
     setter,
 )
+from txloop.scan.unfollowed import is_lost, is_risky
 from txloop.scan.value import (
+    SOMETHING,
     Arguments,
     Bound,
     Family,
@@ -35,6 +38,7 @@ from txloop.scan.value import (
     Live,
     Role,
     Slot,
+    Unfollowed,
     Value,
     element,
     sample,
@@ -46,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FunctionType
 
-    from txloop.scan.frame import Frame
     from txloop.scan.source import Sources
 
 _CHANGES = {
@@ -70,6 +73,9 @@ _DISPLAYS: Mapping[type | None, type] = MappingProxyType(
 )
 
 
+MOST_SHOWN = 60  # characters of an expression
+
+
 class Record(ast.NodeVisitor, abc.ABC):
     """Visits syntax and writes down what it does to shared state.
 
@@ -79,16 +85,17 @@ class Record(ast.NodeVisitor, abc.ABC):
         kept: The program's and the plain containers' classes of which new objects are
             put into shared ones, by what findings call these.
         outside: What was seen that changes the world outside the program.
+        unfollowed: The uses of what may be shared, and is not known.
         unless: Where the code being visited has asked before: see `Access`.
     """
 
-    frame: Frame
-
     def __init__(self, sources: Sources) -> None:
+        self.frame = Frame("", "", {})  # in no function yet
         self.sources = sources
         self.accesses: list[Access] = []
         self.kept: dict[str, set[type]] = {}
         self.outside: list[Access] = []
+        self.unfollowed: list[Access] = []
         self.unless: frozenset[Slot] = frozenset()
 
     @abc.abstractmethod
@@ -133,6 +140,8 @@ class Record(ast.NodeVisitor, abc.ABC):
 
     def change(self, value: Value, node: ast.AST) -> None:
         """Write down that the object is changed, if it is plain or unknown."""
+        if is_lost(value):
+            self.lose(node)
         if not isinstance(value, Live):
             return
         if value.role is Role.SETTINGS:
@@ -147,11 +156,71 @@ class Record(ast.NodeVisitor, abc.ABC):
         live = Live(UNKNOWN, changer, Family.GLOBAL)
         self._write_down(Act.ASSIGN, FindingKind.CHANGES_PROCESS, live, node)
 
+    def clear_cache(self, cache: Live, node: ast.AST) -> None:
+        """Write down that what an `lru_cache` keeps is thrown away."""
+        live = replace(cache, slots=((id(cache.thing), "results"),))
+        self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node)
+
+    def use_cache(self, cache: Live, node: ast.AST) -> None:
+        """Write down that the function of an `lru_cache` is called.
+
+        That reads what others may clear, and counts; but who asks for the count?
+        """
+        live = replace(cache, slots=((id(cache.thing), "results"),))
+        self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
+        words = f"{cache.name}, whose calls the program counts"
+        live = replace(cache, name=words, slots=((id(cache.thing), "count"),))
+        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
+        self.unfollowed.append(self.accesses.pop())
+
+    def ask_cache(self, cache: Live, node: ast.AST) -> None:
+        """Write down that the calls matter which an `lru_cache` has counted."""
+        live = replace(cache, slots=((id(cache.thing), "count"),))
+        self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node, certain=False)
+        self.lose(node)
+
     def act_outside(self, words: str, node: ast.AST) -> None:
         """Write down that the world outside the program is changed."""
         live = Live(UNKNOWN, words, Family.GLOBAL)
         self._write_down(Act.READ, FindingKind.ACTS_OUTSIDE, live, node)
         self.outside.append(self.accesses.pop())
+
+    def lose(self, node: ast.AST, words: str = "") -> None:
+        """Write down that what the expression uses could not be followed."""
+        expression = words or shown(node)
+        live = Live(UNKNOWN, expression, Family.GLOBAL)
+        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
+        self.unfollowed.append(self.accesses.pop())
+
+    def lose_function(self, function: FunctionType) -> None:
+        """Write down that a function has no source."""
+        code, name = function.__code__, function.__qualname__
+        self.unfollowed.append(
+            Access(
+                Act.READ,
+                FindingKind.NOT_FOLLOWED,
+                f"{name}, which has no source",
+                (),
+                UNKNOWN,
+                False,
+                code.co_filename,
+                code.co_firstlineno,
+                name,
+                self.unless,
+            )
+        )
+
+    def taint(self, holder: ast.expr) -> None:
+        """Write down that the attempt's own object now holds what may be shared."""
+        if isinstance(holder, ast.Name):
+            if self.frame.local.get(holder.id, holder) is None:
+                self.frame.local[holder.id] = SOMETHING
+        elif isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name):
+            owner = self.frame.local.get(holder.value.id)
+            name = self.frame.attribute(holder.attr)
+            if isinstance(owner, Instance) and name in owner.unshared:
+                owner.unshared.discard(name)
+                owner.attributes[name] = SOMETHING
 
     def keep(self, holder: Value, value: Value, node: ast.AST | None) -> None:
         """Write down that the value of the expression is put into a shared object."""
@@ -203,9 +272,11 @@ class Record(ast.NodeVisitor, abc.ABC):
                 holder = self.value(owner)
                 self.value(index)
                 self.keep(holder, value, node)
+                if holder is None and is_risky(value):
+                    self.taint(owner)
                 self._store_item(holder, constant(index), target)
             case ast.Starred(value=inner):
-                self.store(inner, None)
+                self.store(inner, value if isinstance(value, Unfollowed) else None)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 for position, each in enumerate(targets):
                     self.store(each, _part(value, position))
@@ -219,6 +290,8 @@ class Record(ast.NodeVisitor, abc.ABC):
             self.run(called.functions, called.receiver, Arguments((value,)))
         elif isinstance(owner, Instance):
             _keep(owner, name, value)
+        elif isinstance(owner, Unfollowed):
+            self.lose(node)
         elif isinstance(owner, Live):
             self._store_shared(owner, name, node)
 
@@ -270,11 +343,9 @@ class Record(ast.NodeVisitor, abc.ABC):
         elif has_type(thing, type):
             label, slots = class_attribute_label(thing, name), class_slots(thing, name)
             self.assign_part(Live(old, label, Family.CLASS, slots), node)
-        elif not (
-            has_type(thing, threading.local)
-            or is_container(type(thing))
-            or is_per_thread(type(thing), name)
-        ):
+        elif has_type(thing, threading.local):
+            self.lose(node)  # a worker's thread has values of its own
+        elif not (is_container(type(thing)) or is_per_thread(type(thing), name)):
             self.assign_part(Live(old, label, owner.family, slots), node)
 
     def _store_item(
@@ -287,10 +358,20 @@ class Record(ast.NodeVisitor, abc.ABC):
         called = member(holder, method, self.sources)
         if isinstance(called, Bound):
             self.run(called.functions, called.receiver, Arguments())
+        if isinstance(holder, Unfollowed):
+            self.lose(node)
         if isinstance(holder, Live):
             unknown = holder.thing is UNKNOWN
             if unknown or is_plain(holder.thing):
                 self.change(holder, node)
+
+
+def shown(node: ast.AST) -> str:
+    """Return the source of an expression, not more than the beginning of a long one."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    text = ast.unparse(node).partition("\n")[0]
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def constant(node: ast.expr) -> object:
@@ -302,11 +383,13 @@ def _part(value: Value, position: int) -> Value:
     """Return what unpacking assigns at the position."""
     if isinstance(value, Live) and has_type(value.thing, list, tuple):
         return element(value, position)
-    return None
+    return value if isinstance(value, Unfollowed) else None
 
 
 def _keep(instance: Instance, name: str, value: Value) -> None:
     if value is None:
         instance.attributes.pop(name, None)
+        instance.unshared.add(name)
     else:
+        instance.unshared.discard(name)
         instance.attributes[name] = sample(value)

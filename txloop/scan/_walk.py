@@ -17,9 +17,22 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._calls import Calls
 from txloop.scan.frame import Frame, Nested, bind, parameters
-from txloop.scan.live_objects import UNKNOWN
+from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
 from txloop.scan.member import of_module
-from txloop.scan.value import Arguments, Family, Live, Value, identity, is_changeable
+from txloop.scan.unfollowed import passes_on
+from txloop.scan.value import (
+    SOMETHING,
+    Arguments,
+    Family,
+    Instance,
+    Live,
+    Unfollowed,
+    Value,
+    identity,
+    is_changeable,
+    most_known,
+    shared,
+)
 from txloop.stm.origin import is_own_function
 
 if TYPE_CHECKING:
@@ -84,7 +97,7 @@ class Walk(Calls):
     ) -> Value:
         own = filter(is_own_function, functions)
         values = [self._follow(each, receiver, arguments) for each in own]
-        return next((value for value in values if value is not None), None)
+        return most_known(values)
 
     def _follow(
         self, function: FunctionType, receiver: Value, arguments: Arguments
@@ -92,11 +105,14 @@ class Walk(Calls):
         """Walk through a live function, and return what it returns."""
         if self._depth > _DEEPEST:
             self._waiting.append((function, receiver, arguments, self.unless))
-            return None
+            return SOMETHING
         definition = self.sources.definition(function)
         if definition is None:
-            return None
+            self.lose_function(function)
+            return SOMETHING
         local = bind(definition.node, receiver, arguments)
+        for name, value in _defaults(function).items():
+            local.setdefault(name, value)
         known, key = self._returned, (id(function), self.unless, *local)
         if self._plain_calls is not None and not any(
             map(is_changeable, local.values())
@@ -114,7 +130,7 @@ class Walk(Calls):
                 local,
                 dict(zip(names, map(_contents, cells), strict=True)),
             )
-        return known.get(key)
+        return known.get(key, SOMETHING)
 
     def walk_definition(
         self,
@@ -136,11 +152,13 @@ class Walk(Calls):
         if key not in self._returned:
             self._returned[key] = nested
             frame = nested.frame.inner(nested.name)
+            if not nested.in_class:
+                frame.local.update(dict.fromkeys(parameters(nested.node), SOMETHING))
             self._enter(frame, nested.node)
 
     def _enter(self, frame: Frame, node: FunctionNode) -> None:
         """Walk through the body in the frame."""
-        around, unless = getattr(self, "frame", frame), self.unless
+        around, unless = self.frame, self.unless
         self.frame = frame
         self._depth += 1
         try:
@@ -152,7 +170,7 @@ class Walk(Calls):
         except RecursionError:
             # An expression as deep as the stack: the rest of this function is not
             # scanned, as if it had no source.
-            pass
+            self.lose(node, frame.qualname)
         finally:
             self._depth -= 1
             self.frame, self.unless = around, unless
@@ -187,8 +205,15 @@ class Walk(Calls):
 
     def visit_Return(self, node: ast.Return) -> None:
         value = None if node.value is None else self.value(node.value)
-        if self.frame.returned is None:
-            self.frame.returned = value
+        self.frame.returned = most_known((self.frame.returned, value))
+
+    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
+        value = None if node.value is None else self.value(node.value)
+        if passes_on(value):
+            self.frame.returned = most_known((self.frame.returned, SOMETHING))
+        return None
+
+    visit_YieldFrom = visit_Yield
 
     def visit_Assign(self, node: ast.Assign) -> None:
         target = node.targets[0]
@@ -213,9 +238,16 @@ class Walk(Calls):
         target = copy.copy(node.target)
         target.ctx = ast.Load()
         old = self.value(target)
-        self.value(node.value)
+        value = self.value(node.value)
         if not (isinstance(target, ast.Name) and self.frame.is_global(target.id)):
             self.change(old, node)
+        if isinstance(target, ast.Name) and isinstance(old, Unfollowed):
+            if isinstance(node.op, ast.Add) and not isinstance(
+                node.value, ast.Constant | ast.JoinedStr
+            ):
+                self.lose(target)
+        elif old is None and passes_on(value):
+            old = SOMETHING
         self.store(node.target, old)
 
     def visit_Delete(self, node: ast.Delete) -> None:
@@ -230,11 +262,12 @@ class Walk(Calls):
 
     def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
         for each in node.items:
-            value = self.value(each.context_expr)
+            value = entered = self.value(each.context_expr)
             for name in ("__enter__", "__exit__"):
                 self.call_method(value, name, Arguments())
             if each.optional_vars is not None:
-                self.store(each.optional_vars, None)
+                given = isinstance(entered, Instance | Live | Unfollowed)
+                self.store(each.optional_vars, SOMETHING if given else None)
         self.visit_body(node.body)
 
     visit_AsyncWith = visit_With
@@ -258,7 +291,7 @@ class Walk(Calls):
         for statement in node.body:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 name = f"{node.name}.{statement.name}"
-                self.walk_nested(Nested(statement, self.frame, name))
+                self.walk_nested(Nested(statement, self.frame, name, in_class=True))
 
     def visit_Import(self, node: ast.Import) -> None:
         for each in node.names:
@@ -283,6 +316,24 @@ class Walk(Calls):
             return sys.modules.get(importlib.util.resolve_name(name, package))
         except ImportError:
             return None
+
+
+def _defaults(function: FunctionType) -> dict[str, Value]:
+    """Return the values of parameters that are not given, where these can change."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    last = code.co_argcount
+    names = code.co_varnames[last - len(defaults) : last]
+    found = dict(zip(names, defaults, strict=True)) | (function.__kwdefaults__ or {})
+    return {
+        name: shared(
+            thing,
+            f"{function.__qualname__}({name})",
+            Family.CLOSURE,
+            ((id(function), name),),
+        )
+        for name, thing in found.items()
+        if not has_type(thing, *IMMUTABLE)
+    }
 
 
 def _contents(cell: CellType) -> object:

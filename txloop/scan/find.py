@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from txloop.scan._walk import Walk
 from txloop.scan.access import Act
 from txloop.scan.finding import (
+    SETTLE,
     TRUST_READ,
     TRUST_WRITE,
     VOUCH,
@@ -21,6 +22,7 @@ from txloop.scan.finding import (
 from txloop.scan.index import Program, Served, keywords
 from txloop.scan.live_objects import (
     UNKNOWN,
+    class_label,
     functions_of,
     has_type,
     is_plain,
@@ -101,6 +103,7 @@ def scan_handler(
     application: object = None,
     *,
     outside: bool = False,
+    unfollowed: bool = False,
 ) -> tuple[Finding, ...]:
     """Return what keeps a verb of a handler from running in a worker.
 
@@ -116,6 +119,7 @@ def scan_handler(
         application: The application. Without it, what it holds is guessed from the
             source, and taken for shareable where that does not tell.
         outside: Whether to return also what changes the world outside the program.
+        unfollowed: Whether to return also what the scan could not follow.
 
     Returns:
         The findings by file and line.
@@ -129,10 +133,17 @@ def scan_handler(
         given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
     found = _findings(walk, writes)
-    if not outside:
-        return found
-    acts = map(_act, filter(writes.may_happen, walk.outside))
-    return (*found, *dict.fromkeys(acts))
+    if outside:
+        acts = map(_act, filter(writes.may_happen, walk.outside))
+        found = (*found, *dict.fromkeys(acts))
+
+    def matters(access: Access) -> bool:
+        return not access.slots or writes.writer_of(access) is not None
+
+    if unfollowed:
+        lost = map(_lost, filter(writes.may_happen, filter(matters, walk.unfollowed)))
+        found = (*found, *dict.fromkeys(lost))
+    return found
 
 
 def _arguments(
@@ -205,6 +216,12 @@ def _act(access: Access) -> Finding:
     )
 
 
+def _lost(access: Access) -> Finding:
+    return Finding(
+        access.kind, access.name, access.file, access.line, access.function, SETTLE
+    )
+
+
 def _finding(
     access: Access, kept: Mapping[str, set[type]], writer: Access | None = None
 ) -> Finding:
@@ -230,4 +247,5 @@ def _finding(
         written,
         "" if thing is UNKNOWN else type(thing).__name__,
         id(thing) if is_plain(thing) else 0,
+        tuple(sorted(map(class_label, classes))),
     )

@@ -42,6 +42,11 @@ VOUCH = (
     "than once"
 )
 
+SETTLE = (
+    "mark it yourself with @txloop.transactional if it changes nothing that others "
+    "share, with trust=True to have nothing else looked at"
+)
+
 _WHOLE = (*IMMUTABLE, FunctionType, BuiltinFunctionType, type)
 _OF_CHANGEABLE = ("__next__", "__setitem__", "acquire", "append", "close", "put")
 
@@ -97,14 +102,21 @@ def short_path(file: str) -> str:
     return file if relative.startswith(os.pardir) else relative
 
 
+_DICTS = {
+    "Counter": "TCounterDict",
+    "OrderedDict": "TOrderedDict",
+    "defaultdict": "TDefaultDict",
+}
+
+
 def _container(thing: object) -> str:
     """Return the container to use instead of the thing."""
     cls = type(thing)
     name = cls.__name__
     if has_type(thing, dict):
-        default = name in ("Counter", "defaultdict")
-        note = " (which makes no missing keys: read it with get)" * default
-        return f"make this {name} a txloop.TDict{note}"
+        return f"make this {name} a txloop.{_DICTS.get(name, 'TDict')}"
+    if name == "deque" and is_plain(thing):
+        return "make this deque a txloop.TDeque"
     if has_type(thing, set):
         return (
             f"make this {name} a txloop container or an immutable frozenset "
@@ -193,6 +205,7 @@ class FindingKind(enum.Enum):
     CHANGES_PROCESS = "changes the whole process by"
     ACTS_OUTSIDE = ""  # its name says what it does
     READS_WRITTEN = "reads what other code writes,"
+    NOT_FOLLOWED = "uses what cannot be followed:"
     REACHES = "reaches"  # of which a copy is of no use
 
 
@@ -214,6 +227,7 @@ class Finding:
         thing: The type of the shared object, "" where it is not known.
         identity: The identity of the object, where all that changes it is known by
             that; else 0.
+        holds: The names of the program's classes whose objects are put into it.
     """
 
     kind: FindingKind
@@ -226,6 +240,7 @@ class Finding:
     written: str = field(default="", compare=False)
     thing: str = field(default="", compare=False)
     identity: int = field(default=0, compare=False)
+    holds: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return self.describe()

@@ -152,6 +152,7 @@ class Nested:
     node: ast.FunctionDef | ast.AsyncFunctionDef
     frame: Frame
     name: str
+    in_class: bool = False
 
 
 @dataclass(frozen=True, slots=True)

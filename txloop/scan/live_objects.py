@@ -10,7 +10,7 @@ import enum
 import os
 import sys
 import threading
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
 from logging import Logger
 from types import (
@@ -60,6 +60,8 @@ _HARMLESS = (
     threading.Condition,
     threading.Semaphore,
 )
+
+_CACHE = type(lru_cache(print))
 
 _INNER: Mapping[type, str] = MappingProxyType(
     {
@@ -130,6 +132,13 @@ def is_plain(thing: object) -> bool:
 def is_harmless(thing: object) -> bool:
     """Return whether a worker may have a copy of the object: no program notices."""
     return has_type(thing, *_HARMLESS)
+
+
+def is_cache(thing: object) -> bool:
+    """Return whether `functools.lru_cache` has made the object."""
+    if type(thing) is FunctionType:  # as on PyPy
+        return "cache_clear" in thing.__dict__
+    return type(thing) is _CACHE
 
 
 def is_iterator(thing: object) -> bool:

@@ -25,7 +25,10 @@ from txloop.scan.live_objects import (
     is_plain,
     module_label,
 )
+from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
+    FOREIGN,
+    SOMETHING,
     Bound,
     Family,
     Getter,
@@ -34,6 +37,7 @@ from txloop.scan.value import (
     Member,
     Role,
     Super,
+    Unfollowed,
     Value,
     application,
     sample,
@@ -57,7 +61,7 @@ def member(value: Value, name: str, sources: Sources) -> Value:
         return _of_instance(value, name, sources)
     if isinstance(value, Super):
         return _of_super(value, name)
-    return None
+    return value if isinstance(value, Unfollowed) else None
 
 
 def setter(value: Value, name: str) -> Bound | None:
@@ -195,13 +199,33 @@ def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
         return _class_value(instance.type)
     found = _look_up(instance.type, name)
     if name in sources.assigned(instance.type):
-        own = found is not None and has_type(found[1], FunctionType, property)
-        return None if not own or found is None else _called(found[1], instance)
+        if found is not None and has_type(found[1], FunctionType, property):
+            return _called(found[1], instance)
+        return None if name in instance.unshared else SOMETHING
     if found is not None and own_module_of(found[0]) is not None:
         return _class_member(instance.type, found, name, receiver=instance)
     if name == "application":
         return application()
-    return settings(UNKNOWN) if name == "settings" else None
+    if name == "settings":
+        return settings(UNKNOWN)
+    return _inherited(instance, name, found)
+
+
+def _inherited(
+    instance: Instance, name: str, found: tuple[type, object] | None
+) -> Value:
+    """Return the value of an attribute that the program's classes do not have."""
+    asked = _look_up(instance.type, "get_current_user")
+    if name == "current_user" and asked and own_module_of(asked[0]) is not None:
+        return Getter(functions_of(asked[1]), instance)
+    if found is not None:
+        return FOREIGN if is_of_library(found[0]) else None
+    if "__getattr__" in (each for cls in instance.type.__mro__ for each in vars(cls)):
+        return SOMETHING
+    bases = [cls for cls in instance.type.__mro__ if own_module_of(cls) is None]
+    if any(map(is_of_library, bases)):
+        return FOREIGN
+    return None if len(bases) > 1 or name in instance.unshared else SOMETHING
 
 
 def _of_super(value: Super, name: str) -> Value:
@@ -257,7 +281,7 @@ def _attributes(thing: object) -> dict[str, object]:
     """Return the object's own attributes, looked up past its class."""
     try:
         found: object = object.__getattribute__(thing, "__dict__")
-    except AttributeError:
+    except (AttributeError, TypeError):  # the latter of a class with another's __dict__
         return {}
     return found if isinstance(found, dict) else {}
 

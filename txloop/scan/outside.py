@@ -26,6 +26,7 @@ _ACTS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("_sqlite3", "connect"): "opens the database",
         ("os", "popen"): "starts",
+        ("posix", "pwrite"): "writes to",
         ("posix", "remove"): "removes",
         ("posix", "rename"): "renames",
         ("posix", "replace"): "renames",
@@ -34,6 +35,8 @@ _ACTS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("posix", "system"): "starts",
         ("posix", "truncate"): "changes",
         ("posix", "unlink"): "removes",
+        ("posix", "write"): "writes to",
+        ("posix", "writev"): "writes to",
         ("shutil", "copy"): "copies",
         ("shutil", "copy2"): "copies",
         ("shutil", "copyfile"): "copies",
@@ -96,6 +99,9 @@ _CHANGERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "sys": frozenset(["setprofile", "setswitchinterval", "settrace"]),
         "threading": frozenset(["setprofile", "settrace", "stack_size"]),
         "time": frozenset(["tzset"]),
+        "tornado.locale": frozenset(
+            ["load_gettext_translations", "load_translations", "set_default_locale"]
+        ),
         "tracemalloc": frozenset(["start", "stop"]),
     }
 )

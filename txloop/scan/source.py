@@ -24,6 +24,17 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+_rewritten: dict[str, list[str]] = {}  # filled before the modules are imported
+
+
+def give_source(file: str, text: str) -> None:
+    """Have the scan read a text for a file that was compiled from that text instead.
+
+    Its lines are those of the file.
+    """
+    _rewritten[file] = text.splitlines(keepends=True)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
     """One function or lambda where its source stands.
@@ -85,8 +96,10 @@ class Sources:
         if known is not None and file in self._fresh:
             return known
         self._fresh.add(file)
-        linecache.checkcache(file)
-        lines = linecache.getlines(file, namespace)
+        lines = _rewritten.get(file)
+        if lines is None:
+            linecache.checkcache(file)
+            lines = linecache.getlines(file, namespace)
         # linecache returns the same list until the file changes; a file that it
         # cannot read gives a new empty one each time.
         if known is None or (known.lines is not lines and (known.lines or lines)):

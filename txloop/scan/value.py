@@ -22,7 +22,7 @@ from txloop.scan.live_objects import (
 from txloop.stm.immutability import CHANGEABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from types import FunctionType
 
     from txloop.scan.frame import Nested
@@ -82,10 +82,12 @@ class Instance:
     Attributes:
         type: Its class.
         attributes: The shared values that were assigned on it.
+        unshared: Other attributes that were.
     """
 
     type: type
     attributes: dict[str, Value] = field(default_factory=dict)
+    unshared: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +122,23 @@ class Super:
     receiver: Value
 
 
-Value: TypeAlias = "Live | Instance | Bound | Getter | Member | Super | Nested | None"
+@dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """What may be shared, and is not known: see `unfollowed`.
+
+    Attributes:
+        foreign: Whether a library has given it, whose methods are as good as others.
+    """
+
+    foreign: bool = False
+
+
+SOMETHING = Unfollowed()
+FOREIGN = Unfollowed(foreign=True)
+
+Value: TypeAlias = (
+    "Live | Instance | Bound | Getter | Member | Super | Nested | Unfollowed | None"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +161,18 @@ def identity(value: Value) -> object:
         return value.slots if unknown else (value.key, value.sample)
     if isinstance(value, Instance):
         return id(value.type)
-    return None
+    return value if isinstance(value, Unfollowed) else None
+
+
+def most_known(values: Iterable[Value]) -> Value:
+    """Return the first that is shared, else the first that may be."""
+    found: Value = None
+    for value in values:
+        if isinstance(value, Unfollowed):
+            found = found or value
+        elif value is not None:
+            return value
+    return found
 
 
 def sample(value: Value) -> Value:

@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from txloop.stmlog.file import DEFAULT_BYTES
 from txloop.stmlog.process_log import connect, hub, keep, recent
+from txloop.stmlog.stories import Stories
 
-__all__ = ["DEFAULT_BYTES", "connect", "hub", "keep", "recent"]
+__all__ = ["DEFAULT_BYTES", "Stories", "connect", "hub", "keep", "recent"]

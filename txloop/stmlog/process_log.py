@@ -237,7 +237,7 @@ class Dispatching(Protocol):
     """What is needed of a dispatcher."""
 
     executor: Executor
-    traces: bool
+    listeners: list[Listener]
 
     @property
     def reactor(self) -> Reactor:
@@ -270,7 +270,8 @@ def connect(dispatcher: Dispatching, name: str | None, most_bytes: int) -> None:
 
 
 def _begin(dispatcher: Dispatching) -> None:
-    if dispatcher.is_over() or dispatcher.traces:
+    logged = any(isinstance(one, Scribe) for one in dispatcher.listeners)
+    if dispatcher.is_over() or logged:
         return
     executor = dispatcher.executor
     # The serial executor has no place but the loop thread, which is its one worker.

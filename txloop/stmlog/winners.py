@@ -54,15 +54,25 @@ class Winners:
     def contention(self, label: str, trace: Trace, conflict: Conflict) -> Contention:
         """Return what an attempt has lost to which other, and at which lines."""
         cell, victim, culprit = conflict.cell, b"", b""
-        index, kind = trace.reads.get(cell), CONTENTION_WRITE_READ
-        if cell in trace.writes:
-            index, kind = trace.writes[cell], CONTENTION_WRITE_WRITE
-        if index is not None:
-            victim = self._places.marker(trace.sites[index], label, cell)
-        winner, site = self._winner(conflict)
-        if site is not None:
-            culprit = self._places.marker(site, winner, cell)
+        wrote = cell in trace.writes
+        kind = CONTENTION_WRITE_WRITE if wrote else CONTENTION_WRITE_READ
+        mine, winner, theirs = self.sides(trace, conflict)
+        if mine is not None:
+            victim = self._places.marker(mine, label, cell)
+        if theirs is not None:
+            culprit = self._places.marker(theirs, winner, cell)
         return kind, victim, culprit
+
+    def sides(
+        self, trace: Trace | None, conflict: Conflict
+    ) -> tuple[Site | None, str, Site | None]:
+        """Return where an attempt used the cell; what has changed it, and where."""
+        index = None
+        if trace is not None:
+            cell = conflict.cell
+            index = trace.writes.get(cell, trace.reads.get(cell))
+        mine = None if trace is None or index is None else trace.sites[index]
+        return mine, *self._winner(conflict)
 
     def _winner(self, conflict: Conflict) -> tuple[str, Site | None]:
         """Return the label and the line that changed what a conflict is about."""

@@ -13,6 +13,7 @@ import os
 import random
 import re
 import sys
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.stm.origin import file_of, is_own_module
@@ -47,6 +48,14 @@ _LOGGING = frozenset(
         *("exception", "fatal", "gen_log", "getEffectiveLevel", "getLogger", "info"),
         *("isEnabledFor", "level", "log", "logger", "logging", "setLevel", "warn"),
         "warning",
+    ]
+)
+
+
+_TRANSLATING = frozenset(
+    [
+        *("_", "format_date", "format_day", "friendly_number", "get_browser_locale"),
+        *("get_user_locale", "locale", "pgettext", "translate"),
     ]
 )
 
@@ -91,6 +100,21 @@ def _levels() -> tuple[object, ...]:
     return logging.root.level, logging.root.manager.disable, levels
 
 
+def _translations() -> tuple[object, ...]:
+    """Return what `tornado.locale` was set to; not that it was asked for a locale."""
+    state = vars(sys.modules.get("tornado.locale", object))
+    names = ("_default_locale", "_use_gettext", "_supported_locales")
+    translations = state.get("_translations", {})
+    sizes = {code: _size_of(each) for code, each in list(translations.items())}
+    return *map(state.get, names), translations, sizes
+
+
+def _size_of(translations: object) -> int:
+    """Return how many texts of one locale there are: in dicts, or gettext's objects."""
+    catalog = getattr(translations, "_catalog", translations)
+    return len(catalog) if isinstance(catalog, Sized) else 0
+
+
 _PARTS = (
     _Part("the working directory", _folder),
     # Libraries use it, too: for the time zone, the home folder, proxies.
@@ -98,11 +122,12 @@ _PARTS = (
     _Part("the recursion limit", sys.getrecursionlimit),
     _Part("the locale", lambda: locale.setlocale(locale.LC_ALL)),
     _Part("a logger's level", _levels, _LOGGING),
+    _Part("the translations", _translations, _TRANSLATING),
 )
 
 
 class Ambient(Thing):
-    """The working directory, environment, recursion limit, locale and log levels."""
+    """The working directory, environment, limits, locales and log levels."""
 
     __slots__ = ("_picture",)
 

@@ -34,6 +34,17 @@ class WorkerWatch:
         self._given = GivenWatch()
         self._disturbances = 0  # calls that are not watched
 
+    def subject(self, roots: Roots | None) -> Subject | None:
+        """Return what is watched of a function that is about to run, if anything is.
+
+        After short runs there is a look only when the subject `is_due`; what others
+        take is saved up for that.
+        """
+        if roots is None:
+            self._disturbances += 1
+            return None
+        return self._subject(roots)
+
     def run(self, call: Call, run: Callable[[], Answer]) -> Answer:
         """Return the answer to a call; a `Refusal` if it has changed plain objects.
 
@@ -46,7 +57,10 @@ class WorkerWatch:
             return run()
         roots = roots_of(call.function, call.args)
         subject = self._subject(roots)
-        answer = self._given.run(roots.key, call, run)
+        return self.look(subject, self._given.run(roots.key, call, run))
+
+    def look(self, subject: Subject, answer: Answer) -> Answer:
+        """Return an answer; a `Refusal` if what has run has changed plain objects."""
         seconds = 0.0 if isinstance(answer, Refusal) else answer.body_seconds
         change = subject.look(limits.SHARE * seconds)
         if change is None:

@@ -15,6 +15,9 @@ SHARE = 0.02
 MOST_CREDIT = 10.0
 """How many whole looks are saved up."""
 
+DUE_SECONDS = 0.0001
+"""Where bodies are short, so much is saved up for a look: one by one cost more."""
+
 FIRST_RUNS = 5
 """After so many runs in one process, all is looked at, whatever it takes."""
 

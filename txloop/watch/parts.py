@@ -59,7 +59,7 @@ def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
     slots = _slots_of(cls)  # type: ignore[arg-type] # classes can be hashed
     try:
         attributes = object.__getattribute__(thing, "__dict__")
-    except AttributeError:
+    except (AttributeError, TypeError):  # the latter of a class with another's __dict__
         attributes = None
     if slots:
         return lambda: _in_slots(thing, slots, attributes or {})

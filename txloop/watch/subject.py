@@ -57,12 +57,23 @@ class Change(NamedTuple):
         )
         if self.of_process:
             return f"do that before the first request, or {trusting}"
-        containers = {"dict": "TDict", "list": "TList", "set": "TSet", "int": "TVar"}
-        name = containers.get(self.kind)
+        name = _CONTAINERS.get(self.kind)
         sharing = (
             f"make it a txloop.{name}" if name else "keep it in a txloop container"
         )
         return f"{sharing}, or {trusting}"
+
+
+_CONTAINERS = {
+    "Counter": "TCounterDict",
+    "OrderedDict": "TOrderedDict",
+    "defaultdict": "TDefaultDict",
+    "deque": "TDeque",
+    "dict": "TDict",
+    "int": "TVar",
+    "list": "TList",
+    "set": "TSet",
+}
 
 
 def _where(place: Place | None) -> str:
@@ -146,6 +157,19 @@ class Subject:
         """Why a copy of what it reaches is of no use, or None."""
         held = self.reach.held
         return None if held is None else finding_of(held).describe()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a look after the next run, where they are short."""
+        return self._runs < limits.FIRST_RUNS or self._credit >= limits.DUE_SECONDS
+
+    def save(self, credit_seconds: float) -> None:
+        """Let looks take so much more time, later."""
+        self._credit += credit_seconds
+
+    def spend(self) -> None:
+        """Begin to save anew: there was a look."""
+        self._credit = 0.0
 
     def look(self, credit_seconds: float) -> Change | None:
         """Return what has changed, if something is found in the time there is for it.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.stm.origin import own_module_of
+from txloop.stm.origin import is_own_module, own_module_of
 from txloop.watch import limits
 from txloop.watch.ambient import (
     MAKING_FILES,
@@ -324,7 +325,17 @@ class Walk:
             attributes = space.thing.attributes
             self.enter(space, [name for name in new if name in attributes])
         if not new.isdisjoint(_RENDERING):
-            self.use(frozenset((*self.template_names(), *_RENDERED)))
+            names = frozenset((*self.template_names(), *_RENDERED))
+            self.use(names)
+            if "import" in names:
+                self._import_as_templates_do(names)
+
+    def _import_as_templates_do(self, names: frozenset[str]) -> None:
+        """Go into modules of the program that templates may import."""
+        for name in names:
+            module = sys.modules.get(name)
+            if is_own_module(module):
+                self.add(module, name, None)
 
     def _ask_for_subclasses(self) -> None:
         for space in list(self.spaces):

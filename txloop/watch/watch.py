@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from txloop.watch import limits
 from txloop.watch.parts import only_here
@@ -45,18 +45,25 @@ def held_in_reach(roots: Roots) -> Finding | None:
     return None if held is None else finding_of(held)
 
 
+class Epochs(Protocol):
+    """What can be told which epoch it is."""
+
+    epoch: int
+
+
 class Watch:
     """The functions under watch; owned by the loop thread.
 
     Attributes:
         copies: Whether attempts run in copies of this process, not in threads.
         epoch: Counts the moments at which code of the program has run here.
-        settled: Those that may leave again as soon as workers are forked anew.
+        page: Told each epoch, if other processes want to know it.
     """
 
     def __init__(self, copies: bool) -> None:
         self.copies = copies
         self.epoch = 0
+        self.page: Epochs | None = None
         self._table: Table = {}
         self._subjects: dict[Hashable, Subject] = {}
         self._pictured = False
@@ -116,6 +123,8 @@ class Watch:
     def note(self) -> None:
         """Begin a new epoch: code of the program has run on the loop thread."""
         self.epoch += 1
+        if self.page is not None:
+            self.page.epoch = self.epoch
 
     def look(self, subject: Subject) -> Change | None:
         """Return what has changed since the workers were forked, or None.
