@@ -1,0 +1,237 @@
+"""Small programs over plain state, put together at random, as texts."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = ["PARTS", "program_of", "programs", "requests"]
+
+_HEAD = """
+import collections
+import json
+import sys
+
+import tornado.ioloop
+import tornado.web
+
+items = []
+table = {}
+nested = {"rows": [[0, 0], [1, 1]], "tags": {"a"}}
+groups = collections.defaultdict(list)
+things = {}
+number = 0
+newest = None
+latest = collections.deque(maxlen=3)
+
+
+class Thing:
+    made = 0
+
+    def __init__(self, name, owner=None):
+        Thing.made += 1
+        self.name = name
+        self.owner = owner
+        self.parts = []
+        self.count = 0
+
+    def bump(self, by=1):
+        self.count += by
+        self.parts.append(self.count)
+        return self.count
+
+    def show(self):
+        owner = None if self.owner is None else self.owner.name
+        return [self.name, owner, self.parts, self.count, getattr(self, "note", "")]
+
+
+class Special(Thing):
+    def bump(self, by=2):
+        self.last = by
+        return super().bump(by)
+
+
+class Store:
+    def __init__(self):
+        self.kept = {}
+        self.total = 0
+
+    def add(self, key, value):
+        self.total += 1
+        self.kept.setdefault(key, []).append(value)
+        return self.kept[key]
+
+
+def remembered(key, cache={}):
+    if key not in cache:
+        cache[key] = [key, len(cache)]
+    return cache[key]
+
+
+def made(value):
+    fresh = {"value": value, "inner": []}
+    items.append(fresh)
+    return fresh
+
+
+def shown(application, store):
+    return {
+        "items": items,
+        "text": f"{items} {table!r} %s" % (nested["rows"],),
+        "table": table,
+        "rows": nested["rows"],
+        "tags": sorted(nested["tags"]),
+        "groups": {str(k): v for k, v in groups.items()},
+        "things": {k: t.show() for k, t in things.items()},
+        "number": number,
+        "newest": newest,
+        "latest": list(latest),
+        "made": Thing.made,
+        "app": [application.total, application.seen],
+        "store": [store.total, store.kept],
+    }
+
+
+class Application(tornado.web.Application):
+    def __init__(self, routes):
+        self.total = 0
+        self.seen = []
+        super().__init__(routes)
+
+
+class Base(tornado.web.RequestHandler):
+    hits = 0
+    log = []
+
+    def initialize(self, store):
+        self.store = store
+
+    def prepare(self):
+        self.k = self.get_argument("k")
+        self.v = int(self.get_argument("v"))
+
+    def answer(self, *more):
+        more = [type(self).hits, self.log, *more]
+        state = [shown(self.application, self.store), more]
+        self.write(json.dumps(state, sort_keys=True, default=str))
+"""
+
+_TAIL = """
+store = Store()
+routes = [("/h%d" % n, cls, {"store": store}) for n, cls in enumerate(HANDLERS)]
+server = Application(routes)
+listening = tornado.httpserver.HTTPServer(server)
+sockets = tornado.netutil.bind_sockets(int(sys.argv[1]), "127.0.0.1")
+listening.add_sockets(sockets)
+print("port", sockets[0].getsockname()[1], flush=True)
+tornado.ioloop.IOLoop.current().start()
+"""
+
+PARTS = (
+    "items.append(v)",
+    "items.append({'v': v, 'w': [k]})",
+    "items.insert(0, k)",
+    "if items: more.append(items.pop())",
+    "items = items[-4:]",
+    "items += [v]",
+    "items[:] = [one for one in items if one != v]",
+    "items.sort(key=str)",
+    "if items: items[-1] = (k, v)",
+    "x = {'in': []}; table[k] = x; x['in'].append(v)",
+    "x = [v]; items.append(x); table[k] = x; x.append(k)",
+    "x = [k]; y = {'x': x}; x.append(1); items.append(y); y['z'] = v; x.append(2)",
+    "x = table.setdefault(k, [])\nif isinstance(x, list): x.append(v)",
+    "x = table.get(k)\nif isinstance(x, dict): x.setdefault('in', []).append(k)",
+    "table.pop(k, None)",
+    "table[k] = [list(row) for row in nested['rows']]",
+    "table = {**table, k: v}",
+    "more.append(sorted(map(str, table)))",
+    "nested['rows'][v % 2][0] += v",
+    "nested['rows'].append([v, len(items)])",
+    "nested['tags'].add(k)",
+    "nested['tags'] ^= {k, 'b'}",
+    "groups[k].append(v)",
+    "groups[v].append(items[-1:] )",
+    "number += v",
+    "number, newest = v, k",
+    "newest = k if newest is None else newest + k[:1]",
+    "newest = made(v); newest['inner'].append(k)",
+    "x = made(v); x['inner'].append(len(items)); more.append(x)",
+    "latest.append(k)",
+    "latest.appendleft([v])",
+    "things[k] = Thing(k)",
+    "things[k] = Special(k, things.get('a'))",
+    "if k in things: more.append(things[k].bump())",
+    "for one in things.values(): one.bump(v)",
+    "if k in things: things[k].note = [v]; things[k].note.append(k)",
+    "if k in things: things[k].parts = [v]",
+    "x = Thing(k); things['x'] = x; x.parts.append(v); x.owner = things.get(k)",
+    "if k in things: del things[k]",
+    "more.append([one.name for one in things.values() if type(one) is Special])",
+    "self.application.total += v",
+    "self.application.seen.append(k)",
+    "self.application.seen = self.application.seen[-2:]",
+    "self.store.add(k, v)",
+    "x = self.store.add(k, [v]); x.append(k)",
+    "self.store.total = len(self.store.kept)",
+    "more.append(remembered(k))",
+    "remembered(k).append(v)",
+    "type(self).hits += 1",
+    "Base.hits = Base.hits + v",
+    "self.log.append(k)",
+    "self.log.append(items[-1] if items else None)",
+    "more.append(len(table)); more.append(bool(items)); more.append(items == [v])",
+    "if v == 3: raise tornado.web.HTTPError(418)",
+    "if v == 4: raise ValueError(k)",
+    "a = b = [v]; items.append(a); b.append(k)",
+    "x = items; x.append(k)",
+    "for one in list(items):\n    if one == k: items.remove(one)",
+    "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
+    "more += [str(table), repr(items[-1:]), '%s' % latest]",
+)
+"""What a handler may do with the key `k`, the number `v` and the list `more`."""
+
+_GLOBALS = "items, table, nested, groups, things, number, newest, latest"
+
+
+def programs() -> SearchStrategy[str]:
+    """Return programs of some handlers, each of some parts."""
+    bodies = st.lists(st.sampled_from(PARTS), min_size=1, max_size=5)
+    return st.lists(bodies, min_size=2, max_size=4).map(program_of)
+
+
+def requests() -> SearchStrategy[list[tuple[int, str, int]]]:
+    """Return requests: the handler's number, the key and the number."""
+    one = st.tuples(st.integers(0, 3), st.sampled_from("abx"), st.integers(0, 4))
+    return st.lists(one, min_size=6, max_size=14)
+
+
+def program_of(bodies: list[list[str]]) -> str:
+    """Return the text of a program whose handlers do these things."""
+    parts = [_HEAD]
+    for number, body in enumerate(bodies):
+        lines = [f"global {_used(body)}"] if _used(body) else []
+        lines += ["k, v, more = self.k, self.v, []"]
+        lines += [line for part in body for line in part.split("\n")]
+        lines += ["self.answer(*more)"]
+        code = textwrap.indent("\n".join(lines), "        ")
+        parts.append(f"\n\nclass H{number}(Base):\n    def get(self):\n{code}\n")
+    names = ", ".join(f"H{number}" for number in range(len(bodies)))
+    return "".join([*parts, f"\n\nHANDLERS = ({names},)\n", _TAIL])
+
+
+def _used(body: list[str]) -> str:
+    """Return the names that a body binds again."""
+    text = "\n".join(body)
+    found = [
+        name
+        for name in _GLOBALS.split(", ")
+        if any(f"{name}{sign}" in text for sign in (" = ", " += ", ", newest ="))
+        and text != f"x = {name}"
+    ]
+    return ", ".join(found)

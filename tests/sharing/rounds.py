@@ -1,0 +1,67 @@
+"""One round of rewriting, with what a survey would have found put in by hand."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import TYPE_CHECKING
+
+from txloop.sharing.making import Site
+from txloop.sharing.rewriting import Round
+from txloop.sharing.survey import Seed, Survey
+from txloop.sharing.texts import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["left", "module", "shared"]
+
+
+def module(source: str, name: str = "app") -> Text:
+    """Return a module of that text."""
+    return Text(f"/program/{name}.py", name, name, textwrap.dedent(source).lstrip())
+
+
+def shared(source: str, *names: str, others: Mapping[str, str] | None = None) -> str:
+    """Return what becomes of a module when these variables are found to be shared."""
+    turn = _turn(source, names, others or {})
+    return "\n".join(text.source for text in turn.texts)
+
+
+def left(source: str, *names: str, others: Mapping[str, str] | None = None) -> str:
+    """Return why something of that module is left alone."""
+    return "; ".join(_turn(source, names, others or {}).left.values())
+
+
+def _turn(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Round:
+    texts = [module(source), *(module(text, name) for name, text in others.items())]
+    seeds = [_seed(texts[0], name) for name in names]
+    turn = Round(texts, Survey(seeds=seeds), ())
+    turn.run()
+    return turn
+
+
+def _seed(text: Text, name: str) -> Seed:
+    """Return what a survey says of a variable of the module, or of ``Class.name``."""
+    owner, _, attribute = name.rpartition(".")
+    kind = "class" if owner else "module"
+    site = _site(text, attribute)
+    of = f"app.{owner}" if owner else "app"
+    return Seed(f"app.{name}", kind, of, attribute, "", site, (), shared=False)
+
+
+def _site(text: Text, name: str) -> Site | None:
+    for node in ast.walk(text.tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=found)], value=value) if found == name:
+                pass
+            case ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value):
+                if found != name:
+                    continue
+            case _:
+                continue
+        if isinstance(value, ast.Constant):
+            return None
+        place = value.lineno, value.col_offset, value.end_lineno, value.end_col_offset
+        return Site(text.file, *place)  # type: ignore[arg-type] # it has an end
+    return None

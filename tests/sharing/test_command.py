@@ -1,0 +1,234 @@
+"""``python -m txloop share`` and ``--share``, as commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tests.unchanged.running import Asked, inherited_environment, running
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+PROGRAM = '''\
+"""A list, and how often it was asked for."""
+import sys
+
+import tornado.ioloop
+import tornado.web
+
+names = []  # in the order of arrival
+asked = 0
+
+
+class Names(tornado.web.RequestHandler):
+    def get(self):
+        global asked
+        asked += 1
+        self.write("%d: %s" % (asked, names))
+
+    def post(self):
+        names.append(self.get_argument("name"))
+        self.set_status(201)
+
+
+class Fails(tornado.web.RequestHandler):
+    def get(self):
+        self.write(str(asked))
+        raise KeyError(names)  # line 25
+
+
+def listen(routes):
+    server = tornado.httpserver.HTTPServer(tornado.web.Application(routes, debug=True))
+    sockets = tornado.netutil.bind_sockets(int((sys.argv[1:] or [0])[0]), "127.0.0.1")
+    server.add_sockets(sockets)
+    print("port", sockets[0].getsockname()[1], flush=True)
+
+
+if __name__ == "__main__":
+    listen([("/", Names), ("/fails", Fails)])
+    tornado.ioloop.IOLoop.current().start()
+'''
+
+
+def program(folder, source=PROGRAM):
+    (folder / "app.py").write_text(source)
+    return folder
+
+
+def run(folder, *arguments):
+    """Run the command line in a folder; return its exit code, output and errors."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "txloop", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=inherited_environment(),
+    )
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def git(folder, *arguments):
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+
+
+@pytest.fixture
+def committed(tmp_path):
+    program(tmp_path)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "app.py")
+    git(tmp_path, "commit", "-qm", "it")
+    return tmp_path
+
+
+def test_it_prints_a_diff_that_applies_why_and_how_many(tmp_path):
+    program(tmp_path)
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+    patched = subprocess.run(
+        ["patch", "-p1"], cwd=tmp_path, input=printed, text=True, check=False
+    )
+
+    assert 0 == code
+    assert "-names = []  # in the order" in printed
+    assert "+names = txloop.share([])  # in the order" in printed
+    assert "app.asked (app, line 8) becomes a TVar: its name is bound again." in printed
+    assert "    app.py:14: Names.get() assigns the module-level app.asked" in printed
+    assert "Of 3 verbs, 0 would run in parallel before, 3 after." in printed
+    assert 0 == patched.returncode
+    assert "in parallel" in run(tmp_path, "check", "--auto", "app.py")[1]
+
+
+def test_files_are_written_only_if_git_says_that_they_are_clean(committed):
+    before = (committed / "app.py").read_text()
+    (committed / "app.py").write_text(before + "# changed\n")
+
+    code, _, errors = run(committed, "share", "--write", "app.py")
+
+    assert 2 == code
+    assert "git does not say that app.py is clean" in errors
+    assert before + "# changed\n" == (committed / "app.py").read_text()
+
+
+def test_without_git_they_are_written_by_force(tmp_path):
+    program(tmp_path)
+
+    refused = run(tmp_path, "share", "--write", "app.py")
+    forced = run(tmp_path, "share", "--write", "--force", "app.py")
+
+    assert (2, 0) == (refused[0], forced[0])
+    assert "asked = txloop.TVar(0)" in (tmp_path / "app.py").read_text()
+
+
+def test_a_second_time_there_is_nothing_to_do(committed):
+    run(committed, "share", "--write", "--marks", "app.py")
+    once = (committed / "app.py").read_text()
+
+    code, printed, _ = run(
+        committed, "share", "--write", "--force", "--marks", "app.py"
+    )
+
+    assert once == (committed / "app.py").read_text()
+    assert 0 == code
+    assert "There is nothing to share.\nOf 3 verbs, 3 would" in printed
+
+
+def test_marks_are_those_of_stock_tornados_semantics(committed):
+    run(committed, "share", "--write", "--marks", "app.py")
+    written = (committed / "app.py").read_text()
+
+    code, printed, _ = run(committed, "check", "app.py")
+
+    mark = '    @txloop.transactional(on_error="commit")\n    def get(self):\n'
+    assert 2 == written.count(mark)
+    assert 0 == code
+    assert "GET Names   in parallel" in printed
+
+
+def test_a_program_that_does_not_get_to_its_loop_is_refused(tmp_path):
+    program(tmp_path, "raise SystemExit(3)\n")
+
+    code, printed, errors = run(tmp_path, "share", "app.py")
+
+    assert 2 == code
+    assert "" == printed
+    assert "app.py ended before it started a loop" in errors
+
+
+def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
+    exact = "asked = 0\nassert list.__len__(names) == 0  # takes no container\n"
+    program(tmp_path, PROGRAM.replace("asked = 0\n", exact))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert (
+        "app.names is left as it is: the program did not start with a container in "
+        "its place." in printed
+    )
+    assert "+asked = txloop.TVar(0)" in printed
+
+
+def test_in_memory_no_file_changes_and_tracebacks_have_the_files_lines(tmp_path):
+    (tmp_path / "program").mkdir()
+    source = program(tmp_path / "program")
+    asked = [Asked("POST", "/?name=ann"), Asked("GET", "/"), Asked("GET", "/fails")]
+
+    with running(source, tmp_path, None, options=()) as stock:
+        expected = stock.ask(asked)
+    with running(
+        source, tmp_path, "processes", options=("--auto", "--share")
+    ) as shared:
+        answers = shared.ask(asked)
+        written = (shared.folder / "app.py").read_text()
+
+    assert "line 25, in get" in expected[2][1]
+    assert "line 25, in get" in answers[2][1]
+    assert expected[:2] == answers[:2]
+    assert PROGRAM == written
+
+
+def test_a_module_is_shared_too(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").write_text("stock = {}\n")
+    (tmp_path / "shop" / "__main__.py").write_text(
+        textwrap.dedent(
+            """
+            import tornado.ioloop
+            import tornado.web
+            from shop import stock
+
+            class Stock(tornado.web.RequestHandler):
+                def get(self, item):
+                    stock[item] = stock.get(item, 0) + 1
+                    self.write(stock)
+
+            tornado.web.Application([("/(.*)", Stock)]).listen(0, "127.0.0.1")
+            tornado.ioloop.IOLoop.current().start()
+            """
+        )
+    )
+
+    code, printed, _ = run(tmp_path, "share", "-m", "shop")
+
+    assert 0 == code
+    assert "+++ b/shop/__init__.py" in printed
+    assert "+stock = txloop.share({})" in printed
+
+
+@pytest.mark.parametrize("option", ["--write", "--force", "--marks"])
+def test_options_of_share_are_refused_elsewhere(option, tmp_path):
+    program(tmp_path)
+
+    code, _, errors = run(tmp_path, option, "app.py")
+
+    assert 2 == code
+    assert f"{option} goes with share" in errors

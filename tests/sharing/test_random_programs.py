@@ -1,0 +1,60 @@
+"""Random small handlers: stock Tornado's answers, on every executor, or left alone."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.sharing.random_programs import PARTS, program_of, programs, requests
+from tests.unchanged.running import Asked, running
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+VARIANTS = {
+    "serial": ("serial", {}),
+    "processes": ("processes", {}),
+    "away": ("processes", {"TXLOOP_FAULTS": "away=1"}),
+}
+OPTIONS = ("--auto", "--share", "--workers", "2")
+
+
+def answers(source, executor, environment, asked):
+    """Return what the program answers; it runs in a folder of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        home = folder / "program"
+        home.mkdir()
+        (home / "app.py").write_text(source)
+        with running(home, folder, executor, environment, options=OPTIONS) as program:
+            return program.ask(asked)
+
+
+def check(source, asked):
+    """Compare all variants with stock Tornado."""
+    handlers = source.count("(Base):")
+    paths = [Asked("GET", f"/h{n % handlers}?k={k}&v={v}") for n, k, v in asked]
+    expected = answers(source, None, {}, paths)
+    for name, (executor, environment) in VARIANTS.items():
+        assert (name, expected) == (name, answers(source, executor, environment, paths))
+
+
+@settings(
+    max_examples=4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(source=programs(), asked=requests())
+def test_random_handlers_answer_as_on_stock_tornado(source, asked):
+    check(source, asked)
+
+
+@pytest.mark.parametrize("first", range(0, len(PARTS), 8))
+def test_each_part_answers_as_on_stock_tornado(first):
+    bodies = [[part] for part in PARTS[first : first + 8]]
+    numbers = range(len(bodies))
+    asked = [(n, k, v) for v in (1, 2) for k in "ab" for n in numbers]
+
+    check(program_of(bodies), asked)

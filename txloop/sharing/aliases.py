@@ -1,0 +1,600 @@
+"""Plain objects that are stored and used on: a container would hold a copy.
+
+``item = {}; items.append(item); item["name"] = "x"`` changes what `items` holds. A
+container holds one made of `item` as it was. So `item` has to be one from the start:
+the expression that gave the variable its value is put into `txloop.share`. Where that
+is not possible (a parameter, a loop's variable), it is a hazard for what it is stored
+in.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.bindings import (
+    bindings,
+    given_to,
+    is_fresh,
+    names_of_parts,
+    names_of_same,
+)
+from txloop.sharing.hazard import Hazard
+from txloop.sharing.scopes import (
+    FUNCTIONS,
+    bound_in,
+    functions_in,
+    nodes_of,
+    parameters,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from txloop.sharing.scopes import Function
+    from txloop.sharing.texts import Text
+
+__all__ = ["Aliases"]
+
+_ROUNDS = 5
+_DEPTH = 3
+_FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
+_READERS = frozenset(
+    [
+        *("bool", "dict", "dumps", "enumerate", "finish", "float", "format", "get"),
+        *("get_argument", "int", "isinstance", "items", "json_encode", "keys", "len"),
+        *("list", "max", "min", "print", "range", "render", "render_string"),
+        *("reversed", "set", "set_header", "set_status", "sorted", "str", "sum"),
+        *("tuple", "type", "values", "write", "write_message", "zip", "join", "any"),
+        *("all", "abs", "round", "lower", "upper", "strip", "split", "startswith"),
+        *("endswith", "encode", "decode", "replace", "copy", "count", "index"),
+        *("set_cookie", "get_cookie", "time", "info", "debug", "warning", "error"),
+        *("exception", "redirect", "send_error"),
+    ]
+)
+"""Functions that change nothing of the program's, by name."""
+
+_SCALARS = frozenset(
+    [
+        *("abs", "bool", "bytes", "float", "format", "get_argument", "hexdigest"),
+        *("hex", "int", "isoformat", "join", "len", "lower", "round", "str"),
+        *("strftime", "strip", "sum", "time", "upper", "uuid1", "uuid4", "dumps"),
+        *("encode", "decode", "replace", "randint", "random", "now", "utcnow"),
+        *("get_body_argument", "get_query_argument", "get_cookie", "token_hex"),
+    ]
+)
+"""Functions that return what cannot change, by name."""
+
+
+_VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
+"""Methods whose arguments are texts, out of a request's path."""
+
+_STORING = frozenset(
+    [
+        *("__setitem__", "add", "append", "appendleft", "extend", "extendleft"),
+        *("insert", "setdefault", "update"),
+    ]
+)
+"""The methods of plain containers that keep what they are given."""
+
+
+@dataclass
+class _Store:
+    """A local variable that is put somewhere."""
+
+    name: str
+    into: str
+    node: ast.AST
+    loops: list[ast.AST] = field(default_factory=list)
+
+
+class Aliases:
+    """All that is stored under a variable in a program, and used on after that."""
+
+    def __init__(self, texts: Iterable[Text], classes: Callable[[str], bool]) -> None:
+        """Look at all functions.
+
+        Args:
+            texts: The modules.
+            classes: Tells whether a name is that of a class of the program.
+        """
+        self._texts = list(texts)
+        own = {text.name.partition(".")[0] for text in self._texts}
+        self._foreign = {
+            name for text in self._texts for name in _imported(text.tree, own)
+        }
+        self._is_class = classes
+        self._stored: dict[str, set[int]] = {}  # parameters that a function stores
+        self._changes: set[str] = set()  # names of functions that change something
+        self._returns: dict[str, bool] = {}  # whether what a function returns stays
+        self._parameters: dict[
+            tuple[object, str], bool
+        ] = {}  # whether all that is given
+        for _ in range(_ROUNDS):
+            for text in self._texts:
+                for function, owner in functions_in(text.tree):
+                    self._learn(function, owner)
+            self._parameters = self._learn_parameters()
+
+    def _learn(self, function: Function, owner: ast.ClassDef | None) -> None:
+        name = getattr(function, "name", "")
+        called = owner.name if owner and name == "__init__" else name
+        names = parameters(function)
+        kept = self._stored.setdefault(called, set())
+        for store in self._stores(function, in_handler=_is_handler(owner)):
+            if store.name in names:
+                kept.add(names.index(store.name) - (owner is not None))
+        returned = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
+        stays = not isinstance(function, ast.Lambda) and all(
+            one.value is None or self._stays(function, one.value) for one in returned
+        )
+        self._returns[called] = self._returns.get(called, True) and stays
+        local = bound_in(function)
+        for node in ast.walk(function):
+            target = _changed(node)
+            root = _root(target) if target is not None else None
+            if target is not None and (root not in local or root in names):
+                if not (_is_handler(owner) and root == "self" and _is_short(target)):
+                    self._changes.add(called)
+            elif isinstance(node, ast.Call) and _last(node.func) in self._changes:
+                self._changes.add(called)
+
+    def _learn_parameters(self) -> dict[tuple[object, str], bool]:
+        """Find out of which parameters every argument stays what it is."""
+        given: dict[tuple[object, str], bool] = {}
+        functions: dict[str, list[tuple[Function, list[str]]]] = {}
+        called: set[int] = set()
+        for text in self._texts:
+            for function, owner in functions_in(text.tree):
+                name = getattr(function, "name", "")
+                names = parameters(function)[owner is not None :]
+                if owner is not None and name == "__init__":
+                    name = owner.name
+                functions.setdefault(name, []).append((function, names))
+                if _is_handler(owner) and name in _VERBS:
+                    given.update({(function, one): True for one in names})
+        for text in self._texts:
+            for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
+                for node in nodes_of(scope):
+                    if isinstance(node, ast.Call):
+                        called.add(id(node.func))
+                        for function, names in functions.get(_last(node.func), ()):
+                            self._learn_call(node, scope, function, names, given)
+        for text in self._texts:
+            for node in ast.walk(text.tree):
+                is_name = isinstance(node, ast.Name | ast.Attribute)
+                if is_name and id(node) not in called and _last(node) in functions:
+                    for function, names in functions[_last(node)]:
+                        if _last(node) not in _VERBS and not self._is_class(
+                            _last(node)
+                        ):
+                            given.update({(function, one): False for one in names})
+        return given
+
+    def _learn_call(
+        self,
+        call: ast.Call,
+        scope: ast.AST,
+        function: Function,
+        names: list[str],
+        given: dict[tuple[object, str], bool],
+    ) -> None:
+        pairs = [*zip(names, call.args, strict=False)]
+        pairs += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
+        spread = any(isinstance(one, ast.Starred) for one in call.args) or any(
+            one.arg is None for one in call.keywords
+        )
+        for name, value in pairs:
+            stays = not spread and self._stays(scope, value)
+            given[function, name] = given.get((function, name), True) and stays
+
+    def found(self) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        """Yield each expression that has to be shared, or None, with what follows."""
+        for text in self._texts:
+            for function, owner in functions_in(text.tree):
+                yield from self._of(text, function, in_handler=_is_handler(owner))
+                if owner is not None and _is_handler(owner):
+                    yield from self._of_handler(text, function, owner)
+            yield from self._of(text, text.tree, in_handler=False)
+
+    def _of(
+        self, text: Text, scope: Function | ast.Module, *, in_handler: bool
+    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        seen: set[int] = set()
+        for node in nodes_of(scope):
+            if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
+                seen.add(id(node.value))
+                reason = f"{text.label}, line {node.lineno}, stores it twice"
+                yield text, node.value, Hazard("", reason)
+        for store in self._stores(scope, in_handler=in_handler):
+            same = names_of_same(scope, store.name)
+            values: list[ast.expr] = []
+            others = False
+            for name in sorted(same):
+                its, unknown = bindings(scope, name)
+                values += its
+                others |= unknown and not self._parameters.get((scope, name), False)
+            if not others and all(self._stays(scope, one) for one in values):
+                continue
+            if not self._is_used_on(scope, store, names_of_parts(scope, same)):
+                continue
+            line = getattr(store.node, "lineno", 0)
+            hazard = Hazard(
+                store.into,
+                f"{text.label}, line {line}, stores {store.name!r} and goes on with it",
+            )
+            if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
+                yield text, None, hazard
+            for value in values:
+                is_name = isinstance(value, ast.Name) and value.id in same
+                if id(value) in seen or is_name or self._stays(scope, value):
+                    continue
+                seen.add(id(value))
+                yield text, value, hazard
+
+    def _of_handler(
+        self, text: Text, function: Function, owner: ast.ClassDef
+    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        """Yield where an attribute of a handler is stored that its methods change."""
+        changed = {
+            _first_of(target)
+            for node in ast.walk(owner)
+            for target in [_changed(node)]
+            if target is not None and not _is_bare(node)
+        }
+        for node in nodes_of(function):
+            for holder, value in self._put(node):
+                its = _root(holder) == "self" and _is_short(holder)
+                if its and isinstance(node, ast.Assign):
+                    continue
+                for one in ast.walk(value):
+                    name = _first_of(one)
+                    if name and name in changed and name != _first_of(holder):
+                        line = getattr(node, "lineno", 0)
+                        reason = f"line {line}, stores self.{name}, which changes"
+                        hazard = Hazard(_last_name(holder), f"{text.label}, {reason}")
+                        yield text, None, hazard
+
+    def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
+        """Tell whether ``self.a = self.b = []`` gives one object to both."""
+        kept = any(
+            isinstance(one, ast.Attribute | ast.Subscript) for one in node.targets
+        )
+        named = isinstance(node.value, ast.Name)
+        return (
+            len(node.targets) > 1
+            and kept
+            and not named
+            and not self._stays(scope, node.value)
+        )
+
+    # What is stored
+
+    def _stores(
+        self, scope: Function | ast.Module, *, in_handler: bool
+    ) -> Iterator[_Store]:
+        local = bound_in(scope)
+        names = set(parameters(scope)) if isinstance(scope, FUNCTIONS) else set()
+        fresh = {
+            name
+            for name in local - names
+            if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
+        }
+        for node, loops in _with_loops(scope):
+            for holder, value in self._put(node):
+                root = _root(holder)
+                if isinstance(holder, ast.Name) and root in fresh:
+                    continue
+                if root in fresh or (root in self._foreign and root not in local):
+                    continue
+                is_assigned = isinstance(node, ast.Assign) and _is_short(holder)
+                if in_handler and root == "self" and is_assigned:
+                    continue  # a handler lives for one request
+                for name in _passed(value):
+                    if name in local and name != root and name not in ("self", "cls"):
+                        yield _Store(name, _last_name(holder), node, loops)
+                        yield from _inner(scope, name, _last_name(holder), local)
+
+    def _put(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """Yield what a node puts where."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ast.Attribute | ast.Subscript):
+                        yield target, value
+            case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
+                if not isinstance(node.value, ast.Name):  # else its parts are taken
+                    yield target, node.value
+            case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
+                if name in _STORING:
+                    for one in [*arguments, *(each.value for each in node.keywords)]:
+                        yield base, one
+                elif name in self._stored:
+                    yield from self._given(node, name, base)
+            case ast.Call(func=ast.Name(id=name)):
+                if name in self._stored:
+                    yield from self._given(node, name, node.func)
+
+    def _given(
+        self, call: ast.Call, name: str, holder: ast.AST
+    ) -> Iterator[tuple[ast.AST, ast.AST]]:
+        for number, one in enumerate(call.args):
+            if number in self._stored[name]:
+                yield holder, one
+        if self._stored[name]:
+            for each in call.keywords:
+                yield holder, each.value
+
+    def _stays(self, scope: ast.AST, value: ast.AST, depth: int = 0) -> bool:
+        """Tell whether a value is the same object when it has been stored.
+
+        What cannot change is, and so are objects of the program's classes, and what
+        comes out of an object that is there already: if that is shared, it is a
+        container, and if it is not, nothing changes it.
+        """
+        match value:
+            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
+                return True
+            case ast.UnaryOp() | ast.Attribute():
+                return True
+            case ast.Subscript(value=base, slice=part):
+                return not isinstance(part, ast.Slice) and self._stays(
+                    scope, base, depth
+                )
+            case ast.Name(id=name):
+                values, others = bindings(scope, name)
+                if not values and not others and isinstance(scope, FUNCTIONS):
+                    return True  # of the module
+                given = self._parameters.get((scope, name), False)
+                return (
+                    depth < _DEPTH
+                    and (bool(values) or given)
+                    and (not others or given)
+                    and all(self._stays(scope, one, depth + 1) for one in values)
+                )
+            case ast.Call(func=function):
+                name = _last(function)
+                if ast.unparse(function) == "txloop.share":
+                    return True
+                if name in _SCALARS or self._is_class(name):
+                    return True
+                if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
+                    return self._stays(scope, function.value, depth)
+                return self._returns.get(name, False)
+            case ast.BinOp(left=left):
+                return self._stays(scope, left, depth) and not isinstance(
+                    left, ast.Attribute | ast.Subscript | ast.Name
+                )
+            case ast.IfExp(body=body, orelse=orelse):
+                both = (body, orelse)
+                return all(self._stays(scope, one, depth) for one in both)
+            case ast.BoolOp(values=values):
+                return all(self._stays(scope, one, depth) for one in values)
+        return False
+
+    # What follows
+
+    def _is_used_on(self, scope: ast.AST, store: _Store, names: set[str]) -> bool:
+        """Tell whether the variable is changed, or kept, after it was stored.
+
+        Reading it is harmless, as long as nothing else changes meanwhile.
+        """
+        where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
+        uses = [
+            node
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Name)
+            and node.id in names
+            and isinstance(node.ctx, ast.Load)
+        ]
+        bound = [
+            node
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Name)
+            and node.id == store.name
+            and isinstance(node.ctx, ast.Store)
+        ]
+        again: list[ast.AST] = []
+        for loop in store.loops:
+            inside = set(map(id, ast.walk(loop)))
+            if not any(id(one) in inside for one in bound):
+                again.append(loop)
+        in_loops = {id(one) for loop in again for one in ast.walk(loop)}
+        own = {id(one) for one in ast.walk(store.node)}
+        later = [
+            use
+            for use in uses
+            if ((use.lineno, use.col_offset) >= where or id(use) in in_loops)
+            and (id(use) not in own or (id(use) in in_loops))
+        ]
+        if not later:
+            return False
+        return any(self._matters(scope, use) for use in later) or any(
+            self._acts(node) and _after(node, where)
+            for node in ast.walk(scope)
+            if id(node) not in own
+        )
+
+    def _matters(self, scope: ast.AST, use: ast.Name) -> bool:
+        """Tell whether a use changes the object, or gives it to what may."""
+        parent, node = _parents(scope, use)
+        while isinstance(parent, ast.Subscript | ast.Attribute) and (
+            getattr(parent, "value", None) is node
+        ):
+            if isinstance(getattr(parent, "ctx", None), ast.Store | ast.Del):
+                return True
+            if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
+                return True
+            parent, node = _parents(scope, parent)
+        match parent:
+            case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
+                return True
+            case ast.Assign(value=value):
+                return value is use
+            case ast.Call(func=function):
+                if node is function:
+                    return False
+                name = _last(function)
+                if name in self._changes or self._stored.get(name):
+                    return True
+                return name in MUTATORS
+            case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
+                return node is use
+        return _in_inner_function(scope, use)
+
+    def _acts(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            return _last(node.func) in self._changes
+        target = _changed(node)
+        return target is not None and not isinstance(target, ast.Name)
+
+
+def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_Store]:
+    """Yield what is put into a variable that is stored."""
+    for node, loops in _with_loops(scope):
+        found: set[str] = set()
+        for target, value in given_to(node):
+            if isinstance(target, ast.Name | ast.Subscript) and _root(target) == name:
+                found |= _passed(value)
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in MUTATORS
+            and _root(node.func) == name
+        ):
+            for one in node.args:
+                found |= _passed(one)
+        for inner in found & local - {name}:
+            yield _Store(inner, into, node, loops)
+
+
+def _changed(node: ast.AST) -> ast.AST | None:
+    match node:
+        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in MUTATORS:
+            return base
+        case ast.Subscript(ctx=ast.Store() | ast.Del()):
+            return node
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            return node
+    return None
+
+
+def _after(node: ast.AST, where: tuple[int, int]) -> bool:
+    line = getattr(node, "lineno", None)
+    return line is not None and (line, node.col_offset) >= where  # type: ignore[attr-defined] # it has a line
+
+
+def _with_loops(scope: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
+    """Yield the nodes of a scope, without inner functions, with the loops around."""
+
+    def visit(
+        node: ast.AST, loops: list[ast.AST]
+    ) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Raise)):
+                continue  # what an exception takes along is read only
+            inner = loops
+            if isinstance(child, ast.For | ast.While | ast.AsyncFor):
+                inner = [*loops, child]
+            yield child, loops
+            yield from visit(child, inner)
+
+    return visit(scope, [])
+
+
+def _passed(value: ast.AST) -> set[str]:
+    """Return the variables whose objects an expression hands on as they are."""
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            return {name for part in parts for name in _passed(part)}
+        case ast.Dict(values=values):
+            return {name for part in values for name in _passed(part)}
+        case ast.IfExp(body=body, orelse=orelse):
+            return _passed(body) | _passed(orelse)
+        case ast.BoolOp(values=values):
+            return {name for part in values for name in _passed(part)}
+        case ast.Starred(value=inner):
+            return _passed(inner)
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            return {name for one in keywords for name in _passed(one.value)}
+    return set()
+
+
+def _parents(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
+    for parent in ast.walk(scope):
+        for child in ast.iter_child_nodes(parent):
+            if child is node:
+                return parent, node
+    return None, node
+
+
+def _in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
+    return any(
+        any(part is use for part in ast.walk(inner))
+        for inner in ast.walk(scope)
+        if isinstance(inner, FUNCTIONS) and inner is not scope
+    )
+
+
+def _imported(tree: ast.Module, own: set[str]) -> Iterator[str]:
+    """Yield the names of modules that are not the program's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name.partition(".")[0] not in own:
+                    yield one.asname or one.name.partition(".")[0]
+
+
+def _root(node: ast.AST | None) -> str:
+    while True:
+        match node:
+            case ast.Attribute(value=base) | ast.Subscript(value=base):
+                node = base
+            case ast.Call(func=base):
+                node = base
+            case ast.Name(id=name):
+                return name
+            case _:
+                return ""
+
+
+def _last_name(node: ast.AST) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return _last(node)
+
+
+def _is_short(node: ast.AST) -> bool:
+    """Tell whether it is ``self.name``: of a handler, which lives for one request."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+
+
+def _first_of(node: ast.AST) -> str:
+    """Return ``name`` of ``self.name[0].part``; "" of anything else."""
+    name = ""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        name = getattr(node, "attr", name)
+        node = node.value
+    return name if isinstance(node, ast.Name) and node.id == "self" else ""
+
+
+def _is_bare(node: ast.AST) -> bool:
+    """Tell whether it assigns ``self.name`` itself."""
+    return isinstance(node, ast.Attribute) and _is_short(node)
+
+
+def _is_handler(owner: ast.ClassDef | None) -> bool:
+    if owner is None:
+        return False
+    methods = {getattr(one, "name", "") for one in owner.body}
+    return owner.name.endswith("Handler") or bool(
+        methods & {"delete", "get_current_user", "post", "prepare", "put"}
+    )
+
+
+def _last(node: ast.AST) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))

@@ -1,0 +1,223 @@
+"""Attributes of classes and of the application that are assigned again: TVars.
+
+``X.name`` becomes ``X.name.value``, where each use of the attribute's name in the
+program is one of this attribute. Attributes of other objects need nothing of this:
+their class becomes a TObject.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from txloop.sharing.scopes import functions_in
+from txloop.sharing.variables import why_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from txloop.sharing.classes import Classes
+    from txloop.sharing.texts import Edits, Text
+
+__all__ = ["make_attribute", "rebound_at"]
+
+_OWN = ("cls", "type(self)", "self.__class__")
+"""What methods call their object's class."""
+
+
+def rebound_at(texts: list[Text], classes: Classes, owner: str, name: str) -> str:
+    """Return where an attribute is assigned after its object was made; "" for nowhere.
+
+    Args:
+        texts: All modules.
+        classes: All classes.
+        owner: The class of the object, or the class that has the attribute.
+        name: The attribute.
+    """
+    for text in texts:
+        for function, cls, node in _stores(text, name):
+            if (
+                cls is not None
+                and _is_self(node.value)
+                and (
+                    not classes.are_related(cls.name, owner)
+                    or getattr(function, "name", "") == "__init__"
+                )
+            ):
+                continue
+            return f"{text.label}, line {node.lineno}"
+    return ""
+
+
+def _stores(
+    text: Text, name: str
+) -> Iterator[tuple[ast.AST | None, ast.ClassDef | None, ast.Attribute]]:
+    seen: set[int] = set()
+    for function, cls in functions_in(text.tree):
+        for node in ast.walk(function):
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                if isinstance(node.ctx, ast.Load) or id(node) in seen:
+                    continue
+                seen.add(id(node))
+                yield function, cls, node
+    for node in ast.walk(text.tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == name
+            and not isinstance(node.ctx, ast.Load)
+            and id(node) not in seen
+        ):
+            yield None, None, node
+
+
+def _is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def make_attribute(
+    texts: list[Text],
+    classes: Classes,
+    owner: str,
+    name: str,
+    edits: Mapping[str, Edits],
+) -> tuple[Text, int] | str:
+    """Make an attribute of a class or an application a TVar in all texts.
+
+    Returns:
+        Where it is made; why it is left alone, if it is.
+    """
+    first = _first_value(texts, classes, owner, name)
+    if isinstance(first, str):
+        return first
+    uses: list[tuple[Text, ast.Attribute]] = []
+    for text in texts:
+        reason = why_by_name(text, name)
+        if reason:
+            return reason
+        for node in ast.walk(text.tree):
+            if not isinstance(node, ast.Attribute) or node.attr != name:
+                continue
+            if node is first.target:
+                continue
+            if isinstance(node.ctx, ast.Del):
+                return f"{text.label}, line {node.lineno}, deletes it"
+            uses.append((text, node))
+        reason = _why_not(text, classes, owner, name, first)
+        if reason:
+            return reason
+    if len({(text.file, text.end(use)) for text, use in uses}) < len(uses) or any(
+        not text.segment(use).endswith(name) for text, use in uses
+    ):
+        return "it stands in an f-string whose parts this Python cannot place"
+    edits[first.text.file].wrap(first.text, first.value, "txloop.TVar")
+    for text, use in uses:
+        edits[text.file].append(text, use, ".value")
+    return first.text, first.value.lineno
+
+
+class _First(NamedTuple):
+    """Where an attribute gets its first value."""
+
+    text: Text
+    cls: str
+    target: ast.AST
+    value: ast.expr
+
+
+def _first_value(
+    texts: list[Text], classes: Classes, owner: str, name: str
+) -> _First | str:
+    """Return where the class's body, or its constructor, gives it its first value."""
+    found: list[_First] = []
+    for text in texts:
+        for node in ast.walk(text.tree):
+            if isinstance(node, ast.ClassDef):
+                found += _first_values_in(text, node, name)
+    for one in found:
+        if not classes.are_related(one.cls, owner):
+            return f"the class {one.cls} has an attribute {name}, too"
+    if len(found) != 1:
+        return f"it has {len(found) or 'no'} first values"
+    return found[0]
+
+
+def _first_values_in(text: Text, cls: ast.ClassDef, name: str) -> Iterator[_First]:
+    for statement in cls.body:
+        for target, value in _values(statement):
+            if isinstance(target, ast.Name) and target.id == name:
+                yield _First(text, cls.name, target, value)
+        if getattr(statement, "name", "") != "__init__":
+            continue
+        for inner in ast.walk(statement):
+            for target, value in _values(inner):
+                if (
+                    isinstance(target, ast.Attribute)
+                    and target.attr == name
+                    and _is_self(target.value)
+                ):
+                    yield _First(text, cls.name, target, value)
+
+
+def _values(statement: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
+    match statement:
+        case ast.Assign(targets=[target], value=value):
+            return [(target, value)]
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            return [(target, value)]
+    return []
+
+
+def _why_not(text: Text, classes: Classes, owner: str, name: str, first: _First) -> str:
+    """Return which use may be of another attribute; "" if there is none."""
+    on_class = isinstance(first.target, ast.Name)
+    for _, cls, store in _stores(text, name):
+        at = f"{text.label}, line {store.lineno},"
+        base = ast.unparse(store.value)
+        if on_class and base == "self":
+            return f"{at} gives an object an attribute of its own"
+        another = base not in _OWN or classes.has_derived(first.cls)
+        if on_class and base.rpartition(".")[2] != first.cls and another:
+            return f"{at} may give a derived class an attribute of its own"
+        if store is first.target or cls is None or base != "self":
+            continue
+        if not classes.are_related(cls.name, owner):
+            return f"the class {cls.name} has an attribute {name}, too"
+    for node in ast.walk(text.tree):
+        at = f"{text.label}, line {getattr(node, 'lineno', 0)},"
+        if isinstance(node, ast.Attribute) and node.attr == name:
+            base = ast.unparse(node.value)
+            inside = _class_of(text, node)
+            if on_class and not _is_of_class(base, inside, classes, owner):
+                return f"{at} may mean another's attribute"
+            if not on_class and not _is_of_application(base, inside, classes, owner):
+                return f"{at} may mean another's attribute"
+        if on_class and isinstance(node, ast.ClassDef):
+            for inner in ast.walk(node):
+                if (
+                    isinstance(inner, ast.Name)
+                    and inner.id == name
+                    and inner is not first.target
+                    and classes.are_related(node.name, owner)
+                ):
+                    return f"{text.label}, line {inner.lineno}, uses the bare name"
+    return ""
+
+
+def _is_of_class(base: str, inside: str, classes: Classes, owner: str) -> bool:
+    if base == "self" or base in _OWN:
+        return classes.are_related(inside, owner)
+    return classes.are_related(base.rpartition(".")[2], owner)
+
+
+def _class_of(text: Text, node: ast.AST) -> str:
+    """Return the name of the class in one of whose methods a node stands."""
+    for function, cls in functions_in(text.tree):
+        if cls is not None and any(inner is node for inner in ast.walk(function)):
+            return cls.name
+    return ""
+
+
+def _is_of_application(base: str, inside: str, classes: Classes, owner: str) -> bool:
+    if base == "self":
+        return classes.are_related(inside, owner)
+    return base in ("self.application", "handler.application")

@@ -1,0 +1,244 @@
+"""Classes of the program that become TObjects, where nothing speaks against it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from txloop.sharing.flow import assigned_in
+from txloop.sharing.scopes import functions_in, nodes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from txloop.sharing.flow import Flow
+    from txloop.sharing.texts import Edits, Text
+
+__all__ = ["Classes"]
+
+_SPECIAL = frozenset(
+    [
+        *("__del__", "__delattr__", "__get__", "__getattr__", "__getattribute__"),
+        *("__getstate__", "__init_subclass__", "__new__", "__reduce__"),
+        *("__reduce_ex__", "__set__", "__setattr__", "__setstate__", "__slots__"),
+    ]
+)
+
+
+class Classes:
+    """The classes of a program, by simple name."""
+
+    def __init__(
+        self, texts: Iterable[Text], flow: Flow, hazards: Mapping[str, str]
+    ) -> None:
+        """Look at all classes.
+
+        Args:
+            texts: The modules.
+            flow: Where their objects get to.
+            hazards: By the name of an attribute, why it must not hold a container.
+        """
+        self._texts = list(texts)
+        self._hazards = hazards
+        self._found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
+        self._top: set[int] = set()
+        for text in self._texts:
+            self._top.update(map(id, text.tree.body))
+            for node in ast.walk(text.tree):
+                if isinstance(node, ast.ClassDef):
+                    self._found.setdefault(node.name, []).append((text, node))
+        self._flow = flow
+        self._strays = [*_stray_attributes(self._texts)]
+        self._why: dict[str, str] = {}
+
+    def is_shared(self, name: str) -> bool:
+        """Tell whether the class is a TObject already."""
+        return any(
+            "TObject" in ast.unparse(base) or self.is_shared(_last(base))
+            for _, node in self._found.get(name, ())
+            for base in node.bases
+            if _last(base) != name
+        )
+
+    def why_not(self, name: str) -> str:
+        """Return why a class cannot become a TObject; "" if it can."""
+        if name not in self._why:
+            self._why[name] = "it is derived from itself"
+            self._why[name] = self._find_why_not(name)
+        return self._why[name]
+
+    def _find_why_not(self, name: str) -> str:
+        found = self._found.get(name, [])
+        if len(found) != 1:
+            return f"there are {len(found) or 'no'} classes of that name"
+        _, node = found[0]
+        if id(node) not in self._top:
+            return "it is defined inside of something"
+        if node.decorator_list:
+            return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
+        if node.keywords:
+            return "it has a metaclass, or arguments"
+        if getattr(node, "type_params", None):
+            return "it is generic"
+        for base in node.bases:
+            reason = self._why_not_base(base)
+            if reason:
+                return reason
+        for one in node.body:
+            names = {getattr(one, "name", "")}
+            for target in getattr(one, "targets", []):
+                names.add(_last(target))
+            if names & _SPECIAL:
+                return f"it has {min(names & _SPECIAL)}"
+        return self._why_not_attributes(name)
+
+    def _why_not_base(self, base: ast.expr) -> str:
+        name = _last(base)
+        if name == "object":
+            return ""
+        if name not in self._found:
+            return f"it is derived from {ast.unparse(base)}"
+        reason = self.why_not(name)
+        return f"its base {name} cannot: {reason}" if reason else ""
+
+    def _why_not_attributes(self, name: str) -> str:
+        for text, _, node, attribute in self._strays:
+            if attribute is None:
+                return f"{text.label}, line {node.lineno}, sets attributes by name"
+        taken = self._attributes(name) & self._hazards.keys()
+        if taken:
+            return self._hazards[min(taken)]
+        return ""
+
+    def _also(self, name: str) -> list[str]:
+        """Return the attributes that code outside of a class sets on its objects."""
+        found = set()
+        for text, scope, node, attribute in self._strays:
+            base = node.value if isinstance(node, ast.Attribute) else node
+            known = self._flow.classes_of(base, scope, text.tree) & self._found.keys()
+            for one in known or {name}:
+                if self.are_related(one, name) and attribute is not None:
+                    found |= {attribute} - self._attributes(one)
+        return sorted(found)
+
+    def _attributes(self, name: str) -> set[str]:
+        found: set[str] = set()
+        for _, node in self._found.get(name, ()):
+            found |= assigned_in(node)
+            for base in node.bases:
+                if _last(base) != name:
+                    found |= self._attributes(_last(base))
+        return found
+
+    def make_objects(
+        self, names: Iterable[str], edits: Mapping[str, Edits]
+    ) -> Iterator[tuple[str, Text, ast.ClassDef]]:
+        """Make classes TObjects, with their bases; yield those that have changed."""
+        for name in sorted({root for one in names for root in self._roots(one)}):
+            if self.is_shared(name):
+                continue
+            text, node = self._found[name][0]
+            _derive(text, node, self._also(name), edits[text.file])
+            yield name, text, node
+
+    def _roots(self, name: str) -> set[str]:
+        """Return the classes without a base that the class is derived from."""
+        _, node = self._found[name][0]
+        bases = [_last(base) for base in node.bases if _last(base) != "object"]
+        return {root for base in bases for root in self._roots(base)} or {name}
+
+    def are_related(self, one: str, other: str) -> bool:
+        """Tell whether one of two classes is derived from the other, or is it."""
+        return other in self._line(one) or one in self._line(other)
+
+    def has_derived(self, name: str) -> bool:
+        """Tell whether the program derives a class from it."""
+        return any(name in self._line(one) for one in self._found if one != name)
+
+    def _line(self, name: str) -> set[str]:
+        found = {name}
+        for _, node in self._found.get(name, ()):
+            for base in node.bases:
+                if _last(base) != name:
+                    found |= self._line(_last(base))
+        return found
+
+    def text_of(self, name: str) -> Text:
+        """Return the module that defines a class."""
+        return self._found[name][0][0]
+
+    def is_known(self, name: str) -> bool:
+        """Tell whether the program defines a class of that name."""
+        return name in self._found
+
+
+def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
+    given = "txloop.TObject, dataclass=False"
+    if also:
+        names = ", ".join(f'"{name}"' for name in also)
+        given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
+    if node.bases:  # it is `object`
+        base = node.bases[0]
+        edits.replace(text.start(base), text.end(base), given)
+        return
+    start = text.start(node)
+    head = re.compile(rf"class\s+{node.name}(\s*\(\s*\))?").match(text.source, start)
+    assert head is not None, text.segment(node)[:80]
+    name_end = start + head[0].index(node.name, len("class")) + len(node.name)
+    edits.replace(name_end, head.end(), f"({given})")
+
+
+def _stray_attributes(
+    texts: Iterable[Text],
+) -> Iterator[tuple[Text, ast.AST, ast.expr, str | None]]:
+    """Yield attributes that are set elsewhere than on `self`; None for any name."""
+    for text in texts:
+        imported = _imported(text.tree)
+        scopes = [text.tree, *(function for function, _ in functions_in(text.tree))]
+        for scope, node in ((one, node) for one in scopes for node in nodes_of(one)):
+            match node:
+                case ast.Attribute(value=ast.Name(id="self" | "cls"), ctx=ast.Store()):
+                    pass
+                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
+                    if name not in imported:
+                        yield text, scope, node, node.attr
+                case ast.Attribute(value=base, ctx=ast.Store()):
+                    if _last(base) not in ("application", "request", "settings"):
+                        yield text, scope, node, node.attr
+                case ast.Call(func=ast.Name(id="setattr"), args=[_, key, _]):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        yield text, scope, node, key.value
+                    else:
+                        yield text, scope, node, None
+                case ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Attribute(attr="__dict__"),
+                        attr="update" | "setdefault",
+                    )
+                ):
+                    yield text, scope, node, None
+                case ast.Subscript(
+                    value=ast.Attribute(attr="__dict__"), ctx=ast.Store()
+                ):
+                    yield text, scope, node, None
+                case ast.Attribute(attr="__dict__", ctx=ast.Store()):
+                    yield text, scope, node, None
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """Return names of modules, and of what is made as an application."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(one.asname or one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if _last(node.value.func).endswith(("Application", "App", "Server")):
+                found.update(map(_last, node.targets))
+        elif isinstance(node, ast.ClassDef):
+            found.add(node.name)
+    return found
+
+
+def _last(node: ast.AST) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))

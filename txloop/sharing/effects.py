@@ -1,0 +1,99 @@
+"""What functions change, and what is given to code that is not the program's."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import METHODS, MUTATORS
+from txloop.sharing.bindings import bindings
+from txloop.sharing.hazard import Hazard
+from txloop.sharing.scopes import functions_in, nodes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from txloop.sharing.texts import Text
+
+__all__ = ["changes_by_function", "given_away", "name_of"]
+
+_ROUNDS = 5
+_KNOWN = frozenset(["txloop", "tornado"])
+"""Packages that take containers, beside the standard library."""
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the last name of an object: ``rows`` of ``game.rows[0]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
+    """Return the last names of what each function changes, by its name.
+
+    What it calls changes, it does.
+    """
+    changed: defaultdict[str, set[str]] = defaultdict(set)
+    functions = [
+        (getattr(function, "name", ""), function)
+        for text in texts
+        for function, _ in functions_in(text.tree)
+    ]
+    for _ in range(_ROUNDS):
+        for name, function in functions:
+            for node in ast.walk(function):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=base, attr=called)):
+                        if called in MUTATORS:
+                            changed[name].add(name_of(base))
+                        changed[name] |= changed[called]
+                    case ast.Call(func=ast.Name(id=called)):
+                        changed[name] |= changed[called]
+                    case ast.Subscript(value=base, ctx=ast.Del()):
+                        changed[name].add(name_of(base))
+    for known in METHODS | {"copy", "get", "index", "keys", "post", "put"}:
+        changed.pop(known, None)  # it is a method of dicts and the like, too
+    return changed
+
+
+def given_away(
+    text: Text, scope: ast.AST, modules: Mapping[str, str], own: set[str]
+) -> Iterator[Hazard]:
+    """Yield what is given to functions of installed packages.
+
+    These may want a plain object: they ask for it in C.
+
+    Args:
+        text: The module.
+        scope: A function, or the module's body.
+        modules: What imported names stand for.
+        own: The program's own packages.
+    """
+    for node in nodes_of(scope):
+        if not isinstance(node, ast.Call):
+            continue
+        package = modules.get(_root(node.func), "").partition(".")[0]
+        if not package or package in own | _KNOWN | sys.stdlib_module_names:
+            continue
+        given = [*node.args, *(one.value for one in node.keywords)]
+        for one in (inner for value in given for inner in ast.walk(value)):
+            if not isinstance(one, ast.Name | ast.Attribute):
+                continue
+            names = {name_of(one)}
+            if isinstance(one, ast.Name):
+                values, _ = bindings(scope, one.id)
+                names |= {name_of(inner) for v in values for inner in ast.walk(v)}
+            for name in names - {""}:
+                line = f"{text.label}, line {node.lineno}"
+                yield Hazard(
+                    name, f"{line}, gives it to {package}, which may want a plain one"
+                )
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return getattr(node, "id", "")

@@ -1,0 +1,226 @@
+"""Where objects of the program's classes may get to, by names alone.
+
+A name of an attribute, a function, a parameter stands for all of that name. What is
+found is more than what happens, which does no harm: a class that becomes a TObject
+without need stays what it is. What is missed is held, on the loop thread.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.scopes import functions_in, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from txloop.sharing.scopes import Function
+    from txloop.sharing.texts import Text
+
+__all__ = ["Flow"]
+
+_ROUNDS = 6
+
+Key = tuple[object, str]
+
+
+class Flow:
+    """Sets of class nodes by what may hold their objects.
+
+    Attributes:
+        attributes: By the name of an attribute.
+        classes: The program's classes by simple name; those of one name are one.
+    """
+
+    def __init__(self, texts: Iterable[Text]) -> None:
+        self.attributes: defaultdict[str, set[str]] = defaultdict(set)
+        self.classes: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        self._names: defaultdict[Key, set[str]] = defaultdict(set)
+        self._values: defaultdict[Key, dict[int, ast.AST]] = defaultdict(dict)
+        self._returned: defaultdict[str, set[str]] = defaultdict(set)
+        self._functions: defaultdict[str, list[tuple[Function, bool]]] = defaultdict(
+            list
+        )
+        trees = [text.tree for text in texts]
+        for tree in trees:
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef):
+                    self.classes[node.name].append(node)
+            for function, owner in functions_in(tree):
+                name = getattr(function, "name", "")
+                called = owner.name if owner and name == "__init__" else name
+                self._functions[called].append((function, owner is not None))
+        self._inherit()
+        for _ in range(_ROUNDS):
+            for tree in trees:
+                self._go_over(tree, tree, None)
+
+    def _inherit(self) -> None:
+        """Let a class without a constructor be called like its base."""
+        for _ in range(_ROUNDS):
+            for name, nodes in self.classes.items():
+                if name in self._functions:
+                    continue
+                bases = [_last(base) for node in nodes for base in node.bases]
+                for base in bases:
+                    if base in self._functions:
+                        self._functions[name] += self._functions[base]
+
+    def classes_of(
+        self, value: ast.AST | None, scope: object, module: object
+    ) -> set[str]:
+        """Return the classes whose objects an expression may give, or hold."""
+        if value is None:
+            return set()
+        found: set[str] = set()
+        match value:
+            case ast.Name(id=name):
+                found |= self._names[scope, name] | self._names[module, name]
+                if name in self.classes:
+                    found.add(name)
+            case ast.Attribute(value=base, attr=name):
+                found |= self.attributes[name]
+                if name in self.classes:
+                    found.add(name)
+            case ast.Call(func=function):
+                name = _last(function)
+                found |= self._returned[name]
+                found |= self.classes_of(function, scope, module)
+                if isinstance(function, ast.Attribute):  # x.get(), x.pop(), x.copy()
+                    found |= self.classes_of(function.value, scope, module)
+            case ast.Subscript(value=base) | ast.Starred(value=base):
+                found |= self.classes_of(base, scope, module)
+            case ast.Await(value=base):
+                found |= self.classes_of(base, scope, module)
+            case ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
+                pass
+            case _:
+                for child in ast.iter_child_nodes(value):
+                    found |= self.classes_of(child, scope, module)
+        if isinstance(value, ast.Call):
+            arguments = [*value.args, *(one.value for one in value.keywords)]
+            if _last(value.func) not in self.classes:
+                for one in arguments:  # list(x), sorted(x), enumerate(x)
+                    found |= self.classes_of(one, scope, module)
+        return found
+
+    def _go_over(self, node: ast.AST, module: object, scope: object) -> None:
+        for child in ast.iter_child_nodes(node):
+            inner = scope
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                inner = child
+            self._see(child, inner if inner is not None else module, module)
+            self._go_over(child, module, inner)
+
+    def _see(self, node: ast.AST, scope: object, module: object) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._bind(target, value, scope, module)
+            case ast.AnnAssign(target=target, value=value):
+                self._bind(target, value, scope, module)
+            case ast.AugAssign(target=target, value=value):
+                self._bind(target, value, scope, module)
+            case ast.NamedExpr(target=target, value=value):
+                self._bind(target, value, scope, module)
+            case ast.For(target=target, iter=value):
+                self._bind(target, value, scope, module)
+            case ast.AsyncFor(target=target, iter=value):
+                self._bind(target, value, scope, module)
+            case ast.comprehension(target=target, iter=value):
+                self._bind(target, value, scope, module)
+            case ast.Return(value=value) | ast.Yield(value=value):
+                name = getattr(scope, "name", "")
+                self._returned[name] |= self.classes_of(value, scope, module)
+            case ast.Call():
+                self._see_call(node, scope, module)
+
+    def _bind(
+        self, target: ast.AST, value: ast.AST | None, scope: object, module: object
+    ) -> None:
+        found = self.classes_of(value, scope, module)
+        match target:
+            case ast.Name(id=name):
+                self._names[scope, name] |= found
+                if value is not None:
+                    self._values[scope, name][id(value)] = value
+            case ast.Attribute(attr=name):
+                self.attributes[name] |= found
+            case ast.Subscript(value=base, slice=key):
+                found |= self.classes_of(key, scope, module)
+                self._put_into(base, found, scope, module)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    self._bind(part, value, scope, module)
+            case ast.Starred(value=inner):
+                self._bind(inner, value, scope, module)
+
+    def _put_into(
+        self, holder: ast.AST, found: set[str], scope: object, module: object
+    ) -> None:
+        match holder:
+            case ast.Name(id=name):
+                new = found - self._names[scope, name]
+                self._names[scope, name] |= found
+                if not self._values[scope, name]:
+                    self._names[module, name] |= found
+                for value in self._values[scope, name].values() if new else ():
+                    # It may be a part of what it was taken from.
+                    self._put_into(value, found, scope, module)
+            case ast.Attribute(attr=name):
+                self.attributes[name] |= found
+            case ast.Subscript(value=base) | ast.Call(func=ast.Attribute(value=base)):
+                self._put_into(base, found, scope, module)
+
+    def _see_call(self, call: ast.Call, scope: object, module: object) -> None:
+        name = _last(call.func)
+        if name in MUTATORS and isinstance(call.func, ast.Attribute):
+            found: set[str] = set()
+            for one in [*call.args, *(each.value for each in call.keywords)]:
+                found |= self.classes_of(one, scope, module)
+            self._put_into(call.func.value, found, scope, module)
+        for function, is_method in self._functions.get(name, ()):
+            names = parameters(function)[is_method:]
+            for parameter, one in zip(names, call.args, strict=False):
+                found = self.classes_of(one, scope, module)
+                self._names[function, parameter] |= found
+            for each in call.keywords:
+                if each.arg in names:
+                    found = self.classes_of(each.value, scope, module)
+                    self._names[function, each.arg] |= found
+
+    def held_by(self, classes: Iterable[str]) -> set[str]:
+        """Return these classes, and those whose objects get into theirs."""
+        reached: set[str] = set()
+        waiting = [*classes]
+        while waiting:
+            name = waiting.pop()
+            if name in reached or name not in self.classes:
+                continue
+            reached.add(name)
+            for node in self.classes[name]:
+                waiting += map(_last, node.bases)
+                for attribute in assigned_in(node):
+                    waiting += self.attributes[attribute]
+        return reached
+
+
+def assigned_in(node: ast.ClassDef) -> set[str]:
+    """Return the attributes that a class declares or that its methods assign."""
+    found = {
+        one.target.id
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+    for one in ast.walk(node):
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
+            found.add(one.attr)
+    return found
+
+
+def _last(node: ast.AST) -> str:
+    """Return the last name of ``a.b.c``."""
+    return getattr(node, "attr", getattr(node, "id", ""))

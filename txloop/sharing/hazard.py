@@ -1,0 +1,22 @@
+"""A reason to leave something alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Hazard"]
+
+
+class Hazard(NamedTuple):
+    """One line that containers would make another of.
+
+    A module of its own: what finds hazards in loops and what finds them in what is
+    stored know nothing of each other.
+
+    Attributes:
+        name: The last name of the object; "" for any.
+        reason: What the line does.
+    """
+
+    name: str
+    reason: str

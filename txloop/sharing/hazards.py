@@ -1,0 +1,260 @@
+"""What a program does with plain objects that containers do not do as they.
+
+Each is a reason to leave something alone: all, or what has a certain name.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.bindings import is_fresh
+from txloop.sharing.effects import changes_by_function, given_away, name_of
+from txloop.sharing.hazard import Hazard
+from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from txloop.sharing.texts import Text
+
+__all__ = ["hazards"]
+
+_BUILTINS = frozenset(
+    ["Counter", "OrderedDict", "defaultdict", "deque", "dict", "list", "set"]
+)
+
+_THREADS = frozenset(
+    [
+        *("Pool", "Process", "ProcessPoolExecutor", "Thread", "ThreadPoolExecutor"),
+        *("Timer", "run_in_executor", "run_in_thread", "run_on_executor"),
+        *("start_new_thread", "to_thread"),
+    ]
+)
+
+_DUMPERS = frozenset(
+    [
+        *("cPickle", "cloudpickle", "dill", "joblib", "marshal", "msgpack", "orjson"),
+        *("pickle", "plistlib", "rapidjson", "shelve", "simplejson", "ujson", "yaml"),
+    ]
+)
+_DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe_dump"])
+
+_COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
+
+_EXACT = frozenset(["heapq", "marshal"])
+"""Modules that take nothing but exact lists or dicts."""
+
+
+def hazards(all_texts: Iterable[Text]) -> Iterator[Hazard]:
+    """Yield what speaks against sharing, in all modules."""
+    texts = [*all_texts]
+    changes = changes_by_function(texts)
+    own = {text.name.partition(".")[0] for text in texts}
+    for text in texts:
+        modules = _imported(text.tree)
+        for node in ast.walk(text.tree):
+            what = _what(node, modules)
+            if what:
+                yield Hazard("", f"{text.label}, line {_line(node)}, {what}")
+        scopes = [(text.tree, None), *functions_in(text.tree)]
+        for scope, owner in scopes:
+            yield from _in_scope(text, scope, owner, changes)
+            yield from given_away(text, scope, modules, own)
+
+
+def _in_scope(
+    text: Text,
+    scope: ast.AST,
+    owner: ast.ClassDef | None,
+    changes: Mapping[str, set[str]],
+) -> Iterator[Hazard]:
+    in_handler = owner is not None and _is_handler(owner)
+    if getattr(scope, "name", "") == "__hash__":
+        return
+    local = bound_in(scope) if isinstance(scope, FUNCTIONS) else set()
+    for node in nodes_of(scope):
+        match node:
+            case ast.Call(func=ast.Name(id="id" | "hash"), args=[asked]):
+                if not (in_handler and ast.unparse(asked) == "self"):
+                    what = f"asks for {ast.unparse(node)}"
+                    yield Hazard("", f"{text.label}, line {_line(node)}, {what}")
+            case ast.For() | ast.AsyncFor():
+                yield from _changed_while_gone_over(text, node, scope, local)
+                yield from _changed_by_functions(text, node, changes)
+
+
+def _what(node: ast.AST, modules: dict[str, str]) -> str:
+    """Return what a node does that no container does; "" for nothing."""
+    match node:
+        case ast.Call(func=function):
+            return _what_call(function, node, modules)
+        case ast.FunctionDef(decorator_list=decorators):
+            if any(_last(one) == "run_on_executor" for one in decorators):
+                return "runs code on other threads"
+        case ast.Compare(left=left, comparators=comparators):
+            asked = [left, *comparators]
+            types = [one for one in asked if _asks_type(one)]
+            if types and any(_names_builtin(one) for one in asked):
+                return f"asks for the exact type: {ast.unparse(node)}"
+        case ast.MatchClass(cls=cls):
+            if _last(cls) in _BUILTINS:
+                return f"matches a {_last(cls)}"
+        case ast.MatchSequence() | ast.MatchMapping():
+            return "matches the parts of a list or dict"
+    return ""
+
+
+def _what_call(function: ast.expr, call: ast.Call, modules: dict[str, str]) -> str:
+    name = _last(function)
+    if name in _THREADS:
+        return f"runs code on other threads or in other processes ({name})"
+    home = ""
+    if isinstance(function, ast.Attribute):
+        home = modules.get(ast.unparse(function.value), "")
+    elif isinstance(function, ast.Name) and function.id in modules:
+        home, _, name = modules[function.id].rpartition(".")
+    if home in _EXACT:
+        return f"calls {home}.{name}, which takes plain objects only"
+    if home in _DUMPERS and name in _DUMPS:
+        return f"calls {home}.{name}, which does not know containers"
+    return ""
+
+
+def _asks_type(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[_]):
+            return True
+    return False
+
+
+def _names_builtin(node: ast.AST) -> bool:
+    return any(
+        _last(one) in _BUILTINS
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name | ast.Attribute)
+    ) or any(
+        isinstance(one, ast.List | ast.Dict | ast.Set)
+        for one in ast.walk(node)
+        if isinstance(node, ast.Call)
+    )
+
+
+def _changed_while_gone_over(
+    text: Text, loop: ast.For | ast.AsyncFor, scope: ast.AST, local: set[str]
+) -> Iterator[Hazard]:
+    """A list that changes skips elements, a dict fails; a container does neither."""
+    gone_over = loop.iter
+    if isinstance(gone_over, ast.Call) and _last(gone_over.func) in (
+        "enumerate",
+        "items",
+        "keys",
+        "reversed",
+        "values",
+    ):
+        called = gone_over.func
+        if isinstance(called, ast.Attribute):
+            gone_over = called.value
+        elif gone_over.args:
+            gone_over = gone_over.args[0]
+    asked = ast.unparse(gone_over)
+    for statement in loop.body:
+        for node in ast.walk(statement):
+            changed = _changed(node)
+            if changed is not None and ast.unparse(changed) == asked:
+                if _ends_at_once(loop.body, node):
+                    continue
+                name = name_of(gone_over)
+                if isinstance(gone_over, ast.Name) and name in local:
+                    if is_fresh(scope, name):
+                        continue
+                    name = ""
+                yield Hazard(
+                    name,
+                    f"{text.label}, line {_line(node)}, changes {asked} while it is "
+                    "gone over",
+                )
+
+
+def _changed_by_functions(
+    text: Text, loop: ast.For | ast.AsyncFor, changes: Mapping[str, set[str]]
+) -> Iterator[Hazard]:
+    """Yield it where a function of the program changes what a loop goes over."""
+    gone_over = {
+        name_of(one)
+        for one in ast.walk(loop.iter)
+        if isinstance(one, ast.Name | ast.Attribute)
+    }
+    if isinstance(loop.iter, ast.Call) and _last(loop.iter.func) in _COPIES:
+        return
+    for statement in loop.body:
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.Call) or _ends_at_once(loop.body, node):
+                continue
+            for name in gone_over & changes.get(_last(node.func), set()):
+                yield Hazard(
+                    name,
+                    f"{text.label}, line {_line(node)}, calls {_last(node.func)}(), "
+                    f"which changes {name}, while it is gone over",
+                )
+
+
+def _changed(node: ast.AST) -> ast.AST | None:
+    match node:
+        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in MUTATORS:
+            return base
+        case ast.Subscript(value=base, ctx=ast.Del()):
+            return base
+    return None
+
+
+def _ends_at_once(body: list[ast.stmt], node: ast.AST) -> bool:
+    """Tell whether the loop is left right after the statement."""
+    for statement in body:
+        for inner in ast.walk(statement):
+            for field in ("body", "orelse"):
+                block = getattr(inner, field, None)
+                if not isinstance(block, list):
+                    continue
+                for number, one in enumerate(block):
+                    if any(part is node for part in ast.walk(one)):
+                        rest = block[number + 1 :]
+                        if any(isinstance(r, ast.Break | ast.Return) for r in rest):
+                            return True
+    for number, one in enumerate(body):
+        if any(part is node for part in ast.walk(one)):
+            return any(
+                isinstance(r, ast.Break | ast.Return) for r in body[number + 1 :]
+            )
+    return False
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """Return what imported names stand for, in full."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                found[one.asname or one.name.partition(".")[0]] = one.name
+        elif isinstance(node, ast.ImportFrom):
+            for one in node.names:
+                found[one.asname or one.name] = f"{node.module}.{one.name}"
+    return found
+
+
+def _is_handler(owner: ast.ClassDef) -> bool:
+    """Tell whether a class has a handler's methods, or is called one."""
+    methods = {getattr(one, "name", "") for one in owner.body}
+    return owner.name.endswith("Handler") or bool(
+        methods & {"delete", "get", "get_current_user", "post", "prepare", "put"}
+    )
+
+
+def _line(node: ast.AST) -> int:
+    line: int = getattr(node, "lineno", 0)
+    return line
+
+
+def _last(node: ast.AST) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))

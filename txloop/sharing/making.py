@@ -1,0 +1,127 @@
+"""Where each plain object of a program was made: noted while it runs up to its loop.
+
+Every display, comprehension, call and the like in the program's modules is put into a
+call of `_made`, which notes the place of the first expression that has returned an
+object. So what a finding is about leads to the text that made it, through any number of
+variables, arguments and attributes.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter, OrderedDict, defaultdict, deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from txloop.sharing.hook import compile_with, compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import CodeType
+
+__all__ = ["PLAIN", "Site", "note_what_is_made", "site_of"]
+
+PLAIN = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
+"""What containers stand for."""
+
+_MAKERS = (
+    ast.BinOp,
+    ast.Call,
+    ast.Dict,
+    ast.DictComp,
+    ast.List,
+    ast.ListComp,
+    ast.Set,
+    ast.SetComp,
+    ast.Subscript,
+)
+_NAME = "_txloop_made"
+_MOST = 500_000
+
+_Place = tuple[int, int, int, int]
+
+
+class Site(NamedTuple):
+    """Where in the program an expression stands."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+_sites: list[Site] = []
+_made_at: dict[int, tuple[int, object]] = {}  # by id; the object is kept for that
+
+
+def site_of(identity: int) -> Site | None:
+    """Return where the plain object of that identity was made, or None."""
+    found = _made_at.get(identity)
+    return None if found is None else _sites[found[0]]
+
+
+def note_what_is_made(sources: Mapping[str, str]) -> None:
+    """Have the program's modules note what they make; call it before they are imported.
+
+    Args:
+        sources: The texts of those files that are to have others than their own.
+    """
+    setattr(builtins, _NAME, _made)
+
+    def compiler(file: str) -> CodeType | None:
+        source = sources.get(file)
+        if source is None:
+            with open(file, "rb") as opened:
+                tree = ast.parse(opened.read(), file)
+        else:
+            tree = ast.parse(source, file)
+        tree = ast.fix_missing_locations(_Notes(file).visit(tree))
+        if source is not None:
+            return compiled(tree, file)
+        return compile(tree, file, "exec", dont_inherit=True)
+
+    compile_with(compiler)
+
+
+def _made(number: int, thing: Any) -> Any:
+    if type(thing) in PLAIN and len(_made_at) < _MOST:
+        _made_at.setdefault(id(thing), (number, thing))
+    return thing
+
+
+class _Notes(ast.NodeTransformer):
+    """Puts each expression that may make a plain object into a call of `_made`."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def generic_visit(self, node: Any) -> ast.AST:
+        place = _place(node) if isinstance(node, _MAKERS) else None
+        for name, value in list(ast.iter_fields(node)):
+            if name in ("annotation", "returns", "pattern", "format_spec"):
+                continue  # nothing is made there, or only some nodes may stand there
+            if isinstance(value, list):
+                value[:] = [
+                    self.visit(one) if isinstance(one, ast.AST) else one
+                    for one in value
+                ]
+            elif isinstance(value, ast.AST):
+                setattr(node, name, self.visit(value))
+        if place is None or not isinstance(getattr(node, "ctx", None), ast.Load | None):
+            return node  # type: ignore[no-any-return] # a node
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            return node
+        number = len(_sites)
+        _sites.append(Site(self._file, *place))
+        call = ast.Call(
+            ast.Name(_NAME, ast.Load()),
+            [ast.Constant(number), node],
+            [],
+        )
+        return ast.copy_location(call, node)
+
+
+def _place(node: ast.AST) -> _Place:
+    new: Any = node
+    return new.lineno, new.col_offset, new.end_lineno, new.end_col_offset

@@ -1,0 +1,108 @@
+"""All rounds: until nothing is left to share, and the program still starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop.sharing.rewriting import Round
+from txloop.sharing.survey import survey
+from txloop.sharing.texts import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.sharing.rewriting import Change
+    from txloop.sharing.survey import Survey
+    from txloop.sharing.texts import Text
+
+__all__ = ["Plan", "make_plan"]
+
+_MOST_ROUNDS = 6
+
+
+@dataclass
+class Plan:
+    """What becomes of a program.
+
+    Attributes:
+        failed: Why it could not be looked at; "" if it could.
+        before: What was found in the program as it is.
+        after: What is found in it as it becomes.
+        originals: Its modules' texts, by file.
+        all_texts: Its modules.
+        texts: Those that change.
+        changes: What is changed.
+        left: By name, why something is left alone.
+    """
+
+    failed: str = ""
+    before: Survey | None = None
+    after: Survey | None = None
+    originals: dict[str, str] = field(default_factory=dict)
+    all_texts: list[Text] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    left: dict[str, str] = field(default_factory=dict)
+
+    def sources(self) -> dict[str, str]:
+        """Return the new texts by file."""
+        return {text.file: text.source for text in self.texts}
+
+
+def make_plan(program: str, *, is_module: bool, prepare: Callable[[], None]) -> Plan:
+    """Find out what of a program can be shared; run it up to its loop for that.
+
+    Args:
+        program: A file or a module's name.
+        is_module: Which of the two.
+        prepare: Called in each child before it runs the program.
+    """
+
+    def look(sources: dict[str, str]) -> Survey:
+        return survey(program, is_module=is_module, sources=sources, prepare=prepare)
+
+    before = look({})
+    if before.failed:
+        return Plan(failed=before.failed, before=before, after=before)
+    passed: set[str] = set()
+    while True:
+        plan = _rounds(before, look, passed)
+        assert plan.after is not None
+        if not plan.after.failed:
+            return plan
+        # The last round's changes keep it from starting: try it without them.
+        new = [one.key for one in plan.changes if one.key not in passed]
+        if not new:
+            return Plan(before=before, after=before, left=plan.left)
+        passed.update(new[-1:] if len(new) <= _MOST_ROUNDS else new)
+
+
+def _rounds(
+    before: Survey, look: Callable[[dict[str, str]], Survey], passed: set[str]
+) -> Plan:
+    files: dict[str, tuple[str, str]] = {}
+    for file, name, label in before.modules:
+        files.setdefault(file, (name, label))
+    texts = [read_text(file, *names) for file, names in files.items()]
+    plan = Plan(before=before, after=before, all_texts=texts)
+    plan.originals = {text.file: text.source for text in texts}
+    found = before
+    for _ in range(_MOST_ROUNDS):
+        turn = Round(texts, found, passed)
+        changed = turn.run()
+        plan.left |= turn.left
+        if not changed:
+            break
+        plan.changes += turn.changes
+        for one in turn.changes:
+            plan.left.pop(one.name, None)
+        plan.texts = [t for t in texts if t.source != plan.originals[t.file]]
+        found = plan.after = look(plan.sources())
+        if found.failed:
+            break
+    still = {one.name for one in found.seeds}
+    for name in [*plan.left]:
+        if name not in still and not name.startswith("class "):
+            del plan.left[name]
+    return plan

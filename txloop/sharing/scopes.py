@@ -1,0 +1,201 @@
+"""Which names in a module mean a variable of the module, and what binds it.
+
+Python's own rules: a name that a function binds is the function's, unless it says
+`global`; what a class body binds is not seen in its methods; comprehensions have
+variables of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = [
+    "FUNCTIONS",
+    "bound_by",
+    "bound_in",
+    "functions_in",
+    "globals_named",
+    "nodes_of",
+    "parameters",
+]
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (*FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def functions_in(tree: ast.AST) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+    """Yield all functions, with the class in whose body each stands."""
+
+    def visit(
+        node: ast.AST, owner: ast.ClassDef | None
+    ) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, FUNCTIONS):
+                yield child, owner
+                yield from visit(child, None)
+            elif isinstance(child, ast.ClassDef):
+                yield from visit(child, child)
+            else:
+                yield from visit(child, owner)
+
+    return visit(tree, None)
+
+
+def nodes_of(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function or module, without those of functions in it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, FUNCTIONS):
+            yield from nodes_of(child)
+
+
+def parameters(function: Function) -> list[str]:
+    """Return the names of all parameters, positional ones first."""
+    given = function.args
+    found = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    found += [one for one in (given.vararg, given.kwarg) if one is not None]
+    return [one.arg for one in found]
+
+
+def bound_in(scope: ast.AST) -> set[str]:
+    """Return the names that a function, class, comprehension or module binds itself."""
+    found: set[str] = set()
+    declared: set[str] = set()
+    if isinstance(scope, FUNCTIONS):
+        found.update(parameters(scope))
+    if isinstance(scope, _COMPREHENSIONS):
+        for part in scope.generators:
+            found |= _names(part.target)
+        return found
+    for node in _inside(scope):
+        found |= bound_by(node)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            declared |= {*node.names}
+    return found - declared
+
+
+def _inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope, without those of scopes in it."""
+    body = getattr(scope, "body", [])
+    waiting: list[ast.AST] = [*body] if isinstance(body, list) else [body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, _COMPREHENSIONS):
+            # What an assignment expression in it binds is the scope's.
+            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        elif not isinstance(node, _SCOPES):
+            waiting += ast.iter_child_nodes(node)
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """Return the names that a node itself binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return {name}
+        case ast.NamedExpr(target=ast.Name(id=name)):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return {name}
+        case ast.ClassDef(name=name):
+            return {name}
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return {one.asname or one.name.partition(".")[0] for one in names}
+        case ast.ExceptHandler(name=str(name)):
+            return {name}
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return {name}
+        case ast.MatchMapping(rest=str(name)):
+            return {name}
+    return set()
+
+
+def _names(target: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
+def globals_named(tree: ast.Module, name: str) -> Iterator[ast.AST]:
+    """Yield each node that uses or binds the module's variable of that name.
+
+    These are names, and other nodes that bind it: imports, definitions, `except`.
+    """
+    yield from _visit(tree.body, name, is_global=True)
+
+
+def _visit(
+    nodes: Sequence[ast.AST], name: str, *, is_global: bool
+) -> Iterator[ast.AST]:
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            if node.id == name and is_global:
+                yield node
+        elif isinstance(node, _SCOPES):
+            yield from _visit_scope(node, name, is_global=is_global)
+        else:
+            if is_global and name in bound_by(node):
+                yield node
+            yield from _visit([*ast.iter_child_nodes(node)], name, is_global=is_global)
+
+
+def _visit_scope(node: ast.AST, name: str, *, is_global: bool) -> Iterator[ast.AST]:
+    inner = is_global
+    if name in bound_in(node):
+        inner = False
+    elif _declares(node, name):
+        inner = True
+    if isinstance(node, _COMPREHENSIONS):
+        first = node.generators[0].iter
+        yield from _visit([first], name, is_global=is_global)
+        rest = [one for one in _parts(node) if one is not first]
+        yield from _visit(rest, name, is_global=inner)
+        return
+    if is_global and name in bound_by(node):
+        yield node
+    body = getattr(node, "body", [])
+    body = body if isinstance(body, list) else [body]
+    outside = [one for one in _parts(node) if one not in body]
+    yield from _visit(outside, name, is_global=is_global)
+    if isinstance(node, ast.ClassDef) and not inner and is_global:
+        # Its methods do not see what the class binds.
+        for one in body:
+            yield from _visit_class_part(one, name)
+    else:
+        yield from _visit(body, name, is_global=inner)
+
+
+def _visit_class_part(node: ast.AST, name: str) -> Iterator[ast.AST]:
+    if isinstance(node, FUNCTIONS):
+        yield from _visit_scope_body(node, name)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _visit_class_part(child, name)
+
+
+def _visit_scope_body(node: ast.AST, name: str) -> Iterator[ast.AST]:
+    inner = name not in bound_in(node) or _declares(node, name)
+    body = getattr(node, "body", [])
+    yield from _visit(body if isinstance(body, list) else [body], name, is_global=inner)
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """Return the parts of a scope; those of its arguments and comprehensions, too."""
+    found: list[ast.AST] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.arguments | ast.comprehension):
+            found += ast.iter_child_nodes(child)
+        else:
+            found.append(child)
+    return found
+
+
+def _declares(scope: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Global) and name in node.names for node in _inside(scope)
+    )

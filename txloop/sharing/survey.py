@@ -1,0 +1,316 @@
+"""What a program shares, found by running it up to its loop in a forked process.
+
+The child imports the program with the texts that it is given, asks `check` for its
+verdicts, and looks at the objects that these are about: what they are, which object of
+the program has them, where they were made. The parent has imported nothing of the
+program, and reads the answer.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+import re
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+from tornado.web import Application, RequestHandler
+
+from txloop.cells.tobject import TObject
+from txloop.check.judging import IN_PARALLEL, shared, verdicts
+from txloop.check.rehearsal import rehearse
+from txloop.scan import FindingKind, give_source
+from txloop.scan.live_objects import class_label, module_label
+from txloop.sharing.making import PLAIN, Site, note_what_is_made, site_of
+from txloop.stm.container import Container
+from txloop.stm.origin import file_of, is_own_module, own_module_of
+from txloop.web.targets import all_targets, applications
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from txloop.scan import Finding
+
+__all__ = ["Seed", "Survey", "Verb", "survey"]
+
+_PASSED = {
+    FindingKind.ACTS_OUTSIDE,
+    FindingKind.CHANGES_PROCESS,
+    FindingKind.NOT_FOLLOWED,
+    FindingKind.REACHES,
+}
+_STEP = re.compile(r"\.(\w+)|\[((?:'[^']*'|\"[^\"]*\"|[^\]])*)\]")
+_MOST_OBJECTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """One thing that handlers share.
+
+    Attributes:
+        name: What findings call it.
+        owner: What has it: "module", "object", "class", "application", "argument", or
+            "" where that is not known.
+        of: The label of the module or class that has it, or "".
+        attribute: Its name there.
+        kind: The name of its type.
+        site: Where it was made, if it is a plain object of which that is known.
+        holds: The labels of the program's classes whose objects it holds.
+        shared: Whether it is a container already.
+    """
+
+    name: str
+    owner: str
+    of: str
+    attribute: str
+    kind: str
+    site: Site | None
+    holds: tuple[str, ...]
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """How a verb runs, as `check` says it."""
+
+    name: str
+    runs: str
+    judged: bool
+    would: bool
+    reasons: tuple[str, ...]
+    handler: str
+    verb: str
+    module: str
+
+
+@dataclass(slots=True)
+class Survey:
+    """What was found.
+
+    Attributes:
+        failed: How the program ended before its loop, if it did.
+        modules: The program's modules: file, name and label.
+        verbs: How each runs.
+        seeds: What is shared.
+        lines: By a seed's name, the lines that use it.
+    """
+
+    failed: str = ""
+    modules: list[tuple[str, str, str]] = field(default_factory=list)
+    verbs: list[Verb] = field(default_factory=list)
+    seeds: list[Seed] = field(default_factory=list)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+
+
+def survey(
+    program: str,
+    *,
+    is_module: bool,
+    sources: Mapping[str, str],
+    prepare: Callable[[], None],
+) -> Survey:
+    """Run the program up to its loop in a child, and return what was found there.
+
+    Args:
+        program: A file or a module's name.
+        is_module: Which of the two.
+        sources: The texts of those files that are to have others than their own.
+        prepare: Called in the child, before the program is: makes the loop ours.
+    """
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _in_child(program, is_module, sources, prepare, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as answer:
+        told = answer.read()
+    os.waitpid(child, 0)
+    if not told:
+        return Survey(failed="ended its process before it started a loop")
+    found: Survey = pickle.loads(told)
+    return found
+
+
+def _in_child(
+    program: str,
+    is_module: bool,
+    sources: Mapping[str, str],
+    prepare: Callable[[], None],
+    writing: int,
+) -> NoReturn:
+    def end(failed: str = "") -> NoReturn:
+        told = pickle.dumps(_look(failed))
+        with os.fdopen(writing, "wb") as answer:
+            answer.write(told)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+    try:
+        os.dup2(2, 1)
+        for file, source in sources.items():
+            give_source(file, source)
+        note_what_is_made(sources)
+        prepare()
+        end(rehearse(program, is_module=is_module, at_loop=end))
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _look(failed: str) -> Survey:
+    judged = verdicts()
+    result = Survey(failed="" if judged else failed or "has no application")
+    if failed and "failed" in failed:
+        result.failed = failed
+    for module in list(sys.modules.values()):
+        if is_own_module(module) and file_of(module).endswith(".py"):
+            label = module_label(vars(module))
+            result.modules.append((file_of(module), module.__name__, label))
+    modules = {one.__qualname__: one.__module__ for one in _handlers()}
+    for one in judged:
+        would = one.runs == IN_PARALLEL or (
+            one.judged and not one.findings and not one.unproved
+        )
+        result.verbs.append(
+            Verb(
+                one.name,
+                one.runs,
+                one.judged,
+                would,
+                one.reasons,
+                one.handler,
+                one.verb,
+                modules.get(one.handler, ""),
+            )
+        )
+    for each in shared(judged):
+        result.lines[each.name] = list(each.lines)
+    seeds: dict[str, Seed] = {}
+    for verdict in judged:
+        for finding in verdict.findings:
+            if finding.kind not in _PASSED:
+                seeds.setdefault(finding.name, _seed(finding))
+    result.seeds = list(seeds.values())
+    return result
+
+
+def _handlers() -> list[type[RequestHandler]]:
+    return [target.handler_class for target in all_targets()]
+
+
+# From names to objects
+
+
+def _seed(finding: Finding) -> Seed:
+    owner, attribute, thing = _found(finding.name)
+    kind, of = _describe(owner)
+    holds = {*finding.holds, *_classes_in(thing)}
+    return Seed(
+        finding.name,
+        kind,
+        of,
+        attribute,
+        finding.thing or type(thing).__name__,
+        site_of(id(thing) if type(thing) in PLAIN else finding.identity),
+        tuple(sorted(holds)),
+        isinstance(thing, Container),
+    )
+
+
+_ARGUMENT = object()
+_NOTHING = object()
+
+
+def _found(name: str) -> tuple[object, str, object]:
+    """Return what has the thing of that name, its name there, and the thing."""
+    for root, rest in _roots(name):
+        owner: object = _NOTHING
+        attribute, thing = "", root
+        for step in _STEP.finditer(rest):
+            owner = thing
+            attribute = step[1] or step[2]
+            thing = _part(owner, step[1], step[2])
+            if thing is _NOTHING:
+                break
+        else:
+            if rest:
+                return owner, attribute, thing
+            return _ARGUMENT, name[name.index("(") + 1 : -1], thing
+    return _NOTHING, "", _NOTHING
+
+
+def _roots(name: str) -> Iterator[tuple[object, str]]:
+    argument = re.match(r"initialize\((\w+)\)", name)
+    if argument:
+        for target in all_targets():
+            if argument[1] in target.handler_kwargs:
+                yield target.handler_kwargs[argument[1]], name[argument.end() :]
+        return
+    if name.startswith("application"):
+        for application in applications():
+            yield application, name.removeprefix("application")
+    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
+    for module in sorted(modules, key=lambda one: -len(module_label(vars(one)))):
+        label = module_label(vars(module))
+        if name.startswith(f"{label}."):
+            yield module, name.removeprefix(label)
+
+
+def _part(owner: object, attribute: str | None, key: str) -> object:
+    if attribute is not None:
+        if isinstance(owner, type):
+            for kind in owner.__mro__:
+                if attribute in vars(kind):
+                    return vars(kind)[attribute]
+            return _NOTHING
+        if isinstance(owner, TObject):
+            return getattr(owner, attribute, _NOTHING)
+        return getattr(owner, "__dict__", {}).get(attribute, _NOTHING)
+    try:
+        return owner[ast.literal_eval(key)]  # type: ignore[index] # if it has any
+    except Exception:  # whatever the program's classes raise
+        return _NOTHING
+
+
+def _describe(owner: object) -> tuple[str, str]:
+    if owner is _ARGUMENT:
+        return "argument", ""
+    if owner is _NOTHING:
+        return "", ""
+    if is_own_module(owner):
+        return "module", module_label(vars(owner))
+    if isinstance(owner, type):
+        return "class", class_label(owner)
+    if isinstance(owner, Application):
+        return "application", class_label(type(owner))
+    if own_module_of(type(owner)) is not None:
+        return "object", class_label(type(owner))
+    return "", ""
+
+
+def _classes_in(thing: object) -> set[str]:
+    """Return the program's classes whose objects are inside of a thing."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting = [thing]
+    while waiting and len(seen) < _MOST_OBJECTS:
+        one = waiting.pop()
+        if id(one) in seen or isinstance(one, type | Application | RequestHandler):
+            continue
+        seen.add(id(one))
+        if isinstance(one, dict):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset) or type(one) in PLAIN:
+            waiting += one  # type: ignore[arg-type] # it is iterable
+        elif own_module_of(type(one)) is not None:
+            found.add(class_label(type(one)))
+            waiting += getattr(one, "__dict__", {}).values()
+    return found

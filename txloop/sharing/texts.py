@@ -1,0 +1,120 @@
+"""The text of a module, where its syntax stands in it, and changes by position.
+
+Comments, quotes and line ends stay as they are: only what an edit names is touched. A
+syntax tree that keeps all of them (libcst) was rejected: it has no wheels for PyPy, its
+extension switches the GIL on, and positions are enough for what is done here.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Edits", "Text", "read_text"]
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass
+class Text:
+    """One module of the program.
+
+    Attributes:
+        file: Its file, as its code objects name it.
+        name: Its name in `sys.modules`.
+        label: What findings call it.
+        source: Its text as it is now.
+        tree: The syntax of that.
+        encoding: Of the file.
+    """
+
+    file: str
+    name: str
+    label: str
+    source: str
+    encoding: str = "utf-8"
+    tree: ast.Module = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.change(self.source)
+
+    def change(self, source: str) -> None:
+        """Take another text.
+
+        Raises:
+            SyntaxError: if it is none.
+        """
+        self.tree = ast.parse(source)
+        self.source = source
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
+
+    def start(self, node: ast.AST) -> int:
+        """Return where in the text a node begins."""
+        return self._offset(node.lineno, node.col_offset)  # type: ignore[attr-defined] # not a Module
+
+    def end(self, node: ast.AST) -> int:
+        """Return where in the text a node ends."""
+        return self._offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined] # not a Module
+
+    def line_start(self, line: int) -> int:
+        """Return where in the text a line begins."""
+        return self._starts[line - 1]
+
+    def segment(self, node: ast.AST) -> str:
+        """Return the text of a node."""
+        return self.source[self.start(node) : self.end(node)]
+
+    def _offset(self, line: int, column: int) -> int:
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self.source)
+        before = self.source[start:end].encode()[:column]  # columns count in UTF-8
+        return start + len(before.decode(errors="ignore"))
+
+
+class Edits:
+    """What is to be put into a text, in any order."""
+
+    def __init__(self) -> None:
+        self._changes: dict[tuple[int, int, int], tuple[int, str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._changes)
+
+    def wrap(self, text: Text, node: ast.AST, opening: str) -> None:
+        """Put a node into parentheses, with something before them."""
+        start, end = text.start(node), text.end(node)
+        self._changes[start, 2, -end] = start, opening + "("
+        self._changes[end, 1, -start] = end, ")"
+
+    def append(self, text: Text, node: ast.AST, suffix: str) -> None:
+        """Put something behind a node."""
+        end = text.end(node)
+        self._changes[end, 0, 0] = end, suffix
+
+    def replace(self, start: int, end: int, new: str) -> None:
+        """Put something in the place of a part of the text."""
+        self._changes[start, 3, 0] = end, new
+
+    def applied(self, source: str) -> str:
+        """Return the text with all changes made."""
+        parts, at = [], 0
+        for (start, _, _), (end, new) in sorted(self._changes.items()):
+            parts += [source[at:start], new]
+            at = end
+        return "".join([*parts, source[at:]])
+
+
+def read_text(file: str, name: str, label: str) -> Text:
+    """Return the text of a module's file.
+
+    Raises:
+        OSError: if it cannot be read.
+        SyntaxError: if it is no Python.
+    """
+    raw = Path(file).read_bytes()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+    return Text(file, name, label, raw.decode(encoding), encoding)
