@@ -12,6 +12,8 @@ that stands there:
 ``effects``      an effect raises when it is done
 ``away``         a call is sent away although it is short; and a worker process is
                  replaced after a call
+``fronts``       a connection is given to a front, and a verb runs there, although
+                 nothing tells yet that it is short
 ===============  =====================================================================
 
 The program must give the same answers as without them, and do everything once; the log
@@ -47,7 +49,10 @@ __all__ = ["VARIABLE", "Faults", "InjectedFault", "faults_on_purpose"]
 
 VARIABLE = "TXLOOP_FAULTS"
 
-_PLACES = ("before-reply", "after-reply", "pickling", "commit", "effects", "away")
+_PLACES = (
+    *("before-reply", "after-reply", "pickling", "commit", "effects", "away"),
+    "fronts",
+)
 
 
 class InjectedFault(RuntimeError):
@@ -150,6 +155,10 @@ class Faults:
     def wears_out(self) -> bool:
         """Tell whether a worker is replaced after the call that it gets now."""
         return self._happens("away")
+
+    def hurries(self) -> bool:
+        """Tell whether something goes to fronts although it may not be worth it."""
+        return self._happens("fronts")
 
     def spoil(self, effect: Effect) -> Effect:
         """Return `effect`, or one that does the same and raises."""

@@ -18,6 +18,7 @@ from txloop.errors import TxTimeoutError, TxWorkerError
 from txloop.executors.book import Book, estimated
 from txloop.executors.fair_queue import FairQueue
 from txloop.executors.limits import Limits
+from txloop.executors.members import ProcessStats, Tally
 from txloop.executors.protocol import Running, available_cores
 from txloop.executors.worker_protocol import Run, Worker
 from txloop.stm.measuring import adjusted
@@ -48,6 +49,7 @@ class Pool(Generic[W]):
     Attributes:
         limits: How long to wait for what; may be changed at any time.
         clock: Tells the time, in seconds.
+        tally: What has become of workers, and of calls that took too long.
     """
 
     parallel = True
@@ -73,6 +75,7 @@ class Pool(Generic[W]):
         self.transport_seconds = 0.0
         self.limits = limits or Limits()
         self.clock = clock
+        self.tally = Tally()
         self._workers: list[W] = []
         self._book = Book(clock)
         self._most_for_medium = self.workers
@@ -158,6 +161,17 @@ class Pool(Generic[W]):
             for worker in self._workers
             if (run := worker.running()) is not None
         ]
+
+    def members(self) -> list[ProcessStats]:
+        """Return what workers there are, and what they do."""
+        return [self._describe(worker) for worker in self._workers]
+
+    def _describe(self, worker: W) -> ProcessStats:
+        run = worker.running()
+        if run is None:
+            return ProcessStats("worker", worker.place, 0, "idle")
+        label, seconds = run.assignment.work.call.label, self.clock() - run.since
+        return ProcessStats("worker", worker.place, 0, "runs", label, seconds)
 
     def close(self) -> None:
         self._reactor = self._deliver = None
@@ -292,7 +306,7 @@ class Pool(Generic[W]):
         again = self._let_go(worker)
         if run is not None and run.assignment.work.number in self._unanswered:
             self._blame(run, str(death))
-        return again
+        return [work for work in again if work.number in self._unanswered]
 
     def _let_go(self, worker: W) -> list[Work]:
         """Queue what a worker has left and no other one has; return it."""
@@ -377,6 +391,7 @@ class Pool(Generic[W]):
         if end is None:
             return
         self._unanswered.remove(number)
+        self.tally.timeouts += 1
         if worker.lost:
             self._let_go(worker)
         error = TxTimeoutError(f"{message}; {end}")

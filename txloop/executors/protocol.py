@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+import importlib.util
 import logging
 import os
 import sys
@@ -182,6 +183,7 @@ _EXECUTORS = {
     "serial": "txloop.executors.serial:SerialExecutor",
     "processes": "txloop.executors.processes.executor:ProcessesExecutor",
     "threads": "txloop.executors.threads.executor:ThreadsExecutor",
+    "dask": "txloop.executors.dask.executor:DaskExecutor",
 }
 
 
@@ -214,6 +216,11 @@ def resolve_name(name: str) -> str:
             "the executor 'processes' needs Linux and its fork; use 'threads' without "
             "the GIL, or 'serial'"
         )
+    if name == "dask" and importlib.util.find_spec("distributed") is None:
+        raise TxConfigurationError(
+            "the executor 'dask' needs Dask, which is not installed: "
+            "pip install 'txloop[dask]'"
+        )
     if name not in _EXECUTORS:
         raise TxConfigurationError(unknown("executor", name, ["auto", *_EXECUTORS]))
     return name
@@ -222,8 +229,8 @@ def resolve_name(name: str) -> str:
 def unknown(what: str, given: object, known: Sequence[str]) -> str:
     """Return a message about a word that is none of the known ones."""
     meant = difflib.get_close_matches(str(given), known, n=1)
-    hint = f" (did you mean {meant[0]!r}?)" if meant else ""
-    return f"unknown {what} {given!r}{hint}; there are: {', '.join(known)}"
+    hint = f"did you mean {meant[0]!r}? There are: " if meant else "there are: "
+    return f"unknown {what} {given!r}; {hint}{', '.join(known)}"
 
 
 def available_cores() -> int:
@@ -256,7 +263,7 @@ def executor_named(
     """Return a new executor of that name, not yet started.
 
     Args:
-        name: ``"serial"``, ``"processes"``, ``"threads"`` or ``"auto"``.
+        name: ``"serial"``, ``"processes"``, ``"threads"``, ``"dask"`` or ``"auto"``.
         workers: How many attempts at once; None for one per core.
         max_calls: After how many calls a worker is replaced, where there are workers.
 
@@ -264,7 +271,7 @@ def executor_named(
         TxConfigurationError: if there is none of that name, or `workers` is below 1.
     """
     if workers is not None and workers < 1:
-        raise TxConfigurationError(f"workers must be 1 or more, not {workers}")
+        raise TxConfigurationError(f"workers must be at least 1, got {workers}")
     module, _, attribute = _EXECUTORS[resolve_name(name)].partition(":")
     make = getattr(importlib.import_module(module), attribute)
     executor = make(workers)

@@ -17,12 +17,12 @@ import functools
 import weakref
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from txloop.stm.attempt import current
+from txloop.stm.attempt import current, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-__all__ = ["disown_loops", "guard_loop", "refusing"]
+__all__ = ["adopt_loop", "disown_loops", "guard_loop", "refusing"]
 
 _USES = (
     *("add_reader", "add_signal_handler", "add_writer", "call_at", "call_later"),
@@ -44,7 +44,9 @@ def refusing(method: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(method)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
-        _refuse()
+        attempt = running.attempt
+        if attempt is not None and attempt.speculative:
+            attempt.abandon("it uses the running event loop")
         return method(*args, **kwargs)
 
     return guarded
@@ -82,6 +84,19 @@ def disown_loops() -> None:
         setattr(kind, name, _refusing_but(method, own))
     for each in {kind for kind, _, _ in found}:
         _note_new(each, own)
+
+
+def adopt_loop(loop: object) -> None:
+    """Have a loop of this process refuse attempts as `guard_loop` does, and no more.
+
+    For one that was made after `disown_loops`, and has much to do.
+    """
+    kind = type(loop)
+    methods: dict[str, Any] = {"__module__": kind.__module__}
+    for name, method in _methods(kind, ("call_soon", *_USES)):
+        bare = getattr(method, "__wrapped__", method)
+        methods[name] = bare if name == "call_soon" else refusing(bare)
+    loop.__class__ = type(kind.__name__, (kind,), methods)
 
 
 def _kinds(base: type) -> Iterator[type]:

@@ -19,7 +19,7 @@ from txloop.stm.variables import Variables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RemoteTraceback", "found_by_name", "pack"]
+__all__ = ["RemoteTraceback", "found_by_name", "pack", "portable"]
 
 _formatter = logging.Formatter()
 
@@ -58,7 +58,7 @@ def _pack_outcome(outcome: Outcome) -> bytes:
             trace = _bare(outcome.trace, effect)
             return dumps(Refusal(f"{reason} ({effect.origin})", trace=trace))
     for record in outcome.records:
-        _make_portable(record)
+        portable(record)
     if outcome.error is not None:
         failure = _Failure(outcome.error)
         outcome = dataclasses.replace(outcome, error=failure)  # type: ignore[arg-type] # unpickles as the error
@@ -123,7 +123,8 @@ def found_by_name(function: Callable[..., object]) -> bool:
     return True
 
 
-def _make_portable(record: logging.LogRecord) -> None:
+def portable(record: logging.LogRecord) -> None:
+    """Make a record one that pickles."""
     if not _pickles((record.msg, record.args)):
         try:
             record.msg, record.args = record.getMessage(), ()

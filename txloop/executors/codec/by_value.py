@@ -7,6 +7,7 @@ the names of globals, fails at variables of closures. All is mended here, there 
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import io
 import sys
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle  # type: ignore[import-untyped] # it ships no types
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from txloop.stm.held import travel_table
 
-__all__ = ["dumps_by_value"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["ByValuePickler", "by_value", "dumps_by_value"]
 
 
 def dumps_by_value(thing: object, protocol: int) -> bytes:
@@ -101,7 +104,9 @@ def _save_class(pickler: Any, kind: Any, name: Any = None, **options: Any) -> No
 
 
 _Stock: Any = cloudpickle.CloudPickler
-_reducers = ChainMap({io.TextIOWrapper: _reduce_file}, _Stock.dispatch_table)
+_reducers = ChainMap(
+    travel_table, {io.TextIOWrapper: _reduce_file}, _Stock.dispatch_table
+)
 _mended: dict[str, Any] = {"dispatch_table": _reducers}
 
 if sys.implementation.name == "pypy":
@@ -113,3 +118,23 @@ if sys.implementation.name == "pypy":
     cloudpickle.cloudpickle._walk_global_ops = _global_names
 
 _Pickler: Any = type("_Pickler", (_Stock,), _mended)
+
+ByValuePickler: Any = _Pickler
+"""The class of picklers by value, for those who add to what it does."""
+
+
+@contextlib.contextmanager
+def by_value(modules: Iterable[types.ModuleType]) -> Iterator[None]:
+    """Let classes and functions of these modules go by value, though they have names.
+
+    Loop thread only.
+    """
+    already = cloudpickle.list_registry_pickle_by_value()
+    added = [one for one in modules if one.__name__ not in already]
+    for module in added:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        for module in added:
+            cloudpickle.unregister_pickle_by_value(module)

@@ -9,11 +9,14 @@ got hold of the descriptor.
 
 from __future__ import annotations
 
+import copyreg
+import io
 import pickle
 import struct
 from typing import TYPE_CHECKING
 
 from txloop.executors.codec.by_value import dumps_by_value
+from txloop.stm.held import travel_table
 
 if TYPE_CHECKING:
     import socket
@@ -53,9 +56,18 @@ loads = pickle.loads
 def dumps(thing: object) -> bytes:
     """Pickle `thing`; functions and classes that have no importable name, by value."""
     try:
-        return pickle.dumps(thing, _PROTOCOL)
+        return _dumps_checked(thing) if travel_table else pickle.dumps(thing, _PROTOCOL)
     except UNPICKLABLE:
         return dumps_by_value(thing, _PROTOCOL)
+
+
+def _dumps_checked(thing: object) -> bytes:
+    """Pickle it, but nothing that belongs to the loop thread, though it may pickle."""
+    with io.BytesIO() as file:
+        pickler = pickle.Pickler(file, _PROTOCOL)
+        pickler.dispatch_table = copyreg.dispatch_table | travel_table
+        pickler.dump(thing)
+        return file.getvalue()
 
 
 class GarbledError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from txloop.executors.codec.frames import GarbledError, dumps, loads
 from txloop.executors.codec.plain_forms import form_named, form_of
@@ -15,13 +15,19 @@ if TYPE_CHECKING:
     from txloop.executors.codec.contexts import Base
 
 __all__ = [
+    "ANY_PLACE",
+    "is_pickled",
     "pack_call",
+    "pack_marshalled",
     "pack_outcome",
     "pack_plain",
     "unpack_answer",
     "unpack_call",
     "unpack_plain",
 ]
+
+ANY_PLACE: Final = -1
+"""In the place of a worker's number: of the one that will run it."""
 
 _PICKLED = b"\x80"  # how a pickle begins, and nothing that is marshalled
 
@@ -32,9 +38,14 @@ _found = operator.attrgetter(
 _NOTHING = _found(Outcome(0))
 
 
+def is_pickled(body: bytes) -> bool:
+    """Tell whether something was pickled; else it was marshalled."""
+    return body.startswith(_PICKLED)
+
+
 def pack_plain(parts: tuple[object, ...]) -> bytes:
     """Pack what is plain, of any size."""
-    packed = _marshalled(parts)
+    packed = pack_marshalled(parts)
     return dumps(parts) if packed is None else packed
 
 
@@ -44,7 +55,7 @@ def unpack_plain(body: bytes) -> Any:
     Raises:
         GarbledError: if it was not packed so.
     """
-    return loads(body) if body.startswith(_PICKLED) else _unmarshalled(body)
+    return loads(body) if is_pickled(body) else _unmarshalled(body)
 
 
 def pack_call(call: Call, place: int, base: Base) -> bytes:
@@ -52,12 +63,15 @@ def pack_call(call: Call, place: int, base: Base) -> bytes:
 
     Args:
         call: The call.
-        place: The worker's number, if the call is traced; else 0.
+        place: The worker's number, if the call is traced, `ANY_PLACE` if that is not
+            known yet; else 0.
         base: The context that the worker has inherited.
 
     Raises:
         UNPICKLABLE: if something in it does not pickle.
     """
+    if call.packed is not None:
+        return call.packed
     context = base.difference(call.context)
     flags = call.watched, call.guarded
     rest = call.ordered, call.waited_seconds, place, flags, context
@@ -65,7 +79,7 @@ def pack_call(call: Call, place: int, base: Base) -> bytes:
     if form is not None and not (call.kwargs or call.commits_on):
         plain = form.flatten(call.args)
         if plain is not None:
-            packed = _marshalled((form.name, plain, rest))
+            packed = pack_marshalled((form.name, plain, rest))
             if packed is not None:
                 return packed
     return dumps((call.function, call.args, call.kwargs, call.commits_on, rest))
@@ -73,7 +87,7 @@ def pack_call(call: Call, place: int, base: Base) -> bytes:
 
 def unpack_call(payload: bytes, base: Base) -> tuple[Call, int]:
     """Return a call, as far as a worker has to know it, and the worker's number."""
-    if payload.startswith(_PICKLED):
+    if is_pickled(payload):
         function, args, kwargs, commits_on, rest = loads(payload)
     else:
         name, plain, rest = _unmarshalled(payload)
@@ -121,7 +135,7 @@ def _packed_in_parts(outcome: Outcome) -> bytes | None:
     found = _found(outcome)
     pickled = dumps(found) if any(found) else None
     run = outcome.snapshot, outcome.body_seconds, outcome.error_answered
-    return _marshalled((name, value, pickled, run))
+    return pack_marshalled((name, value, pickled, run))
 
 
 def unpack_answer(body: bytes) -> Any:
@@ -131,7 +145,7 @@ def unpack_answer(body: bytes) -> Any:
         GarbledError: if it is neither.
         Exception: whatever the classes of the program raise when they are unpickled.
     """
-    if body.startswith(_PICKLED):
+    if is_pickled(body):
         return loads(body)
     match _unmarshalled(body):
         case name, value, pickled, (snapshot, body_seconds, error_answered):
@@ -156,10 +170,11 @@ def unpack_answer(body: bytes) -> Any:
     )
 
 
-def _marshalled(parts: tuple[object, ...]) -> bytes | None:
+def pack_marshalled(parts: object) -> bytes | None:
+    """Pack what is plain; None if it is too large, or not as plain as it looked."""
     try:
         return marshal.dumps(parts)  # type: ignore[arg-type] # plain, as far as known
-    except ValueError:  # too large, or not as plain as it looked
+    except ValueError:
         return None
 
 

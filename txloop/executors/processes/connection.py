@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import pickle
@@ -18,7 +19,12 @@ from txloop.executors.codec.frames import (
     frame,
     split_number,
 )
-from txloop.executors.codec.packing import pack_call, pack_plain, unpack_answer
+from txloop.executors.codec.packing import (
+    ANY_PLACE,
+    pack_call,
+    pack_plain,
+    unpack_answer,
+)
 from txloop.executors.limits import Limits
 from txloop.executors.processes.deaths import Death
 from txloop.executors.processes.replication import LAG_COMMITS
@@ -67,6 +73,7 @@ class WorkerConnection:
         condemned: Whether it has to end, and no answer of it counts any more.
         clock: Tells the time, in seconds.
         cause: Why, if we know.
+        timed_out: Whether it was killed because a call took too long.
         status: How it ended, as far as reported.
     """
 
@@ -108,6 +115,7 @@ class WorkerConnection:
         self.worn = False
         self.condemned = False
         self.cause: str | None = None
+        self.timed_out = False
         self.status: int | None = None
         self.received_bytes = 0
         self.dropped: list[int] = []
@@ -116,7 +124,8 @@ class WorkerConnection:
         self._words = bytearray()
         self._since = 0.0  # it runs the first of what is assigned
         self._base = base or Base()
-        self._supervision = Supervision(limits or Limits())
+        self._limits = limits or Limits()
+        self._supervision = Supervision(self._limits)
         self._connection = connection
         self._log = log
         self._unsent: list[tuple[Assignment, bytes]] = []
@@ -126,6 +135,9 @@ class WorkerConnection:
         self._frames = Frames()
         self._reactor: Reactor | None = None
         self._on_end: Callable[[WorkerConnection], object] | None = None
+
+    def __str__(self) -> str:
+        return str(self.pid)
 
     def attach(
         self,
@@ -185,6 +197,7 @@ class WorkerConnection:
     def cancel(self, assignment: Assignment, reason: str) -> str | None:
         if self.condemned or self.answering:
             return None
+        self.timed_out = True
         self.condemn(reason, LAST_WORDS)
         return "it was ended"
 
@@ -210,7 +223,7 @@ class WorkerConnection:
         self.version = committed.version
         calls = [(assignment.work.number, payload) for assignment, payload in unsent]
         body = pack_plain(
-            (time.monotonic(), self.version, dump, deltas, self.dropped, calls)
+            (self.sent_at(), self.version, dump, deltas, self.dropped, calls)
         )
         self.dropped = []
         self._output += frame(body)
@@ -219,6 +232,10 @@ class WorkerConnection:
         spent = (time.thread_time() - started) / max(len(unsent), 1)
         for assignment, _ in unsent:
             assignment.transport_seconds += spent
+
+    def sent_at(self) -> float:
+        """Return the time by the worker's own clock, `time.monotonic`."""
+        return time.monotonic()
 
     def _write(self) -> None:
         output = self._output
@@ -275,11 +292,13 @@ class WorkerConnection:
         if first is None or first.work.number != number:
             raise GarbledError(f"no call waits for the answer {number}")
         self._since = self.clock()  # it runs the next one
-        if isinstance(answer, Refusal):
-            return answer
-        if not isinstance(answer, Outcome | Retry):
+        if not isinstance(answer, Outcome | Retry | Refusal):
             raise GarbledError(f"{answer!r} is no answer")
-        if answer.snapshot != first.snapshot:
+        trace = answer.trace
+        if trace is not None and trace.worker == ANY_PLACE:
+            placed = trace._replace(worker=self.place)
+            answer = dataclasses.replace(answer, trace=placed)
+        if not isinstance(answer, Refusal) and answer.snapshot != first.snapshot:
             raise GarbledError(f"it ran at {answer.snapshot}, not {first.snapshot}")
         return answer
 
@@ -302,8 +321,13 @@ class WorkerConnection:
                 raise GarbledError(f"{greeting!r} is no greeting")
         for trouble in troubles:
             _log.error(
-                "an on_worker_start function failed in worker %d:\n%s", pid, trouble
+                "an on_worker_start function failed in worker %s:\n%s", self, trouble
             )
+
+    @property
+    def excused(self) -> bool:
+        """Whether it is no news that it has ended."""
+        return self.pid == 0
 
     def condemn(self, cause: str | None, number: int = signal.SIGKILL) -> None:
         """End it by a signal; from now on what it writes is no answer."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from txloop.executors.members import Tally
 from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.spawner import Spawner, threads_besides
 from txloop.stm.store import committed
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from txloop.executors.limits import Limits
-    from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.processes.spawner import RunWorker
     from txloop.executors.processes.spawner_process import Report
@@ -27,8 +27,11 @@ _NOTHING = -1  # the version of a worker that gets the whole store
 
 _log = logging.getLogger("txloop")
 
+M = TypeVar("M", bound=Any)
+"""A member: as `WorkerConnection`, as far as it is used here."""
 
-class Crew:
+
+class Crew(Generic[M]):
     """Makes workers and others in their place; owned by the loop thread.
 
     Where no worker can be made, it tries again after a pause, and says so once.
@@ -39,18 +42,20 @@ class Crew:
         spawner: What forks them, None if there is none just now.
         most_calls: After how many calls a worker is relieved; None for never.
         complained: Whether the log says already that none can be made.
+        tally: What has become of them.
     """
 
     def __init__(
         self,
         size: int,
         run_worker: RunWorker,
-        on_readable: Callable[[WorkerConnection], object],
-        on_end: Callable[[WorkerConnection], object],
+        on_readable: Callable[[M], object],
+        on_end: Callable[[M], object],
         on_change: Callable[[], object],
         before_fork: Callable[[], object],
-        connect: Callable[..., WorkerConnection],
+        connect: Callable[..., M],
         limits: Limits,
+        what: str = "worker",
     ) -> None:
         """Take how many there shall be, and whom to tell what.
 
@@ -63,8 +68,9 @@ class Crew:
             before_fork: Called just before this process is forked.
             connect: Makes a connection, as its class does.
             limits: How long to wait for what.
+            what: What members are called in messages.
         """
-        self.workers: list[WorkerConnection] = []
+        self.workers: list[M] = []
         self.spawned = 0
         self.spawner: Spawner | None = None
         self._size = size
@@ -76,12 +82,14 @@ class Crew:
         self._before_fork = before_fork
         self._connect = connect
         self._limits = limits
+        self._what = what
+        self._stopped = False
         self._owner = os.getpid()
         self._log: DeltaLog | None = None
         self._reactor: Reactor | None = None
-        self._relief: tuple[WorkerConnection, WorkerConnection] | None = None
-        self._orphans: list[WorkerConnection] = []
-        self._outdated: dict[Spawner, set[WorkerConnection]] = {}
+        self._relief: tuple[M, M] | None = None
+        self._orphans: list[M] = []
+        self._outdated: dict[Spawner, set[M]] = {}
         self._spawner_stopped = False
         self._forked = False
         self._starting = False
@@ -90,6 +98,8 @@ class Crew:
         self._pause_seconds = 0.0
         self._pausing = False
         self.complained = False
+        self.tally = Tally()
+        self._planned = size  # so many are made, though none ends that should not
 
     # Starting and ending
 
@@ -128,7 +138,7 @@ class Crew:
         self._orphans.clear()
         self._reactor = None
 
-    def _all(self) -> Iterator[WorkerConnection]:
+    def _all(self) -> Iterator[M]:
         yield from self.workers
         if self._relief is not None:
             yield self._relief[0]
@@ -142,7 +152,7 @@ class Crew:
 
     def fill(self) -> None:
         """Make the workers that are missing, as far as that is possible."""
-        while not self._pausing and self._log is not None:
+        while not (self._pausing or self._stopped) and self._log is not None:
             if self.is_complete:
                 return
             if self.complained and any(not one.ready for one in self.workers):
@@ -151,7 +161,7 @@ class Crew:
             if worker is not None:
                 self.workers.append(worker)
 
-    def _make(self) -> WorkerConnection | None:
+    def _make(self) -> M | None:
         assert self._log is not None
         number = committed.number_replica()
         try:
@@ -163,9 +173,11 @@ class Crew:
             self._drop_spawner(self.spawner)
             return None
         except OSError as error:
-            self._pause(f"no worker can be started ({error})")
+            self.tally.fork_failures += 1
+            self._pause(self._about(f"no worker can be started ({error})"))
             return None
         self.spawned += 1
+        self.tally.restarts += self.spawned > self._planned
         version = self._log.forked_at if self._starting else _NOTHING
         place = self._free_place()
         worker = self._connect(number, connection, self._log, version, place)
@@ -225,13 +237,21 @@ class Crew:
         if self.spawner is not None:
             self._outdated[self.spawner] = set(self.workers)
         self.spawner = spawner
+        self._planned += self._size
         for worker in self.workers:
             worker.retiring = True
         self.fill()
         self.dismiss_retired()
         return True
 
-    def _dismiss_spawners(self, worker: WorkerConnection) -> None:
+    def stop(self) -> None:
+        """Let all leave when they have nothing left, and make no more."""
+        self._stopped = True
+        for worker in self.workers:
+            worker.retiring = True
+        self.dismiss_retired()
+
+    def _dismiss_spawners(self, worker: M) -> None:
         """End each outdated spawner whose last worker has gone."""
         for spawner, workers in list(self._outdated.items()):
             workers.discard(worker)
@@ -251,6 +271,7 @@ class Crew:
         orderly = spawner.close()
         self.spawner = None
         if self._barren and self._log is not None:
+            self.tally.fork_failures += 1
             self._pause("the process that forks workers dies before it forks any")
         # Its workers go on, but nobody ends them if they do not end by themselves.
         self._orphans += [one for one in self._all() if one.pid and not one.lost]
@@ -270,6 +291,10 @@ class Crew:
         self._pause_seconds = min(doubled, limits.longest_pause_seconds)
         if self._reactor is not None:
             self._reactor.call_later(self._pause_seconds, self._go_on)
+
+    def _about(self, message: str) -> str:
+        """Return a message with what its members are called."""
+        return message.replace("worker", self._what)
 
     def _go_on(self) -> None:
         self._pausing = False
@@ -304,8 +329,9 @@ class Crew:
                 continue
             if not report.pid:
                 reason = os.strerror(report.status or 0)
+                self.tally.fork_failures += 1
                 worker.cause = f"it could not be forked ({reason})"
-                self._pause(f"no worker can be forked ({reason})")
+                self._pause(self._about(f"no worker can be forked ({reason})"))
             elif report.status is None:
                 self._barren = False
                 worker.pid = report.pid
@@ -321,7 +347,7 @@ class Crew:
             self.spawner.kill()
         self._spawner_stopped = stopped
 
-    def welcome(self, worker: WorkerConnection) -> None:
+    def welcome(self, worker: M) -> None:
         """Let a worker that is ready take its place."""
         self._stillborn = 0
         self._pause_seconds = 0.0
@@ -334,9 +360,11 @@ class Crew:
         if self.complained and self.is_complete:
             self.complained = not all(one.ready for one in self.workers)
             if not self.complained:
-                _log.warning("there are workers again, as many as there should be")
+                _log.warning(
+                    self._about("there are workers again, as many as there should be")
+                )
 
-    def remove(self, worker: WorkerConnection) -> None:
+    def remove(self, worker: M) -> None:
         """Replace a worker that has ended, unless its relief is there."""
         if worker in self.workers:
             self.workers.remove(worker)
@@ -352,12 +380,12 @@ class Crew:
         if worker.pid and not worker.ready:
             self._stillborn += 1
             if self._stillborn >= self._limits.stillborn:
-                self._pause("workers keep dying at their start")
+                self._pause(self._about("workers keep dying at their start"))
         self.fill()
 
     # Relief
 
-    def relieve(self, worker: WorkerConnection) -> None:
+    def relieve(self, worker: M) -> None:
         """Have another worker take the place of one that has run its calls."""
         if (
             worker.most_calls is None

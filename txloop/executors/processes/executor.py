@@ -7,10 +7,11 @@ a replica of the store.
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 import functools
 import logging
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import GarbledError
@@ -32,11 +33,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.executors.limits import Limits
+    from txloop.executors.members import ProcessStats
     from txloop.executors.protocol import Deliver, Reactor, Work
 
-__all__ = ["ProcessesExecutor"]
+__all__ = ["Companion", "ProcessesExecutor"]
 
 _log = logging.getLogger("txloop")
+
+
+class Companion(Protocol):
+    """Others that are forked when workers are, and have replicas, too."""
+
+    def fork(self, log: DeltaLog) -> None:
+        """Have them forked; `log` has what their replicas miss."""
+
+    def renew(self) -> bool:
+        """Have others forked in their place; tell whether that was possible."""
+
+    def versions(self) -> Sequence[int]:
+        """Return which versions their replicas have."""
+
+    def note_dropped(self, numbers: Sequence[int]) -> None:
+        """Take note of the numbers of containers that have died."""
+
+    def close(self) -> None:
+        """End them."""
 
 
 class ProcessesExecutor(Pool[WorkerConnection]):
@@ -54,7 +75,18 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         """Take how many workers there shall be; see `Pool`."""
         super().__init__(workers, Watch(copies=True), limits, clock)
         self._base = Base()
-        self._crew = Crew(
+        self._crew = self._new_crew()
+        self._workers = self._crew.workers
+        self.tally = self._crew.tally
+        self._companion: Companion | None = None
+        self._most_for_medium = max(1, available_cores() - 1)
+        self._log: DeltaLog | None = None
+        self._unsent = False  # whether a worker may have calls that were not sent
+        self._faults = faults_on_purpose("processes")
+        self._pace = Pace()
+
+    def _new_crew(self) -> Crew[WorkerConnection]:
+        return Crew(
             self.workers,
             functools.partial(run_worker, base=self._base),
             weakly(self._receive),
@@ -62,18 +94,20 @@ class ProcessesExecutor(Pool[WorkerConnection]):
             weakly(self.feed),
             weakly(self._before_fork),
             functools.partial(
-                WorkerConnection, base=self._base, limits=self.limits, clock=clock
+                WorkerConnection,
+                base=self._base,
+                limits=self.limits,
+                clock=self.clock,
             ),
             self.limits,
         )
-        self._workers = self._crew.workers
-        self._most_for_medium = max(1, available_cores() - 1)
-        self._log: DeltaLog | None = None
-        self._unsent = False  # whether a worker may have calls that were not sent
-        self._faults = faults_on_purpose("processes")
-        self._pace = Pace()
 
     # Starting and ending
+
+    @property
+    def most_calls(self) -> int | None:
+        """After how many calls a worker is replaced; None for never."""
+        return self._crew.most_calls
 
     def relieve_after(self, most_calls: int) -> None:
         """Have workers replaced after so many calls; before they are forked."""
@@ -88,13 +122,28 @@ class ProcessesExecutor(Pool[WorkerConnection]):
             self._base.capture(contextvars.copy_context())
             self._log = DeltaLog(committed, self._flush_soon)
             self._crew.start(self._log)
+            if self._companion is not None:
+                self._companion.fork(self._log)
+
+    def accompany(self, companion: Companion) -> None:
+        """Have others forked whenever workers are, from the same state; and now."""
+        self._companion = companion
+        if self._log is not None:
+            self._crew.renew()
+            companion.fork(self._log)
+            return
+        contextvars.copy_context().run(self.fork)
+        if self._reactor is not None:
+            self._crew.attach(self._reactor)
 
     def _before_fork(self) -> None:
         assert self.watch is not None
         self.watch.take_pictures(named_roots(), known_functions())
 
     def renew(self) -> bool:
-        return self._crew.renew()
+        if not self._crew.renew():
+            return False
+        return self._companion is None or self._companion.renew()
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         super().start(reactor, deliver)
@@ -103,6 +152,8 @@ class ProcessesExecutor(Pool[WorkerConnection]):
 
     def close(self) -> None:
         super().close()
+        if self._companion is not None:
+            self._companion.close()
         self._crew.close()
         if self._log is not None:
             self._log.close()
@@ -137,8 +188,18 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         for worker in self._workers:
             worker.dropped.extend(dropped)
             worker.flush()
-        self._log.trim(min((one.version for one in self._workers), default=0))
+        if self._companion is not None:
+            self._companion.note_dropped(dropped)
+        self.trim_log()
         self._unsent = not all(worker.ready for worker in self._workers)
+
+    def trim_log(self) -> None:
+        """Let go of the commits that all replicas have been sent."""
+        if self._log is not None:
+            versions = [worker.version for worker in self._workers]
+            if self._companion is not None:
+                versions += self._companion.versions()
+            self._log.trim(min(versions, default=0))
 
     def _flush_soon(self) -> None:
         """Bring idle replicas up to date although no call goes to them."""
@@ -201,18 +262,29 @@ class ProcessesExecutor(Pool[WorkerConnection]):
             self._crew.remove(worker)
             self._let_go(worker)
 
+    def _describe(self, worker: WorkerConnection) -> ProcessStats:
+        found = super()._describe(worker)
+        state = found.state
+        if not worker.ready:
+            state = "starts"
+        elif state == "idle" and not worker.open:
+            state = "leaves"
+        return dataclasses.replace(found, pid=worker.pid, state=state)
+
     def _bury(self, worker: WorkerConnection) -> None:
         """Replace a worker that has ended and run its calls elsewhere."""
         self._crew.read_reports()
         worker.close()
         death = worker.death()
-        known = worker.pid == 0 or (self._crew.complained and not worker.ready)
+        known = worker.excused or (self._crew.complained and not worker.ready)
         self._crew.remove(worker)
         again = self.lose(worker, death)
+        self.tally.deaths += not worker.timed_out
         if not known:  # that it cannot even start is no news
             _log.warning(
-                "worker %d died; %s; %s",
-                worker.pid,
+                "worker %s %s; %s; %s",
+                worker,
+                "was killed" if worker.timed_out else "died",
                 self._what_follows(again),
                 death.describe(),
             )

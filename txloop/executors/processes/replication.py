@@ -1,4 +1,4 @@
-"""What replicas miss: the commits since a version, each pickled once.
+"""What replicas miss: the commits since a version, each packed once.
 
 A replica that has fallen too far behind gets the whole of the changed containers
 instead, so the log stays short whatever a worker is stuck in.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.frames import UNPICKLABLE, dumps
+from txloop.executors.codec.plain_cells import pack_writes
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.types import MISSING, Unsendable
 
@@ -41,6 +42,10 @@ class DeltaLog:
         self._first = store.version  # the log holds every commit after this one
         self._commits: deque[tuple[Write, ...] | bytes] = deque()
         self._dropped: deque[int] = deque()
+        # By number, which containers replicas know: those that there were at the fork,
+        # and what a pickled commit was about.
+        self._below = store.new_number()
+        self._known: set[int] = set()
         store.followers.append(self)
 
     def close(self) -> None:
@@ -62,10 +67,11 @@ class DeltaLog:
         numbers = []
         while self._dropped:
             numbers.append(self._dropped.popleft())
+        self._known.difference_update(numbers)
         return numbers
 
     def since(self, version: int) -> list[bytes] | None:
-        """Return the pickled commits after `version`; None if too far back."""
+        """Return the packed commits after `version`; None if too far back."""
         skipped = version - self._first
         if skipped < 0:
             return None
@@ -74,9 +80,17 @@ class DeltaLog:
         for index in range(skipped, len(commits)):
             delta = commits[index]
             if not isinstance(delta, bytes):
-                delta = commits[index] = _pickled(delta)
+                delta = commits[index] = self._packed(delta)
             deltas.append(delta)
         return deltas
+
+    def _packed(self, writes: tuple[Write, ...]) -> bytes:
+        """Pack a commit, of which all replicas are told after those before it."""
+        packed = pack_writes(writes, self._below, self._known)
+        if packed is None:
+            packed = _pickled(writes)
+            self._known.update(container._number for container, _, _ in writes)
+        return packed
 
     def trim(self, version: int) -> None:
         """Let go of the commits up to `version`."""

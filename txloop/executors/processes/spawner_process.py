@@ -20,6 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Never
 
+from txloop.executors.debugging import set_title
+
 __all__ = ["Report", "flush_output", "run_child", "spawn_workers"]
 
 _GRACE_SECONDS = 0.5  # for workers to leave by themselves when their sockets close
@@ -79,6 +81,7 @@ def run_child(body: Callable[..., None], *args: object) -> Never:
 def spawn_workers(control: socket.socket, run_worker: RunWorker) -> None:
     """Fork a worker for each message on `control`, until that closes."""
     _leave_parent(control.fileno())
+    set_title("the process that forks")
     gc.freeze() if hasattr(gc, "freeze") else None
     brood = _Brood(control, run_worker)
     control.setblocking(False)  # `recv_fds` takes flags, and forgets them

@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from txloop.executors.carried import carry
 from txloop.executors.codec.answers import pack
 from txloop.executors.codec.frames import (
     FRAMING_BYTES,
@@ -28,7 +29,9 @@ from txloop.executors.codec.frames import (
     numbered,
     receive_frame,
 )
-from txloop.executors.codec.packing import unpack_call, unpack_plain
+from txloop.executors.codec.packing import is_pickled, unpack_call, unpack_plain
+from txloop.executors.codec.plain_cells import unpack_writes
+from txloop.executors.debugging import have_no_terminal, set_title
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.protocol import NICENESS
@@ -45,7 +48,14 @@ if TYPE_CHECKING:
 
     from txloop.executors.codec.contexts import Base
 
-__all__ = ["LAST_WORDS", "on_worker_start", "run_worker"]
+__all__ = [
+    "LAST_WORDS",
+    "become_copy",
+    "catch_up",
+    "on_worker_start",
+    "run_start_hooks",
+    "run_worker",
+]
 
 LAST_WORDS = signal.SIGRTMAX - 7
 """Makes a worker write its stack to the connection, and end."""
@@ -70,6 +80,9 @@ def on_worker_start(function: F) -> F:
     return function
 
 
+carry("start hooks", lambda: _start_hooks, _start_hooks.extend)
+
+
 def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
     """Serve the loop's process over `connection` until it closes.
 
@@ -81,11 +94,8 @@ def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
         base: The context of calls that say nothing else.
     """
     os.nice(NICENESS)
-    random.seed()
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()
-    disown_loops()
-    committed.become_replica(number << _NUMBER_BITS)
+    become_copy(number)
+    set_title(f"worker {number}")
     _promise_last_words(connection.fileno())
     reply: Callable[[bytes], None] = connection.sendall
     packing: Callable[[Answer], bytes] = pack
@@ -95,6 +105,23 @@ def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         # Until the loop's process closes it, or leaves.
         _serve(connection, reply, packing, base)
+
+
+def become_copy(number: int) -> None:
+    """Let this forked process be a copy of its own, with a replica of the store."""
+    random.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
+    disown_loops()
+    have_no_terminal()
+    committed.become_replica(number << _NUMBER_BITS)
+
+
+def run_start_hooks(base: Base) -> list[str]:
+    """Run what `on_worker_start` has registered; return tracebacks of what failed."""
+    # What a hook sets in its context, attempts find in theirs.
+    troubles = [base.context.run(_trouble, hook) for hook in _start_hooks]
+    return [trouble for trouble in troubles if trouble]
 
 
 def _promise_last_words(descriptor: int) -> None:
@@ -112,9 +139,7 @@ def _serve(
     pack: Callable[[Answer], bytes],
     base: Base,
 ) -> None:
-    # What a hook sets in its context, attempts find in theirs.
-    troubles = [base.context.run(_trouble, hook) for hook in _start_hooks]
-    troubles = [trouble for trouble in troubles if trouble]
+    troubles = run_start_hooks(base)
     connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
     broken: str | None = None
     watch = WorkerWatch()
@@ -123,7 +148,7 @@ def _serve(
         sent_at, version, dump, deltas, dropped, calls = unpack_plain(body)
         del body
         if broken is None:
-            broken = _catch_up(version, dump, deltas, dropped)
+            broken = catch_up(version, dump, deltas, dropped)
         for attempt, payload in calls:
             delay.begin()
             found = Refusal(broken) if broken else _answer(payload, watch, base)
@@ -145,7 +170,7 @@ def _trouble(hook: Callable[[], object]) -> str | None:
     return None
 
 
-def _catch_up(
+def catch_up(
     version: int,
     dump: bytes | None,
     deltas: Iterable[bytes],
@@ -160,9 +185,10 @@ def _catch_up(
             committed.kept.update({one._number: one for one, _ in contents})
             dropped = committed.kept.keys() - set(living)
         for delta in deltas:
-            writes = loads(delta)
+            writes = unpack_writes(delta)
             committed.replay(writes)
-            committed.kept.update({one._number: one for one, _, _ in writes})
+            if is_pickled(delta):  # else it is about containers that are known
+                committed.kept.update({one._number: one for one, _, _ in writes})
     except MemoryError:
         raise  # another worker may have more
     except Exception as error:  # whatever the classes of the program raise

@@ -13,7 +13,7 @@ import os
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from txloop.executors.plea import Plea
 from txloop.executors.pool import Pool
@@ -36,6 +36,13 @@ __all__ = ["ThreadsExecutor"]
 _log = logging.getLogger("txloop")
 
 
+class Companion(Protocol):
+    """Other threads that run attempts."""
+
+    def close(self) -> None:
+        """End them."""
+
+
 class ThreadsExecutor(Pool[WorkerThread]):
     """Threads behind one queue; owned by the loop thread."""
 
@@ -54,8 +61,13 @@ class ThreadsExecutor(Pool[WorkerThread]):
         self._posted: deque[Posted] = deque()  # collected, and not yet settled
         self._complained = False
         self._process = os.getpid()
+        self._companion: Companion | None = None
 
     # Starting and ending
+
+    def accompany(self, companion: Companion) -> None:
+        """Have others ended when the workers are, and before them."""
+        self._companion = companion
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         super().start(reactor, deliver)
@@ -87,6 +99,8 @@ class ThreadsExecutor(Pool[WorkerThread]):
         return True
 
     def close(self) -> None:
+        if self._companion is not None:
+            self._companion.close()
         self._posted.clear()
         if self._process == os.getpid():  # in a forked copy there are no threads
             self._exchange.ring = None

@@ -22,6 +22,7 @@ from txloop.executors.codec.frames import UNPICKLABLE
 from txloop.executors.plea import Plea
 from txloop.executors.protocol import NICENESS, gil_enabled
 from txloop.executors.threads.isolation import isolated, opened
+from txloop.executors.whereabouts import lines_of
 from txloop.executors.worker_protocol import Run
 from txloop.stm.arithmetic import numpy_state, set_numpy_state
 from txloop.stm.attempt import make_current
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from txloop.stm.types import Answer, Call
 
 __all__ = ["WorkerThread"]
-
-_MOST_FRAMES = 20
 
 _log = logging.getLogger("txloop")
 
@@ -178,16 +177,7 @@ class WorkerThread:
         """Return what it runs just now, innermost first; "" where nobody can tell."""
         if not gil_enabled():
             return ""  # a running thread's frames may vanish under the reader's hands
-        frame = sys._current_frames().get(self.thread.ident or 0)
-        lines: list[str] = []
-        while frame is not None and len(lines) < _MOST_FRAMES:
-            code = frame.f_code
-            if code.co_filename == run_attempt.__code__.co_filename:
-                break
-            place = f'File "{code.co_filename}", line {frame.f_lineno}'
-            lines.append(f"  {place} in {code.co_name}")
-            frame = frame.f_back
-        return "\n".join(lines)
+        return lines_of(sys._current_frames().get(self.thread.ident or 0))
 
     def _cancel(self) -> None:
         """Let it leave; under the lock."""

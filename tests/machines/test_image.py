@@ -1,0 +1,192 @@
+"""A program as bytes, loaded by an interpreter that cannot import it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+from txloop.executors.dask.host import without_txloop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import contextvars
+import dataclasses
+import enum
+import functools
+import json
+import logging
+import socket
+import sys
+import threading
+
+import local_module
+from local_module import Counter, shared
+from txloop import TDict, TObject
+from txloop.executors.dask.image import make_image
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.store import committed
+
+print("the program runs", file=sys.stderr)
+
+table = TDict(n=1)
+both = [table, table]
+variable = contextvars.ContextVar("variable", default=3)
+lock = threading.Lock()
+connection = socket.socket()
+here = threading.current_thread()
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+    def __init__(self):
+        self.x = 5
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    x: int
+
+
+class Player(TObject):
+    name: str
+    score: int = 0
+
+
+class Known:
+    all = {}
+
+    def __reduce__(self):
+        return find_known, ("only",)
+
+
+def find_known(name):
+    return KNOWN[name]
+
+
+KNOWN = {"only": Known()}
+
+
+class Child(Slotted):
+    def read(self):
+        return super().__getattribute__("x")
+
+
+slotted, frozen, player, child = Slotted(), Frozen(6), Player("ann", 7), Child()
+
+
+@functools.lru_cache(maxsize=10)
+def doubled(x):
+    return 2 * x
+
+
+@functools.wraps(doubled)
+def wrapper(x):
+    return doubled(x) + 1
+
+
+def look():
+    return {
+        "table": dict(table),
+        "same": both[0] is both[1] is table is shared["table"],
+        "module": local_module.LIMIT,
+        "changed": local_module.changed,
+        "counter": Counter().count(),
+        "color": Color(1) is Color.RED,
+        "slots": [slotted.x, frozen.x, child.read(), hasattr(slotted, "__dict__")],
+        "player": [player.name, player.score, sorted(Player._settable)],
+        "known": KNOWN["only"] is find_known("only"),
+        "cache": [doubled(4), wrapper(4), doubled.cache_info().maxsize],
+        "variable": variable.get(),
+        "lock": lock.acquire(blocking=False),
+        "absent": repr(type(connection).__name__),
+        "thread": repr(type(here).__name__),
+        "level": logging.getLogger("app").level,
+        "arguments": sys.argv[1:],
+    }
+
+
+if __name__ == "__main__":
+    local_module.changed = "yes"
+    shared["table"] = table
+    logging.getLogger("app").setLevel(17)
+    connection.close()
+    log = DeltaLog(committed)
+    log.forked_at = -1
+    with open(sys.argv[1], "wb") as file:
+        file.write(make_image(log.dump(), committed.version))
+    lock.acquire()
+    print(json.dumps(look()))
+"""
+
+MODULE = """
+LIMIT = 10
+changed = "no"
+shared = {}
+
+
+class Counter:
+    step = LIMIT
+
+    def count(self):
+        return self.step + LIMIT
+"""
+
+OTHER = """
+import json
+import sys
+
+from txloop.executors.dask.host import _load
+
+with open(sys.argv[1], "rb") as file:
+    trouble = _load(file.read(), 1)
+assert not trouble, trouble
+
+print(json.dumps(sys.modules["__main__"].look()))
+"""
+
+
+def run(source: str, folder: Path, image: Path) -> tuple[dict[str, object], str]:
+    """Run a program in a folder; return what it has written."""
+    script = folder / "script.py"
+    script.write_text(textwrap.dedent(source))
+    done = subprocess.run(
+        [sys.executable, str(script), str(image)],
+        env=without_txloop(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_all_is_there_as_it_was(tmp_path: Path) -> None:
+    # GIVEN a program in one folder, and an interpreter elsewhere
+    here, there, image = tmp_path / "here", tmp_path / "there", tmp_path / "image"
+    here.mkdir()
+    there.mkdir()
+    (here / "local_module.py").write_text(MODULE)
+
+    # WHEN
+    original, said = run(PROGRAM, here, image)
+    copy, repeated = run(OTHER, there, image)
+
+    # THEN what cannot be copied is the only difference, and nothing has run again
+    assert "the program runs" in said
+    assert "the program runs" not in repeated
+    assert "'socket'" == original.pop("absent")
+    assert "'_MainThread'" == original.pop("thread")
+    assert ["'Absent'"] * 2 == [copy.pop("absent"), copy.pop("thread")]
+    assert not original.pop("lock")
+    assert copy.pop("lock"), "a lock is a new one there"
+    assert original == copy

@@ -1,0 +1,149 @@
+"""Cells that were read and written, as plain data: marshalled, where pickle is slow.
+
+Most commits set a few keys to numbers and strings. Of them travel the containers'
+numbers, the keys and the values. That is all that the other side needs if it knows the
+containers already; what it may not know has to be pickled, which tells of which class
+it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from txloop.executors.codec.frames import loads
+from txloop.executors.codec.packing import is_pickled, pack_marshalled, unpack_plain
+from txloop.executors.codec.plain_forms import is_plain
+from txloop.stm.immutability import PLAIN
+from txloop.stm.store import committed
+from txloop.stm.types import MISSING, Key, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Sequence
+
+    from txloop.stm.container import Write
+    from txloop.stm.types import Cell
+
+__all__ = [
+    "PlainOutcome",
+    "outcome_of",
+    "pack_writes",
+    "plain_outcome",
+    "unpack_writes",
+]
+
+PlainOutcome: TypeAlias = tuple[Any, ...]
+"""Snapshot, seconds, whether an error was answered, reads, presences, writes."""
+
+_THERE = ...  # in the place of the one key of a `TVar`, and of what deletes a key
+
+
+def pack_writes(
+    writes: Iterable[Write], below: int, known: Container[int]
+) -> bytes | None:
+    """Marshal the writes of a commit; None if that is not possible.
+
+    Args:
+        writes: Cells and their new values.
+        below: The other side knows all containers with lower numbers.
+        known: Numbers of others that it knows.
+    """
+    plain = _plain_writes(writes, below, known)
+    return None if plain is None else pack_marshalled(plain)
+
+
+def unpack_writes(packed: bytes) -> Sequence[Write]:
+    """Return the writes of a commit that were marshalled, or pickled.
+
+    Raises:
+        Exception: whatever the classes of the program raise when they are unpickled.
+    """
+    if is_pickled(packed):
+        return loads(packed)  # type: ignore[no-any-return] # writes were pickled
+    return _written(unpack_plain(packed))
+
+
+def plain_outcome(outcome: Outcome, known: Container[int]) -> PlainOutcome | None:
+    """Return an outcome without a value as plain data; None if it has other parts.
+
+    Args:
+        outcome: The outcome.
+        known: Numbers of containers that the other side knows.
+    """
+    if (
+        outcome.value is not None
+        or outcome.error is not None
+        or outcome.effects
+        or outcome.records
+        or outcome.trace is not None
+        or outcome.files
+    ):
+        return None
+    values, presences = _plain_cells(outcome.values), _plain_cells(outcome.presences)
+    writes = _plain_writes(outcome.writes, 0, known)
+    if values is None or presences is None or writes is None:
+        return None
+    run = outcome.snapshot, outcome.body_seconds, outcome.error_answered
+    return *run, values, presences, writes
+
+
+def outcome_of(plain: PlainOutcome) -> Outcome:
+    """Undo `plain_outcome`."""
+    snapshot, body_seconds, error_answered, values, presences, writes = plain
+    return Outcome(
+        snapshot,
+        values=_cells(values),
+        presences=_cells(presences),
+        writes=tuple(_written(writes)),
+        body_seconds=body_seconds,
+        error_answered=error_answered,
+    )
+
+
+def _plain_cells(cells: Iterable[Cell]) -> list[tuple[int, object]] | None:
+    plain: list[tuple[int, object]] = []
+    for number, key in cells:
+        if type(key) in PLAIN or (type(key) is tuple and is_plain(key)):
+            plain.append((number, key))
+        elif key is Key.VALUE:
+            plain.append((number, _THERE))
+        else:
+            return None
+    return plain
+
+
+def _cells(plain: Iterable[tuple[int, Any]]) -> frozenset[Cell]:
+    return frozenset(
+        (number, Key.VALUE if key is _THERE else key) for number, key in plain
+    )
+
+
+def _plain_writes(
+    writes: Iterable[Any], below: int, known: Container[int]
+) -> list[tuple[int, object, object]] | None:
+    plain: list[tuple[int, object, object]] = []
+    for container, key, value in writes:
+        number = container._number
+        if number >= below and number not in known:
+            return None
+        if type(key) not in PLAIN and not (type(key) is tuple and is_plain(key)):
+            if key is not Key.VALUE:
+                return None
+            key = _THERE
+        if type(value) not in PLAIN and not (type(value) is tuple and is_plain(value)):
+            if value is not MISSING:
+                return None
+            value = _THERE
+        plain.append((number, key, value))
+    return plain
+
+
+def _written(plain: Iterable[tuple[int, Any, object]]) -> list[Write]:
+    """Return writes to those containers that are alive here."""
+    writes: list[Write] = []
+    for number, key, value in plain:
+        container = committed.find(number)
+        if container is not None:
+            if key is _THERE:
+                key = Key.VALUE
+            writes.append((container, key, MISSING if value is _THERE else value))
+    return writes

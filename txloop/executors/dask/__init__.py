@@ -1,0 +1,1 @@
+"""Workers on many machines, on a cluster of Dask's."""

@@ -1,0 +1,288 @@
+"""The workers on a cluster: hired where Dask workers are, and let go with these."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import socket
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from txloop.executors.dask.cluster import Cluster
+from txloop.executors.dask.connection import RemoteConnection
+from txloop.executors.dask.image import make_image
+from txloop.executors.dask.versions import versions_here
+from txloop.executors.members import Tally
+from txloop.stm.callables import weakly
+from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.executors.codec.contexts import Base
+    from txloop.executors.dask.cluster import Link
+    from txloop.executors.limits import Limits
+    from txloop.executors.processes.connection import WorkerConnection
+    from txloop.executors.processes.replication import DeltaLog
+    from txloop.executors.protocol import Reactor
+
+__all__ = ["DaskCrew"]
+
+_log = logging.getLogger("txloop")
+
+
+class DaskCrew:
+    """Makes workers on a cluster, and others in their place; of the loop thread.
+
+    It is to its executor what `Crew` is to that of forked processes.
+
+    Attributes:
+        workers: Those that there are.
+        most_calls: After how many calls a worker is replaced; None for never.
+        complained: Whether the log says already that the cluster is away.
+        tally: What has become of them.
+        sought: Whether the cluster is sought for the first time: calls wait for it.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        on_readable: Callable[[WorkerConnection], object],
+        on_end: Callable[[WorkerConnection], object],
+        on_change: Callable[[], object],
+        before_image: Callable[[], object],
+        base: Base,
+        limits: Limits,
+        clock: Callable[[], float],
+    ) -> None:
+        """Take what a crew takes; `size` is that of a local cluster."""
+        self.workers: list[RemoteConnection] = []
+        self.most_calls: int | None = None
+        self.complained = False
+        self.tally = Tally()
+        self.sought = False
+        self._size = size
+        self._on_readable = on_readable
+        self._on_end = on_end
+        self._on_change = on_change
+        self._before_image = before_image
+        self._base = base
+        self._limits = limits
+        self._clock = clock
+        self._cluster: Cluster | None = None
+        self._log: DeltaLog | None = None
+        self._image = b""
+        self._version = 0
+        self._reactor: Reactor | None = None
+        self._news: deque[tuple[Any, ...]] = deque()  # filled by the cluster's thread
+        self._links: dict[str, Link] = {}
+        self._stillborn: dict[Link, int] = {}
+
+    # Starting and ending
+
+    def start(self, log: DeltaLog) -> None:
+        """Make the program's image, and look for the cluster."""
+        self._log = log
+        if not self._take_image():
+            return
+        self.sought = True
+        self._cluster = Cluster(self._size, versions_here(), weakly(self._hear))
+        self._cluster.start()
+
+    def _take_image(self) -> bool:
+        """Take the program as it is now; tell whether it can travel."""
+        assert self._log is not None
+        self._before_image()
+        self._version = committed.version
+        self._log.forked_at = -1  # nothing is there yet
+        dump = self._log.dump()
+        self._log.forked_at = self._version
+        try:
+            self._image = make_image(dump, self._version)
+        except Exception:  # whatever the classes of the program raise
+            _log.exception("the program cannot be copied for Dask; all runs here")
+            return False
+        return True
+
+    def attach(self, reactor: Reactor) -> None:
+        """Let `reactor` watch over all connections."""
+        if self._reactor is None:
+            self._reactor = reactor
+            for worker in self.workers:
+                worker.attach(reactor, self._on_readable, self._on_end)
+            reactor.call_soon_threadsafe(weakly(self._take_news))
+
+    def close(self) -> None:
+        """Let all go; what was forked for this program ends."""
+        for worker in self.workers:
+            worker.close()
+        self.workers.clear()
+        if self._cluster is not None:
+            self._cluster.close()
+            self._cluster = None
+        self._links.clear()
+        self._news.clear()
+        self._log = self._reactor = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all threads of all Dask workers have a worker."""
+        wanted = sum(link.threads for link in self._links.values())
+        return sum(not one.retiring for one in self.workers) >= wanted
+
+    # What the cluster tells
+
+    def _hear(self, *news: Any) -> None:
+        """Take what the cluster tells; on its thread."""
+        self._news.append(news)
+        reactor = self._reactor
+        if reactor is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                reactor.call_soon_threadsafe(self._take_news)
+
+    def read_reports(self) -> None:
+        """Take what has been told so far."""
+        while self._news:
+            kind, *about = self._news.popleft()
+            getattr(self, f"_on_{kind}")(*about)
+
+    def _take_news(self) -> None:
+        if self._log is not None:
+            self.read_reports()
+            self._on_change()
+
+    def _on_found(self, address: str) -> None:
+        if self.complained:
+            self.complained = False
+            _log.warning("the Dask cluster %s is there again", address)
+
+    def _on_lost(self, why: str) -> None:
+        self.sought = False
+        if not self.complained:
+            self.complained = True
+            left = len(self.workers)
+            rest = f"{left} workers are left" if left else "all runs on the loop thread"
+            _log.error("the Dask cluster is away (%s); %s until it is back", why, rest)
+
+    def _on_joined(self, link: Link) -> None:
+        self.sought = False
+        self._links[link.address] = link
+        self._stillborn[link] = 0
+        link.load(committed.number_replica(), self._image)
+        self._fill(link)
+
+    def _on_left(self, link: Link, why: str) -> None:
+        if self._links.get(link.address) is link:
+            del self._links[link.address]
+        self._stillborn.pop(link, None)
+        link.gone = True
+        for worker in self.workers:
+            if worker.link is link and worker.cause is None:
+                worker.cause = f"its Dask worker {link.address} left: {why}"
+
+    def _on_refused(self, address: str, why: str) -> None:
+        self.sought = False
+        _log.warning("the Dask worker %s is not used: %s", address, why)
+
+    def _on_changed(self) -> None:
+        """Take note that a Dask worker has paused, or goes on."""
+
+    def _on_message(self, link: Link, message: tuple[Any, ...]) -> None:
+        match message:
+            case "report", number, pid, status:
+                for worker in self.workers:
+                    if worker.number == number:
+                        if pid:
+                            worker.pid = pid
+                        if status is not None:
+                            worker.status = status
+            case "refused", why:
+                self._on_refused(link.address, why)
+                self._links.pop(link.address, None)
+                link.close()
+
+    # Making
+
+    def _fill(self, link: Link) -> None:
+        """Hire the workers that are missing on a Dask worker."""
+        there = [one for one in self.workers if one.link is link and not one.retiring]
+        for _ in range(link.threads - len(there)):
+            if self._stillborn.get(link, 0) < self._limits.stillborn:
+                self._hire(link)
+
+    def _hire(self, link: Link) -> None:
+        assert self._log is not None
+        number = committed.number_replica()
+        ours, theirs = socket.socketpair()
+        worker = RemoteConnection(
+            link,
+            number,
+            ours,
+            self._log,
+            self._version,
+            self._free_place(),
+            base=self._base,
+            limits=self._limits,
+            clock=self._clock,
+        )
+        worker.most_calls = self.most_calls
+        self.workers.append(worker)
+        if self._reactor is not None:
+            worker.attach(self._reactor, self._on_readable, self._on_end)
+        link.spawn(number, theirs)
+
+    def _free_place(self) -> int:
+        # The one after the last belongs to the loop thread; see `Trace`.
+        taken = {worker.place for worker in self.workers} | {self._size + 1}
+        return next(place for place in itertools.count(1) if place not in taken)
+
+    def renew(self) -> bool:
+        """Replace all workers by such that know the program as it is now."""
+        if self._log is None:
+            return False
+        if not self._take_image():
+            return False
+        for worker in self.workers:
+            worker.retiring = True
+        for link in self._links.values():
+            link.load(committed.number_replica(), self._image)
+            self._fill(link)
+        self.dismiss_retired()
+        return True
+
+    # What becomes of them
+
+    def look(self) -> None:
+        """Do nothing: what ends is told."""
+
+    def welcome(self, worker: RemoteConnection) -> None:
+        """Take note that a worker is ready."""
+        self._stillborn[worker.link] = 0
+
+    def remove(self, worker: RemoteConnection) -> None:
+        """Replace a worker that has ended, where its Dask worker is still there."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+        link = worker.link
+        if self._links.get(link.address) is not link:
+            return
+        if not worker.ready:
+            self._stillborn[link] += 1
+            if self._stillborn[link] == self._limits.stillborn:
+                self.tally.fork_failures += 1
+                _log.error("workers keep dying at their start on %s", link.address)
+        self.tally.restarts += 1
+        self._fill(link)
+
+    def relieve(self, worker: RemoteConnection) -> None:
+        """Have another worker take the place of one that has run its calls."""
+        if worker.most_calls is not None and worker.calls >= worker.most_calls:
+            worker.worn = True
+
+    def dismiss_retired(self) -> None:
+        """Let those go that get no more calls and have nothing left to do."""
+        for worker in self.workers[:]:
+            if (worker.retiring or worker.worn) and not worker.assigned:
+                worker.close()
+                self.remove(worker)

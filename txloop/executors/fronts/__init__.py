@@ -1,0 +1,1 @@
+"""Fronts: processes that take requests in themselves, and run what is short."""

@@ -1,0 +1,276 @@
+"""The owner's end of one front: what it was sent, what it may still read, its end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from txloop.executors.fronts.link import Link
+from txloop.executors.fronts.overtime import OVERTIME
+from txloop.executors.processes.deaths import Death, state_of
+from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from txloop.executors.fronts.page import Slot
+    from txloop.executors.limits import Limits
+    from txloop.executors.processes.replication import DeltaLog
+    from txloop.executors.protocol import Reactor
+
+__all__ = ["FrontConnection"]
+
+_MOST_WORDS = 1 << 16  # bytes that are kept of what a front wrote last
+
+_MOST_UNSENT_BYTES = 1 << 26
+_MOST_LAG = 4000  # commits; less than the log of deltas keeps
+
+_log = logging.getLogger("txloop")
+
+
+class FrontConnection:
+    """One front, as the crew of all wants it; owned by the loop thread.
+
+    Attributes:
+        number: Tells it from all others of the program's run.
+        place: Its number among those that there are, from 1.
+        pid: Its process number, 0 until it was forked.
+        ready: Whether it can be given connections.
+        retiring: Whether it gets no more of them.
+        left: Whether it has said that it has none any more.
+        condemned: Whether it has to end.
+        version: The version that its replica will have reached by what was sent.
+        dropped: Numbers of dead containers that it has not been told of.
+        given: How many connections it was given.
+        most_calls: After how many transactions it is replaced, or None.
+        verdicts: Those that it has not been sent.
+        notes: What it has not been told.
+        calls_open: What the owner calls those that it has forwarded, by their numbers.
+        epoch: Up to which of the watch all was seen to be as it was forked with.
+        cause: Why it has to end, if we know.
+        status: How it ended, as far as reported.
+    """
+
+    worn = False
+    most_calls: int | None = None
+
+    def __init__(
+        self,
+        number: int,
+        connection: socket.socket,
+        log: DeltaLog,
+        version: int,
+        place: int = 1,
+        *,
+        slot: Callable[[int], Slot],
+        limits: Limits,
+    ) -> None:
+        """Take what is there when the front has been asked for."""
+        self.number = number
+        self.place = place
+        self.slot = slot(place)
+        self.pid = 0
+        self.ready = False
+        self.left = False
+        self.condemned = False
+        self.version = version
+        self.dropped: list[int] = []
+        self.given = self.slot.gone  # of those before it at this place, none is left
+        self._begun = self.slot.begun
+        self.verdicts: list[tuple[int, int]] = []
+        self.notes: list[tuple[Any, ...]] = []
+        self.calls_open: dict[int, int] = {}
+        self.epoch = -1
+        self.cause: str | None = None
+        self.status: int | None = None
+        self._retiring = False
+        self._limits = limits
+        self._log = log
+        self._link = Link(connection)
+        self._snapshot: int | None = None
+        self._amiss = 0
+        self._on_end: Callable[[FrontConnection], object] | None = None
+
+    def attach(
+        self,
+        reactor: Reactor,
+        on_readable: Callable[[FrontConnection], object],
+        on_end: Callable[[FrontConnection], object],
+    ) -> None:
+        """Let `reactor` watch over it."""
+        self._on_end = on_end
+        self._link.attach(reactor, lambda: on_readable(self))
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"front {self.pid}"
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes connections."""
+        return self.ready and not (self._retiring or self.condemned)
+
+    @property
+    def retiring(self) -> bool:
+        """Whether it is to leave when it has nothing left."""
+        return self._retiring
+
+    @retiring.setter
+    def retiring(self, retiring: bool) -> None:
+        if retiring and not self._retiring and self.ready:
+            self._retiring = True
+            self.notes.append(("retire",))
+            self.send()
+        self._retiring = retiring
+
+    @property
+    def assigned(self) -> bool:
+        """Whether it has something left."""
+        return self.ready and not self.left
+
+    @property
+    def calls(self) -> int:
+        """How many transactions have begun in it."""
+        return self.slot.begun - self._begun
+
+    @property
+    def connections(self) -> int:
+        """How many it has."""
+        return self.given - self.slot.gone
+
+    # Sending
+
+    def send(self, descriptor: int | None = None) -> None:
+        """Send what its replica misses, the verdicts, and all notes.
+
+        The epoch goes with the last note: they may tell what must not run any more.
+
+        Args:
+            descriptor: One that goes with the last note.
+        """
+        if not self.ready or self.condemned:
+            return
+        while len(self.notes) > 1:
+            note = self.notes.pop(0)
+            self._link.send((self.version, None, [], [], [], -1, note))
+        deltas = self._log.since(self.version)
+        dump = None
+        if deltas is None:
+            dump, deltas = self._log.dump(), []
+            self.dropped.clear()
+        version = self.version = committed.version
+        if self._snapshot is None:
+            self._snapshot = committed.open_snapshot()
+        last = self.notes.pop() if self.notes else None
+        frame = (version, dump, deltas, self.dropped, self.verdicts, self.epoch, last)
+        self._link.send(frame, descriptor)
+        self.dropped, self.verdicts, self.epoch = [], [], -1
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is something that it has not been sent."""
+        return bool(self.verdicts or self.notes or self.epoch >= 0) or (
+            self.version != committed.version
+        )
+
+    def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
+        """Tell it something now, with a descriptor that is closed here."""
+        if descriptor is not None:
+            self.send()  # what else there is, first
+        self.notes.append(note)
+        self.send(descriptor)
+
+    # Receiving
+
+    def receive(self) -> tuple[list[tuple[tuple[Any, ...], int | None]], bool]:
+        """Return what has arrived, and whether the front has ended.
+
+        Raises:
+            GarbledError: if something else has arrived than frames.
+        """
+        frames: list[tuple[tuple[Any, ...], int | None]] = []
+        try:
+            frames.extend(self._link.receive())
+        except (OSError, EOFError):
+            return frames, True
+        return frames, False
+
+    def note_reached(self, version: int) -> None:
+        """Let go of what is older than where its replica is.
+
+        Called when the snapshots of all outcomes are open that have come with that, or
+        before: they may be older.
+        """
+        if self._snapshot is not None and version > self._snapshot:
+            committed.open_snapshot(version)
+            committed.close_snapshot(self._snapshot)
+            self._snapshot = version
+
+    def let_go(self) -> None:
+        """Let go of what only this front may still read."""
+        if self._snapshot is not None:
+            committed.close_snapshot(self._snapshot)
+            self._snapshot = None
+
+    # Its end
+
+    def look(self) -> None:
+        """End it if it is stopped, or does not follow any more."""
+        if self.condemned or not self.pid:
+            return
+        state = state_of(self.pid)
+        self._amiss = self._amiss + 1 if state in ("T", "Z", "X", "") else 0
+        if self._amiss >= self._limits.amiss_looks:
+            if state == "T":
+                self.condemn("it was stopped by a signal")
+            elif self._on_end is not None:
+                self._on_end(self)
+        elif self._link.unsent_bytes > _MOST_UNSENT_BYTES or (
+            self._snapshot is not None
+            and committed.version - self._snapshot > _MOST_LAG
+            and self._link.unsent_bytes
+        ):
+            self.condemn("it did not read what it was sent")
+
+    def end_call(self, cause: str, seconds: float) -> None:
+        """End the call that runs, whose time is up; if need be, the front.
+
+        Args:
+            cause: What is said in the latter case.
+            seconds: For how long its time has been up.
+        """
+        if self.condemned:
+            return
+        if seconds > self._limits.grace_seconds:
+            self.condemn(cause)
+            return
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, OVERTIME)
+
+    def condemn(self, cause: str | None, number: int = signal.SIGKILL) -> None:
+        """End it by a signal."""
+        self.condemned = True
+        self.cause = self.cause or cause
+        if self.pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def death(self) -> Death:
+        """Return how it ended, once it has."""
+        words = bytes(self._link.words[:_MOST_WORDS])
+        return Death(self.pid, self.status, self.cause, words)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the connection was closed here."""
+        return self._link.fileno() < 0
+
+    def close(self) -> None:
+        """Close the connection; a front that is alive ends then."""
+        self._link.close()
+        self.let_go()

@@ -1,0 +1,290 @@
+"""All fronts of one loop: forked with the workers, kept up to date, and heard.
+
+The owner's side. What it lets be known outside, and when, is the whole of it: a commit
+that a front has asked for may be known when all fronts have been sent it, and before
+that one gets its verdict. Any other commit may be known at once, by what the program
+does next; so it is published in the shared page when it is installed, and a front that
+needs it waits for it, until the loop's iteration is over at most.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+from txloop.executors.codec.answers import pack
+from txloop.executors.codec.frames import GarbledError
+from txloop.executors.codec.packing import unpack_answer
+from txloop.executors.codec.plain_cells import PlainOutcome, outcome_of
+from txloop.executors.fronts.connection import FrontConnection
+from txloop.executors.fronts.reception import Reception
+from txloop.executors.fronts.records import emit, records_of
+from txloop.executors.processes.crew import Crew
+from txloop.stm.callables import weakly
+from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from txloop.executors.fronts.reception import DeskReactor
+    from txloop.executors.limits import Limits
+    from txloop.executors.processes.executor import Companion
+    from txloop.executors.processes.replication import DeltaLog
+    from txloop.stm.types import Answer, Outcome
+
+__all__ = ["Desk"]
+
+_MOST_TROUBLES = 3
+"""After so many replicas that could not load shared state, there are no others."""
+
+
+class Forks(Protocol):
+    """What is needed of the executor: `ProcessesExecutor` has it."""
+
+    limits: Limits
+
+    @property
+    def most_calls(self) -> int | None:
+        """After how many calls a process is replaced; None for never."""
+
+    def accompany(self, companion: Companion) -> None:
+        """Have others forked whenever workers are, from the same state; and now."""
+
+    def trim_log(self) -> None:
+        """Let go of the commits that all replicas have been sent."""
+
+
+_log = logging.getLogger("txloop")
+
+
+class Desk(Reception):
+    """Forked processes; used by the loop thread only."""
+
+    copies = True
+
+    def __init__(
+        self,
+        size: int,
+        executor: Forks,
+        run_front: Callable[..., None],
+        on_outcome: Callable[[FrontConnection, int, int, Outcome], object],
+        on_ran: Callable[[int, Answer], object],
+        on_call: Callable[[FrontConnection, int, int, bytes], object],
+        on_leave: Callable[[int, Callable[[], object] | None], object],
+        on_ask: Callable[[], object],
+        on_note: Callable[[FrontConnection, tuple[Any, ...], int | None], object],
+        on_greeting: Callable[[FrontConnection], object],
+        on_death: Callable[[FrontConnection, int | None], object],
+    ) -> None:
+        """Take how many there shall be, and whom to tell what: see `Reception`.
+
+        Args:
+            size: How many.
+            executor: The one with forked workers: that is done at the same time.
+            run_front: What a front does; given its link, number, the page and the
+                context that it inherits.
+            on_outcome: See `Reception`, as for those that follow.
+            on_ran: Likewise.
+            on_call: Likewise.
+            on_leave: Likewise.
+            on_note: Likewise.
+            on_greeting: Likewise.
+            on_ask: Called when a front asks whether plain objects have changed. Has to
+                lead to `seen`.
+            on_death: Called when one has died, with the kind that it ran.
+        """
+        super().__init__(on_outcome, on_ran, on_call, on_leave, on_note, on_greeting)
+        self._executor = executor
+        self._limits = executor.limits
+        self._on_ask = on_ask
+        self._on_death = on_death
+        self._troubles = 0  # replicas that could not follow
+        self._crew: Crew[FrontConnection] = Crew(
+            size,
+            functools.partial(run_front, page=self.page, base=self._base),
+            weakly(self._receive),
+            weakly(self._bury),
+            lambda: None,
+            weakly(self._before_fork),
+            functools.partial(
+                FrontConnection, slot=self.page.slot, limits=self._limits
+            ),
+            self._limits,
+            what="front",
+        )
+        self.tally = self._crew.tally
+
+    @property
+    def fronts(self) -> list[FrontConnection]:
+        return self._crew.workers
+
+    # Starting and ending
+
+    def start(self, reactor: DeskReactor) -> None:
+        # With the executor's workers.
+        self._begin(reactor)
+        self._executor.accompany(self)
+        self._crew.attach(reactor)
+        self._look_later()
+
+    def fork(self, log: DeltaLog) -> None:
+        """Have them forked; what their replicas miss is in `log`."""
+        self._crew.most_calls = self._executor.most_calls
+        self._crew.start(log)
+
+    def renew(self) -> bool:
+        """Have others forked in their place; tell whether that was possible."""
+        return self._crew.renew()
+
+    def versions(self) -> list[int]:
+        """Return which versions their replicas have."""
+        return [front.version for front in self.fronts]
+
+    def note_dropped(self, numbers: Sequence[int]) -> None:
+        """Take note of the numbers of containers that have died."""
+        for front in self.fronts:
+            front.dropped.extend(numbers)
+
+    def _before_fork(self) -> None:
+        self._base.capture(self.context)
+
+    def close(self) -> None:
+        if self._end():
+            self._crew.close()
+
+    def retire(self) -> None:
+        self._crew.stop()
+
+    def _look_later(self) -> None:
+        if self._reactor is not None:
+            seconds = self._limits.look_seconds
+            self._reactor.call_later(seconds, weakly(self._look))
+
+    def _look(self) -> None:
+        self._crew.look()
+        for front in list(self.fronts):
+            front.look()
+            self._crew.relieve(front)
+        self._look_at_calls(self._limits.slow_start_seconds)
+        self._look_later()
+
+    def flush(self) -> None:
+        self._flushes = False
+        if self._reactor is None:
+            return
+        decided = [one for one in self.fronts if one.verdicts]
+        alone = decided[0] if len(decided) == 1 else None
+        for front in self.fronts:
+            if front is not alone and front.ready and front.behind:
+                verdicts, front.verdicts = front.verdicts, []
+                front.send()
+                front.verdicts = verdicts
+        self.page.version = committed.version
+        for front in decided:
+            front.send()
+        self._executor.trim_log()
+
+    # What they say
+
+    def _carried(self, outcome: Outcome | None) -> bytes:
+        return b"" if outcome is None else pack(outcome)
+
+    def seen(self, epoch: int) -> None:
+        for front in self.fronts:
+            front.epoch = epoch
+        self._flush_soon()
+
+    def _receive(self, front: FrontConnection) -> None:
+        try:
+            frames, ended = front.receive()
+        except GarbledError as error:
+            front.condemn(f"it did not speak as a front does: {error}")
+            return
+        asks = False
+        for (reached, outcomes, records, asked, note), descriptor in frames:
+            for record in records_of(records):
+                emit(record)
+            for number, kind, packed in outcomes:
+                self._decide(front, number, kind, _unpacked(packed))
+            front.note_reached(reached)
+            asks = asks or asked >= 0
+            if note is not None:
+                self._hear(front, note, descriptor)
+        if ended:  # not in the handler: what is forked there stays in it for ever
+            self._bury(front)
+            return
+        if asks:
+            self._on_ask()
+        if front.left:
+            self._crew.dismiss_retired()
+
+    def _hear(
+        self,
+        front: FrontConnection,  # type: ignore[override] # it has no others
+        note: tuple[Any, ...],
+        descriptor: int | None,
+    ) -> None:
+        match note:
+            case ("hello", int(pid), list(troubles)):
+                front.pid, front.ready = pid, True
+                for trouble in troubles:
+                    _log.error(
+                        "an on_worker_start function failed in front %d:\n%s",
+                        pid,
+                        trouble,
+                    )
+                front.notes.append(("place", front.place))
+                self._on_greeting(front)
+                self._crew.welcome(front)
+                self._flush_soon()
+            case ("spoilt", trouble):
+                if trouble is not None:
+                    self._note_trouble(trouble)
+                front.retiring = True
+                self._crew.fill()
+            case ("left",):
+                front.left = True
+            case _:
+                super()._hear(front, note, descriptor)
+
+    def _note_trouble(self, trouble: str) -> None:
+        """Take note that a replica could not follow; see that it ends some time."""
+        self._troubles += 1
+        if self._troubles == _MOST_TROUBLES:
+            _log.warning(
+                "there are no fronts any more, since %s; define the classes of what is "
+                "shared before the first request",
+                trouble,
+            )
+            self.retire()
+
+    def _bury(self, front: FrontConnection) -> None:
+        """Replace a front that has ended."""
+        self._crew.read_reports()
+        running = front.slot.running()
+        front.slot.end()
+        front.slot.gone = front.given
+        wanted = front.left
+        front.close()
+        for number in front.calls_open.values():
+            self._on_leave(number, None)
+        self._crew.remove(front)
+        if not wanted:
+            self.tally.deaths += 1
+            _log.warning(
+                "front %d died: %s; the connections that it had are lost",
+                front.pid,
+                front.death().describe(),
+            )
+            self._on_death(front, None if running is None else running[0])
+
+
+def _unpacked(packed: bytes | PlainOutcome) -> Answer | None:
+    try:
+        if isinstance(packed, tuple):
+            return outcome_of(packed)
+        answer: Answer = unpack_answer(packed)
+    except Exception:  # whatever the classes of the program raise
+        return None
+    return answer

@@ -1,0 +1,308 @@
+"""The owner's side of all fronts of one loop, whatever lies between: see `Carrier`."""
+
+from __future__ import annotations
+
+import abc
+import contextvars
+import functools
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+from txloop.executors.codec.contexts import Base
+from txloop.executors.fronts.carrier import Verdict
+from txloop.executors.fronts.page import Page
+from txloop.executors.members import Tally
+from txloop.executors.protocol import Reactor
+from txloop.stm.callables import weakly
+from txloop.stm.store import committed
+from txloop.stm.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from txloop.executors.fronts.page import Slot
+    from txloop.stm.container import Write
+    from txloop.stm.types import Answer
+
+__all__ = ["DeskReactor", "FrontEnd", "Reception"]
+
+_log = logging.getLogger("txloop")
+
+
+class DeskReactor(Reactor, Protocol):
+    """What is needed of the running event loop."""
+
+    def call_soon(
+        self,
+        callback: Callable[..., object],
+        *args: object,
+        context: contextvars.Context | None = None,
+    ) -> object:
+        """Call `callback` in the next iteration."""
+
+
+class FrontEnd(Protocol):
+    """The owner's end of one front; owned by the loop thread.
+
+    Attributes:
+        place: Its number among those that there are, from 1.
+        slot: What it writes in the page.
+        ready: Whether it can be given connections.
+        given: How many connections it was given.
+        verdicts: Those that it has not been sent.
+        notes: What it has not been told.
+        calls_open: What the owner calls those that it has forwarded, by their numbers.
+    """
+
+    place: int
+    slot: Slot
+    ready: bool
+    given: int
+    verdicts: list[tuple[int, int]]
+    notes: list[tuple[Any, ...]]
+    calls_open: dict[int, int]
+
+    @property
+    def pid(self) -> int:
+        """The system's number of the process or thread."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes connections."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether it was closed here."""
+
+    @property
+    def connections(self) -> int:
+        """How many it has."""
+
+    def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
+        """Tell it something now, with a descriptor that is the front's from then on."""
+
+    def end_call(self, cause: str, seconds: float) -> None:
+        """End the call that runs, whose time is up.
+
+        Args:
+            cause: What is said if the front has to end for it.
+            seconds: For how long its time has been up.
+        """
+
+
+class Reception(abc.ABC):
+    """All fronts of one loop; used by the loop thread only.
+
+    Attributes:
+        page: What is shared with all of them.
+        context: In which the program has started them.
+        tally: What has become of others.
+        copies: Whether they are copies of the program: then they may be out of date,
+            and calls in them can be ended.
+    """
+
+    copies: bool
+
+    def __init__(
+        self,
+        on_outcome: Callable[[Any, int, int, Outcome], object],
+        on_ran: Callable[[int, Answer], object],
+        on_call: Callable[[Any, int, int, Any], object],
+        on_leave: Callable[[int, Callable[[], object] | None], object],
+        on_note: Callable[[Any, tuple[Any, ...], int | None], object],
+        on_greeting: Callable[[Any], object],
+    ) -> None:
+        """Take whom to tell what.
+
+        Args:
+            on_outcome: Given what a front wants committed: its number there, its kind,
+                and the outcome, whose snapshot is open. Has to lead to a `decided`.
+            on_ran: Given the kind and the answer of an attempt that has ended in a
+                front, if attempts are traced.
+            on_call: Given what a front wants to run in a worker: its number there, its
+                kind, and the call, packed if it comes from another process. Has to lead
+                to an `answer`.
+            on_leave: Given what was noted in `FrontEnd.calls_open` of a call whose
+                answer is not wanted any more; or may be of use, if something is given
+                besides, which is called if the call is dropped all the same.
+            on_note: Given what a front tells besides, and a descriptor.
+            on_greeting: Called when a front is ready.
+        """
+        self.page = Page()
+        self.context = contextvars.copy_context()
+        self._base = Base()
+        self._on_outcome = on_outcome
+        self._on_ran = on_ran
+        self._on_call = on_call
+        self._on_leave = on_leave
+        self._on_note = on_note
+        self._on_greeting = on_greeting
+        self.tally = Tally()
+        self._reactor: DeskReactor | None = None
+        self._flushes = False
+        self._deciding: object = None  # writes that need not be known at once
+        self._told_since: dict[int, int] = {}  # of calls that run for long, by place
+
+    @property
+    @abc.abstractmethod
+    def fronts(self) -> Sequence[FrontEnd]:
+        """Those that there are."""
+
+    @abc.abstractmethod
+    def start(self, reactor: DeskReactor) -> None:
+        """Start them."""
+
+    @abc.abstractmethod
+    def retire(self) -> None:
+        """Let all of them hand their connections back, and end."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """End all of them."""
+
+    def _begin(self, reactor: DeskReactor) -> None:
+        """Follow the store from now on."""
+        self._reactor = reactor
+        self.page.version = committed.version
+        committed.followers.append(self)
+
+    def _end(self) -> bool:
+        """Follow the store no more; return False if that is so already."""
+        if self._reactor is None:
+            return False
+        self._reactor = None
+        if self in committed.followers:
+            committed.followers.remove(self)
+        return True
+
+    def knows(self, context: contextvars.Context | None = None) -> bool:
+        """Tell whether fronts have all that is in a context, and nothing else.
+
+        Args:
+            context: None for the one in which they were started, which may hold what
+                the program has changed since.
+        """
+        context = self.context if context is None else context
+        try:
+            return self._base.difference(context) is None
+        except TypeError:
+            return False
+
+    def _look_at_calls(self, seconds: float) -> None:
+        """Say so if one call keeps all others of a front waiting."""
+        for front in self.fronts:
+            running = front.slot.running()
+            if running is None or time.monotonic_ns() - running[1] < seconds * 1e9:
+                continue
+            if self._told_since.get(front.place) != running[1]:
+                self._told_since[front.place] = running[1]
+                _log.warning("%s has run one call for %g s", front.name, seconds)
+
+    # Whom to give what
+
+    @property
+    def least_busy(self) -> FrontEnd | None:
+        """The front with the fewest connections, if there is one that is ready."""
+        ready = [one for one in self.fronts if one.open]
+        return min(ready, key=lambda one: one.connections) if ready else None
+
+    def tell_all(self, note: tuple[Any, ...]) -> None:
+        """Tell every front something."""
+        for front in self.fronts:
+            if front.ready:
+                front.notes.append(note)
+        self._flush_soon()
+
+    @abc.abstractmethod
+    def seen(self, epoch: int) -> None:
+        """Have all fronts told that no plain object has changed up to an epoch."""
+
+    # A follower of the store
+
+    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
+        """Let a commit be known, unless that has time; see `Follower`."""
+        if direct or writes is not self._deciding:
+            self.page.version = version
+        self._flush_soon()
+
+    def dropped(self, number: int) -> None:  # noqa: B027 # both do nothing
+        """Do nothing: who has to know is told otherwise."""
+
+    def _flush_soon(self) -> None:
+        if not self._flushes and self._reactor is not None:
+            self._flushes = True
+            # In an empty context, as a round.
+            self._reactor.call_soon(weakly(self.flush), context=contextvars.Context())
+
+    @abc.abstractmethod
+    def flush(self) -> None:
+        """Let fronts have what they miss; verdicts when what they let out is known.
+
+        Called between two callbacks: what is committed now is complete.
+        """
+
+    # What they say
+
+    def decided(self, front: FrontEnd, number: int, verdict: Verdict) -> None:
+        """Have a front told what has become of an outcome."""
+        front.verdicts.append((number, int(verdict)))
+        self._flush_soon()
+
+    def answer(self, front: FrontEnd, number: int, outcome: Outcome | None) -> None:
+        """Have a front given the outcome of a call that it has forwarded.
+
+        Args:
+            front: The front.
+            number: That of the call, there.
+            outcome: None if the call has to run where the owner is.
+        """
+        front.calls_open.pop(number, None)
+        if front.ready and not front.lost:
+            front.tell(("answer", number, self._carried(outcome)))
+
+    def _carried(self, outcome: Outcome | None) -> object:
+        """Return an outcome as it goes to a front."""
+        return outcome
+
+    def _close_call(self, front: FrontEnd, number: int) -> None:
+        """Have the connection closed whose call waited, and was dropped."""
+        if front.calls_open.pop(number, 0) and front.ready and not front.lost:
+            front.tell(("close", number))
+
+    def _decide(
+        self, front: FrontEnd, number: int, kind: int, answer: Answer | None
+    ) -> None:
+        """Take the answer to an attempt; None if it could not be read."""
+        if not number:
+            if answer is not None:
+                self._on_ran(kind, answer)
+            return
+        if not isinstance(answer, Outcome):
+            self.decided(front, number, Verdict.ELSEWHERE)
+            return
+        committed.open_snapshot(answer.snapshot)
+        if not answer.effects:  # whom they tell of it is not known
+            self._deciding = answer.writes
+        try:
+            self._on_outcome(front, number, kind, answer)
+        finally:
+            self._deciding = None
+
+    def _hear(
+        self, front: FrontEnd, note: tuple[Any, ...], descriptor: int | None
+    ) -> None:
+        match note:
+            case ("call", int(number), int(kind), call):
+                self._on_call(front, number, kind, call)
+            case ("gone", int(number)):
+                self._on_leave(front.calls_open.pop(number, 0), None)
+            case ("ended", int(number)):
+                close = functools.partial(self._close_call, front, number)
+                self._on_leave(front.calls_open.get(number, 0), close)
+            case _:
+                self._on_note(front, note, descriptor)

@@ -1,0 +1,220 @@
+"""All fronts of one loop where they are threads.
+
+There is nothing to be sent: fronts read the store. What is let be known is as in
+`Desk`: a commit that a front has asked for is settled before the front gets its
+verdict; any other may be known at once, by what the program does next, and is settled
+when the callback has ended that has made it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import logging
+import os
+import time
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from txloop.executors.fronts.front_thread import FrontThread
+from txloop.executors.fronts.reception import Reception
+from txloop.executors.fronts.records import emit
+from txloop.stm.callables import weakly
+from txloop.stm.store import committed
+from txloop.stm.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.executors.fronts.box import Posted
+    from txloop.executors.fronts.front_thread import Serving
+    from txloop.executors.fronts.reception import DeskReactor
+    from txloop.executors.fronts.thread_carrier import ThreadCarrier
+    from txloop.executors.limits import Limits
+    from txloop.stm.types import Answer, Call
+
+__all__ = ["ThreadDesk"]
+
+_log = logging.getLogger("txloop")
+
+
+class EndsOthers(Protocol):
+    """What is needed of the executor: `ThreadsExecutor` has it."""
+
+    limits: Limits
+
+    def accompany(self, companion: ThreadDesk) -> None:
+        """Have others ended when the workers are."""
+
+
+class ThreadDesk(Reception):
+    """Threads of this process; used by the loop thread only."""
+
+    copies = False
+
+    def __init__(
+        self,
+        size: int,
+        executor: EndsOthers,
+        make: Callable[[ThreadCarrier], Serving],
+        on_outcome: Callable[[FrontThread, int, int, Outcome], object],
+        on_ran: Callable[[int, Answer], object],
+        on_call: Callable[[FrontThread, int, int, Call], object],
+        on_leave: Callable[[int, Callable[[], object] | None], object],
+        on_note: Callable[[FrontThread, tuple[Any, ...], int | None], object],
+        on_greeting: Callable[[FrontThread], object],
+        label_of: Callable[[int], str],
+    ) -> None:
+        """Take how many there shall be, and whom to tell what: see `Reception`.
+
+        Args:
+            size: How many.
+            executor: The one with worker threads: fronts end when these do.
+            make: Makes what the thread of a front runs, on this thread.
+            on_outcome: See `Reception`, as for those that follow.
+            on_ran: Likewise.
+            on_call: Likewise.
+            on_leave: Likewise.
+            on_note: Likewise.
+            on_greeting: Likewise.
+            label_of: Returns what messages call a kind.
+        """
+        super().__init__(on_outcome, on_ran, on_call, on_leave, on_note, on_greeting)
+        self._size = size
+        self._executor = executor
+        self._make = make
+        self._label_of = label_of
+        self._fronts: list[FrontThread] = []
+        self._floor = 0  # the oldest version that any of them may need
+        self._process = os.getpid()
+        self._posted: deque[tuple[FrontThread, Posted]] = deque()  # collected so far
+        self._collects = weakly(self._collect)
+
+    @property
+    def fronts(self) -> list[FrontThread]:
+        return self._fronts
+
+    # Starting and ending
+
+    def start(self, reactor: DeskReactor) -> None:
+        self._begin(reactor)
+        self._base.capture(self.context)
+        self.page.settled = self._floor = committed.open_snapshot()
+        committed.readers.add(self)
+        committed.forget_views()
+        self._executor.accompany(self)
+        self._at_exit = weakly(self.close)
+        atexit.register(self._at_exit)
+        ring = weakly(self._ring)
+        for place in range(1, self._size + 1):
+            front = FrontThread(place, self.page, self._base, ring, self._make)
+            try:
+                front.thread.start()
+            except RuntimeError as error:
+                front.close(0.0)
+                _log.error("front %d cannot be started (%s)", place, error)
+                break
+            self._fronts.append(front)
+        self._look_later()
+
+    def _look_later(self) -> None:
+        if self._reactor is not None:
+            seconds = self._executor.limits.look_seconds
+            self._reactor.call_later(seconds, weakly(self._look))
+
+    def _look(self) -> None:
+        self._look_at_calls(self._executor.limits.slow_start_seconds)
+        self._look_later()
+
+    def retire(self) -> None:
+        for front in self._fronts:
+            if front.ready and not front.retiring:
+                front.retiring = True
+                front.tell(("retire",))
+
+    def close(self) -> None:
+        if not self._end():
+            return
+        atexit.unregister(self._at_exit)
+        if self._process != os.getpid():  # in a forked copy there are no threads
+            return
+        self._posted.clear()
+        for front in self._fronts:
+            front.box.end()
+        deadline = time.monotonic() + self._executor.limits.grace_seconds
+        left = [front for front in self._fronts if not front.close(deadline)]
+        self._fronts.clear()
+        if not left:
+            committed.readers.discard(self)
+            committed.close_snapshot(self._floor)
+            return
+        # What they read stays readable.
+        running = [front.slot.running() for front in left]
+        labels = {self._label_of(one[0]) for one in running if one is not None}
+        _log.warning(
+            "a thread cannot be ended: when the loop was closed, calls went on in "
+            "fronts of %s; they have no effect",
+            ", ".join(sorted(labels)) or "something else",
+        )
+
+    # Between two callbacks
+
+    def flush(self) -> None:
+        self._flushes = False
+        if self._reactor is None:
+            return
+        page, version = self.page, committed.version
+        # In this order: who sees that something is known sees that it is settled.
+        page.settled = version
+        page.version = version
+        needed = [front.give() for front in self._fronts]
+        needed += [posted[3].snapshot for _, posted in self._posted if _waits(posted)]
+        floor = min((one for one in needed if one is not None), default=version)
+        if floor > self._floor:
+            committed.open_snapshot(floor)
+            committed.close_snapshot(self._floor)
+            self._floor = floor
+
+    def seen(self, epoch: int) -> None:
+        """Do nothing: the plain objects of fronts are those of the program."""
+
+    # What they say
+
+    def _ring(self) -> None:
+        """Wake the owner; called on a front's thread."""
+        reactor = self._reactor
+        if reactor is not None:
+            with suppress(RuntimeError):  # the loop was closed, and nobody told us
+                reactor.call_soon_threadsafe(self._collects)
+
+    def _collect(self) -> None:
+        """Take what fronts have posted; let them have what came of it."""
+        for front in self._fronts:
+            self._posted.extend((front, posted) for posted in front.box.collect())
+        try:
+            while self._posted:
+                self._take(*self._posted.popleft())
+        finally:
+            if self._posted and self._reactor is not None:  # an effect broke off
+                self._reactor.call_soon(self._collects, context=contextvars.Context())
+        self.flush()
+
+    def _take(self, front: FrontThread, posted: Posted) -> None:
+        match posted:
+            case ("answer", number, kind, answer):
+                self._decide(front, number, kind, answer)
+            case ("record", record):
+                emit(record)
+            case ("note", ("hello",), _):
+                front.ready = True
+                self._on_greeting(front)
+            case ("note", ("left",), _):
+                pass  # it ends with all others
+            case ("note", note, descriptor):
+                self._hear(front, note, descriptor)
+
+
+def _waits(posted: Posted) -> bool:
+    """Tell whether it is an outcome that has to be decided about."""
+    return posted[0] == "answer" and bool(posted[1]) and isinstance(posted[3], Outcome)
