@@ -5,17 +5,25 @@ from __future__ import annotations
 from txloop import transaction
 from txloop.cells import (
     Channel,
+    TCache,
     TCounter,
+    TCounterDict,
+    TDefaultDict,
+    TDeque,
     TDict,
     TList,
     TObject,
+    TOrderedDict,
     TSet,
     TVar,
+    cached,
+    like_plain,
     plain,
+    register_immutable,
     share,
 )
 from txloop.engine.marks import transactional
-from txloop.engine.profile import LabelStats, Stats
+from txloop.engine.stats import Distribution, LabelStats, Stats
 from txloop.errors import (
     TxClosedError,
     TxConfigurationError,
@@ -28,23 +36,34 @@ from txloop.errors import (
     TxValueError,
     TxWorkerError,
 )
+from txloop.executors.members import ProcessStats
 from txloop.executors.processes.worker import on_worker_start
 from txloop.loop.ioloop import TransactionIOLoop, atomically
-from txloop.loop.setup import install, start_workers, stats
+from txloop.loop.setup import explain, install, start_workers, stats
 from txloop.loop.yieldable import YieldableThread, apply, exclusive_apply
 from txloop.stm.primitives import inevitable, on_commit, or_else, retry
-from txloop.web import keep_templates, take_requests_over, write_containers
+from txloop.web import announce_servers as _announce_servers
+from txloop.web import keep_templates as _keep_templates
+from txloop.web import take_requests_over as _take_requests_over
+from txloop.web import write_containers as _write_containers
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Channel",
+    "Distribution",
     "LabelStats",
+    "ProcessStats",
     "Stats",
+    "TCache",
     "TCounter",
+    "TCounterDict",
+    "TDefaultDict",
+    "TDeque",
     "TDict",
     "TList",
     "TObject",
+    "TOrderedDict",
     "TSet",
     "TVar",
     "TransactionIOLoop",
@@ -61,13 +80,17 @@ __all__ = [
     "YieldableThread",
     "apply",
     "atomically",
+    "cached",
     "exclusive_apply",
+    "explain",
     "inevitable",
     "install",
+    "like_plain",
     "on_commit",
     "on_worker_start",
     "or_else",
     "plain",
+    "register_immutable",
     "retry",
     "share",
     "start_workers",
@@ -76,6 +99,13 @@ __all__ = [
     "transactional",
 ]
 
-take_requests_over()
-write_containers()
-keep_templates()
+
+def __dir__() -> list[str]:
+    # Not the rooms, which are here because they were imported.
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
+
+_take_requests_over()
+_write_containers()
+_keep_templates()
+_announce_servers(__version__)

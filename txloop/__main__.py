@@ -1,10 +1,11 @@
-"""The command line: run an unchanged program on the loop, or check one.
+"""The command line: run an unchanged program on the loop, check or share one.
 
 ::
 
     python -m txloop [options] app.py [arguments]
     python -m txloop [options] -m package.module [arguments]
     python -m txloop check [--json] [options] app.py [arguments]
+    python -m txloop share [--write] [--marks] [options] app.py [arguments]
 """
 
 from __future__ import annotations
@@ -13,12 +14,17 @@ import argparse
 import fnmatch
 import os
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 import txloop
 from txloop.check import EXIT_CODES, check
 from txloop.engine.marks import Mark
+from txloop.executors.protocol import unknown
+from txloop.loop.environment import parse_fronts, switch_given, words_given
 from txloop.loop.program import prepare, run_file, run_module
+from txloop.sharing import EXIT_CODES as SHARE_EXIT_CODES
+from txloop.sharing import Wanted, run_shared, share_program
 from txloop.web import mark_matching
 
 if TYPE_CHECKING:
@@ -28,7 +34,28 @@ if TYPE_CHECKING:
 
 USAGE = """python -m txloop [options] app.py [arguments]
        python -m txloop [options] -m package.module [arguments]
-       python -m txloop check [--json] [options] app.py | -m package.module"""
+       python -m txloop check [--json] [options] app.py | -m package.module
+       python -m txloop share [--write] [options] app.py | -m package.module"""
+
+
+EXAMPLES = """\
+examples:
+  python -m txloop app.py --port=8000      run a program, with an option of its own
+  python -m txloop check app.py            which handlers would run in parallel?
+  python -m txloop share app.py            what would let more of them? as a diff
+  python -m txloop --auto --share app.py   run it so, with no file changed
+  python -m txloop --transactional '*' app.py
+                                           run all handlers so
+  python -m txloop --debug app.py          breakpoint() opens pdb in this terminal
+  TXLOOP_WORKERS=4 python -m txloop --log stm.log -m shop.server
+                                           options have variables, too
+
+The command txloop is short for python -m txloop. What an option leaves open, a
+variable may say: TXLOOP_ and its name in capitals, as TXLOOP_MAX_QUEUE=100,
+TXLOOP_SIGNALS=0, TXLOOP_TRANSACTIONAL='Main app.*', TXLOOP_DEBUG=1."""
+
+
+_ON_ERROR = ("commit", "rollback")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -40,33 +67,45 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    checks = given[:1] == ["check"]
+    command = given[0] if given[:1] in (["check"], ["share"]) else ""
     parser = _parser()
-    options = parser.parse_args(given[1:] if checks else given)
+    options = parser.parse_args(given[1:] if command else given)
+    _fill_in(options, parser)
     is_module = options.module is not None
     program = options.module if is_module else options.program
-    if not program:
-        parser.error("which program? Name a file, or a module with -m")
-    if not is_module and not os.path.isfile(program[0]):
-        parser.error(f"there is no file {program[0]}")
-    _mark(options.transactional, options.on_error)
+    _check_options(parser, options, command, program, is_module=is_module)
     prepare(program, is_module=is_module)
-    try:
+
+    def install(log: str | None = "") -> None:
+        _mark(options.transactional, options.on_error)
         txloop.install(
             options.executor,
             options.workers,
+            fronts=options.fronts and parse_fronts(options.fronts, "--fronts"),
             order=options.order,
             rounds=options.rounds,
+            signals=options.signals,
+            drain_seconds=options.drain_seconds,
             max_queue=options.max_queue,
             timeout=options.timeout,
             max_calls=options.max_calls,
-            log="" if checks else options.log,
+            log=log,
+            log_bytes=options.log_bytes,
+            auto=options.auto or None,
         )
+
+    if command == "share":
+        wanted = Wanted(options.write, options.force, options.marks)
+        return share_program(
+            program[0], is_module=is_module, prepare=install, wanted=wanted
+        )
+    if options.share:
+        run_shared(program[0], is_module=is_module, prepare=install)
+    try:
+        install("" if command else options.log)
     except txloop.TxConfigurationError as error:
         parser.error(str(error))
-    if options.json and not checks:
-        parser.error("--json goes with check")
-    if checks:
+    if command == "check":
         check(program[0], is_module=is_module, json=options.json)
     if is_module:
         run_module(program[0])
@@ -75,15 +114,59 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _check_options(
+    parser: argparse.ArgumentParser,
+    options: argparse.Namespace,
+    command: str,
+    program: Sequence[str],
+    *,
+    is_module: bool,
+) -> None:
+    """End with a message where options do not go together."""
+    if not program:
+        parser.error("which program? Name a file, or a module with -m")
+    if not is_module and not os.path.isfile(program[0]):
+        parser.error(f"there is no file {program[0]}")
+    if options.json and command != "check":
+        parser.error("--json goes with check")
+    for name in ("write", "force", "marks"):
+        if getattr(options, name) and command != "share":
+            parser.error(f"--{name} goes with share")
+    if options.debug:
+        if options.executor not in (None, "serial"):
+            parser.error("--debug runs everything serially; leave --executor out")
+        options.executor, options.fronts = "serial", "0"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m txloop",
         usage=USAGE,
-        description="Run a Tornado program with its IOLoop made transactional, or "
+        description="Run a Tornado program with its IOLoop made transactional, or\n"
         "check how each of its handlers would run.",
-        epilog=EXIT_CODES,
+        epilog=f"{EXAMPLES}\n\n{textwrap.fill(f'{EXIT_CODES} {SHARE_EXIT_CODES}', 79)}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"txloop {txloop.__version__}",
+        help="print the version",
     )
     parser.add_argument("--json", action="store_true", help="with check: print JSON")
+    parser.add_argument(
+        "--write", action="store_true", help="with share: change the files"
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="with --write: also files that git does not say are clean",
+    )
+    parser.add_argument(
+        "--marks",
+        action="store_true",
+        help="with share: mark the verbs that run in parallel then",
+    )
     # All that follows is the module's own, as with Python's `-m`.
     parser.add_argument(
         "-m",
@@ -93,31 +176,74 @@ def _parser() -> argparse.ArgumentParser:
         help="run a module",
     )
     parser.add_argument(
-        "--executor", help="auto (default), processes, threads or serial"
+        "--executor",
+        metavar="NAME",
+        help="auto (default), processes, threads, serial or dask",
     )
-    parser.add_argument("--log", metavar="FILE", help="log what conflicts cost")
-    parser.add_argument("--workers", type=int, help="default: one per core")
+    parser.add_argument(
+        "--log", metavar="FILE", help="log what conflicts cost (default: none)"
+    )
+    parser.add_argument(
+        "--log-bytes",
+        type=int,
+        metavar="N",
+        help="how long that file may become before a new one is begun (default: "
+        "256 MiB)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="transactions that run at once (default: one per core)",
+    )
+    parser.add_argument(
+        "--fronts",
+        metavar="N",
+        help="fronts that take requests in and run what is short, or auto (default)",
+    )
     parser.add_argument(
         "--order",
-        default="completion",
+        metavar="NAME",
         help="completion (default), or arrival: all commit in the order of arrival",
     )
     parser.add_argument(
         "--rounds",
-        default="overlapping",
+        metavar="NAME",
         help="overlapping (default), or barrier: each begins when the one before it "
         "has ended",
     )
     parser.add_argument(
+        "--no-signals",
+        dest="signals",
+        action="store_false",
+        default=None,
+        help="leave SIGTERM and Ctrl-C to the program (default: they end it after what "
+        "runs)",
+    )
+    parser.add_argument(
+        "--drain-seconds",
+        type=float,
+        metavar="SECONDS",
+        help="how long what runs may take at the end (default: 10)",
+    )
+    parser.add_argument(
         "--max-queue",
         type=int,
-        help="calls that may wait for a worker; more are rejected, requests with 503",
+        metavar="N",
+        help="calls that may wait for a worker; more are rejected, requests with 503 "
+        "(default: any number)",
     )
     parser.add_argument(
-        "--timeout", type=float, help="seconds that a transaction may run in a worker"
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="how long a transaction may run in a worker (default: for ever)",
     )
     parser.add_argument(
-        "--max-calls", type=int, help="calls after which a worker process is replaced"
+        "--max-calls",
+        type=int,
+        metavar="N",
+        help="calls after which a worker process is replaced (default: never)",
     )
     parser.add_argument(
         "--transactional",
@@ -127,14 +253,44 @@ def _parser() -> argparse.ArgumentParser:
         help="treat handler classes of that name as marked: Main, app.*, '*' ...",
     )
     parser.add_argument(
+        "--auto",
+        action="store_true",
+        help="treat each verb as marked of which it is proved that it shares nothing",
+    )
+    parser.add_argument(
+        "--share",
+        action="store_true",
+        help="hold in containers what handlers share, as `share` would write it",
+    )
+    parser.add_argument(
         "--on-error",
-        choices=("commit", "rollback"),
-        default="commit",
+        choices=_ON_ERROR,
         help="what an exception does to the writes before it, where PATTERN has marked "
         "the handler: they stay, as in stock Tornado (default), or are undone",
     )
+    parser.add_argument(
+        "--debug",
+        action="store_true",
+        help="run everything on the loop thread and this terminal, for breakpoint()",
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
+
+
+def _fill_in(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """Take what the command's own options leave open from the environment.
+
+    `txloop.install` does so for those that it has, too.
+    """
+    options.transactional = options.transactional or words_given("TXLOOP_TRANSACTIONAL")
+    on_error = options.on_error or os.environ.get("TXLOOP_ON_ERROR") or _ON_ERROR[0]
+    if on_error not in _ON_ERROR:
+        parser.error(unknown("TXLOOP_ON_ERROR", on_error, _ON_ERROR))
+    options.on_error = on_error
+    try:
+        options.debug = options.debug or switch_given("TXLOOP_DEBUG")
+    except txloop.TxConfigurationError as error:
+        parser.error(str(error))
 
 
 def _mark(patterns: Sequence[str], on_error: Literal["rollback", "commit"]) -> None:
