@@ -30,6 +30,14 @@ __all__ = ["main", "make_parser"]
 
 COMMANDS: Final = ("report", "top", "diff", "check", "export")
 
+_EXAMPLES: Final = {
+    "report": "conflict-log report stm.log --by handler",
+    "export": "conflict-log export stm.log -o report.html",
+    "check": "conflict-log check stm.log --max-lost-share 10",
+    "diff": "conflict-log diff before.log after.log",
+    "top": "conflict-log top stm.log --last 60",
+}
+
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
@@ -49,7 +57,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    report = commands.add_parser("report", help="print what was lost, and where")
+    report = _add_command(commands, "report", "print what was lost, and where")
     _add_input(report)
     _add_rows(report)
     report.add_argument(
@@ -58,7 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_color(report)
     report.set_defaults(run=run_report)
 
-    export = commands.add_parser("export", help="write it for another program")
+    export = _add_command(commands, "export", "write it for another program")
     _add_input(export)
     _add_rows(export, top=0)
     export.add_argument(
@@ -69,13 +77,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     export.set_defaults(run=run_export)
 
-    check = commands.add_parser("check", help="hold it against budgets, for CI")
+    check = _add_command(commands, "check", "hold it against budgets, for CI")
     _add_input(check)
     _add_budgets(check)
     _add_baseline(check)
     check.set_defaults(run=run_check)
 
-    diff = commands.add_parser("diff", help="show what got better or worse")
+    diff = _add_command(commands, "diff", "show what got better or worse")
     diff.add_argument("old", metavar="OLD")
     diff.add_argument("new", metavar="NEW")
     _add_reading(diff)
@@ -86,7 +94,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_color(diff)
     diff.set_defaults(run=run_diff)
 
-    top = commands.add_parser("top", help="follow a log that is being written")
+    top = _add_command(commands, "top", "follow a log that is being written")
     top.add_argument("file", metavar="FILE")
     top.add_argument("--numbering", choices=list(FORMATS))
     top.add_argument(
@@ -102,6 +110,13 @@ def make_parser() -> argparse.ArgumentParser:
     _add_color(top)
     top.set_defaults(run=run_top)
     return parser
+
+
+def _add_command(
+    commands: argparse._SubParsersAction[_Parser], name: str, what: str
+) -> argparse.ArgumentParser:
+    epilog = f"example: {_EXAMPLES[name]}"
+    return commands.add_parser(name, help=what, description=f"{what}.", epilog=epilog)
 
 
 def _add_color(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ Needs the extra `metrics`: it stands apart from `web`, whose page needs nothing.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from tornado.web import RequestHandler
@@ -16,6 +17,7 @@ try:
     from prometheus_client.core import (
         CounterMetricFamily,
         GaugeMetricFamily,
+        HistogramMetricFamily,
         InfoMetricFamily,
     )
     from prometheus_client.exposition import choose_encoder
@@ -48,11 +50,22 @@ _OF_LOOP: Final = (
     ("rounds", "rounds", "Loop iterations that handed transactions over."),
     ("writes", "version", "Commits that wrote, those of unmarked code included."),
     ("unmarked", "unmarked", "Callbacks and fd events that ran as in stock Tornado."),
+    ("worker_deaths", "worker_deaths", "Workers that ended, and should not have."),
+    ("front_deaths", "front_deaths", "Fronts that ended, and should not have."),
+    ("restarts", "restarts", "Workers and fronts that took the place of others."),
+    ("timeouts", "timeouts", "Calls that were ended because they took too long."),
+    ("fork_failures", "fork_failures", "Workers and fronts that could not be made."),
+)
+_TIMES: Final = (
+    ("latency_seconds", "latency", "From the call, or the request, to the commit."),
+    ("queue_seconds", "queue", "How long calls waited before they first ran."),
+    ("run_seconds", "body", "How long runs took, those thrown away included."),
 )
 _GAUGES: Final = (
     ("workers", "workers", "Attempts that can run at once."),
     ("pending", "pending", "Transactions that have not ended."),
     ("queued", "queued", "Calls for which there is no worker yet."),
+    ("fronts", "fronts", "Fronts, which serve HTTP and run what is short."),
     ("waiting", "waiting", "Transactions that wait for a change just now."),
     ("transport_seconds", "transport_seconds", "What sending a call away costs."),
 )
@@ -83,6 +96,17 @@ class TransactionCollector(Collector):
             yield CounterMetricFamily(f"txloop_{name}", text, getattr(stats, field))
         for name, field, text in _GAUGES:
             yield GaugeMetricFamily(f"txloop_{name}", text, getattr(stats, field))
+        for name, field, text in _TIMES:
+            yield _histogram(f"txloop_{name}", text, field, labels)
+        memory = GaugeMetricFamily(
+            "txloop_process_memory_bytes",
+            "Resident memory; what processes share counts in each.",
+            labels=["process"],
+        )
+        for process in stats.processes:
+            if process.pid:
+                memory.add_metric([process.name], process.memory_bytes)
+        yield memory
         body = GaugeMetricFamily(
             "txloop_body_seconds", "How long a run takes on average.", labels=["label"]
         )
@@ -91,6 +115,21 @@ class TransactionCollector(Collector):
         yield body
         info = {"executor": stats.executor, "gil": str(stats.gil).lower()}
         yield InfoMetricFamily("txloop", "How transactions run.", info)
+
+
+def _histogram(
+    name: str, text: str, field: str, labels: dict[str, list[txloop.LabelStats]]
+) -> HistogramMetricFamily:
+    """Return how long something took of each label, in buckets that add up."""
+    family = HistogramMetricFamily(name, text, labels=["label"])
+    for label, same in labels.items():
+        times = txloop.Distribution()
+        for one in same:
+            times += getattr(one, field)
+        bounds = [*map(repr, times.bounds), "+Inf"]
+        buckets = [*zip(bounds, itertools.accumulate(times.counts), strict=True)]
+        family.add_metric([label], buckets, times.seconds)
+    return family
 
 
 def _by_label(

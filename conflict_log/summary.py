@@ -21,6 +21,9 @@ __all__ = ["Entry", "Part", "Rest", "Summary", "binned", "summarize"]
 # Below it, nothing is gained by looking at conflicts.
 WORTH: Final = 0.02
 
+# From then on it is said first: conflicts are not what keeps it from more.
+IDLE: Final = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -126,27 +129,30 @@ def summarize(
 
 
 def verdict(report: Report, grouped: Sequence[Row]) -> str:
-    """Return what the best possible gain from the first row is, in a sentence."""
+    """Return what the best possible gain from the first row is, shortly."""
     totals = report.totals
     lost, busy = totals.lost_ns, totals.busy_ns
     if not busy:
         return "No transaction in this log."
+    idle = totals.idle_ns / totals.worker_ns if totals.worker_ns else 0.0
+    begin = ""
+    if idle >= IDLE:
+        begin = f"The workers were idle {idle:.0%} of the time. "
     if lost < WORTH * busy:
-        idle = totals.idle_ns / totals.worker_ns if totals.worker_ns else 0.0
-        where = f"; the workers were idle {idle:.0%} of the time" if idle > 0.1 else ""
+        where = ": what keeps cores idle lies outside of transactions" if begin else ""
         return (
-            f"Conflicts cost {lost / busy:.1%} of the busy time, not worth tuning: "
-            f"what keeps cores idle lies outside of transactions{where}."
+            f"{begin}Conflicts cost {lost / busy:.1%} of the busy time, not worth "
+            f"tuning{where}."
         )
     if not grouped:
-        return f"{lost / busy:.0%} of the busy time was lost."
+        return f"{begin}{lost / busy:.0%} of the busy time was lost."
     first = grouped[0]
     left = busy - first.lost_ns
     gain = (
         f"{busy / left:.2f} times as fast" if left > 0 else "any number of times faster"
     )
     return (
-        f"{lost / busy:.0%} of the busy time was lost; without the first row, "
+        f"{begin}{lost / busy:.0%} of the busy time was lost; without the first row, "
         f"{first.label}, this would be at most {gain}."
     )
 

@@ -16,14 +16,18 @@ from weakref import WeakKeyDictionary
 
 from tornado.web import Application, HTTPError, RequestHandler
 
+import txloop
 from conflict_log.exports import export
-from conflict_log.exports.page import live_page, report_part
+from conflict_log.exports.page import figures_part, live_page, report_part
+from conflict_log.figures import Window
 from conflict_log.live import LiveReport
 from conflict_log.rows import GROUPINGS
 from txloop import stmlog
 
 if TYPE_CHECKING:
     from conflict_log.metrics import MetricsHandler
+    from conflict_log.sources import Sources
+    from conflict_log.summary import Summary
 
 __all__ = ["ConflictLogHandler", "LiveReport", "MetricsHandler"]
 
@@ -37,6 +41,7 @@ _NOTHING: Final = (
 
 # Not in the settings: to the scan for shared state, who writes one may write any.
 _reports: WeakKeyDictionary[Application, LiveReport] = WeakKeyDictionary()
+_windows: WeakKeyDictionary[Application, Window] = WeakKeyDictionary()
 
 
 def __getattr__(name: str) -> object:
@@ -70,10 +75,12 @@ class ConflictLogHandler(RequestHandler):
 
     def initialize(self, live: LiveReport | None = None) -> None:
         """Take the report, one for all requests of an application."""
+        self._window: Window | None = None
         if live is None:
             live = _reports.get(self.application)
-        if live is None:
-            live = _reports[self.application] = LiveReport(_recent, _roots())
+            if live is None:
+                live = _reports[self.application] = LiveReport(_recent, _roots())
+            self._window = _window_of(self.application)
         self._live: LiveReport = live
 
     def set_default_headers(self) -> None:
@@ -104,13 +111,22 @@ class ConflictLogHandler(RequestHandler):
             await self._show(by)
 
     async def _show(self, by: str) -> None:
-        part = await self._live.text(("part", by), by, report_part) or _NOTHING
+        part = await self._live.text(("part", by), by, self._report_part) or _NOTHING
+        if self._window is not None:
+            part = figures_part(self._window.look()) + part
         if self.get_query_argument("part", ""):
             self.write(part)
             return
         nonce = secrets.token_urlsafe(16)
         self.set_header("Content-Security-Policy", _policy(nonce))
         self.write(live_page(part, by, list(GROUPINGS), nonce))
+
+    def _report_part(self, summary: Summary, sources: Sources) -> str:
+        home = 0
+        if self._window is not None:
+            stats = txloop.stats()
+            home = 1 if stats.executor == "serial" else stats.workers + 1
+        return report_part(summary, sources, home)
 
     async def _export(self, kind: str, by: str) -> None:
         text = await self._live.text(
@@ -125,6 +141,15 @@ class ConflictLogHandler(RequestHandler):
     def _keep(self, content_type: str, name: str) -> None:
         self.set_header("Content-Type", content_type)
         self.set_header("Content-Disposition", f'attachment; filename="{name}"')
+
+
+def _window_of(application: Application) -> Window | None:
+    """Return what looks at the figures of this loop, None if it is a stock one."""
+    try:
+        txloop.stats()
+    except txloop.TxError:
+        return None
+    return _windows.setdefault(application, Window())
 
 
 def _recent() -> bytes:

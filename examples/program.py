@@ -42,7 +42,9 @@ def make_parser(description: str | None) -> OneLineParser:
         "--port", type=int, default=8888, help="0 takes a free one (default: 8888)"
     )
     parser.add_argument("--address", default="127.0.0.1", help="default: 127.0.0.1")
-    parser.add_argument("--executor", help="auto, serial or processes (default: auto)")
+    parser.add_argument(
+        "--executor", help="auto, serial, processes, threads or dask (default: auto)"
+    )
     return parser
 
 
@@ -65,7 +67,7 @@ def run(
     try:
         txloop.install(executor=options.executor, workers=options.workers)
         sockets = tornado.netutil.bind_sockets(options.port, options.address)
-    except txloop.errors.TxConfigurationError as error:
+    except txloop.TxConfigurationError as error:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"cannot listen on {options.address}:{options.port}: {error}")

@@ -34,6 +34,7 @@ class MakeList(Protocol):
 
     def __call__(self, items: Iterable[T], /) -> MutableSequence[T]:
         """Return a list of the items."""
+        ...  # pyright takes what has none for a body
 
 
 class MakeDict(Protocol):
@@ -41,6 +42,7 @@ class MakeDict(Protocol):
 
     def __call__(self, items: Iterable[tuple[K, V]], /) -> MutableMapping[K, V]:
         """Return a dict of the items."""
+        ...  # likewise
 
 
 class EventLog:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from tornado.template import Template
 
+    from conflict_log.figures import Figures
     from conflict_log.markers import Site
     from conflict_log.report import Report, Worker
     from conflict_log.sources import Sources
     from conflict_log.summary import Summary
 
-__all__ = ["live_page", "report_part", "to_html"]
+__all__ = ["figures_part", "live_page", "report_part", "to_html"]
 
 _COLUMNS: Final = 120
 _SPARK_COLUMNS: Final = 40
@@ -72,9 +73,23 @@ def to_html(summary: Summary, sources: Sources) -> str:
     return _filled("page.html", summary, sources)
 
 
-def report_part(summary: Summary, sources: Sources) -> str:
-    """Return what stands below the heading of a page."""
-    return _filled("report.html", summary, sources)
+def report_part(summary: Summary, sources: Sources, home: int = 0) -> str:
+    """Return what stands below the heading of a page.
+
+    Args:
+        summary: The report.
+        sources: Where the source text is.
+        home: The number that the log has for the loop's thread, 0 if it is unknown.
+    """
+    return _filled("report.html", summary, sources, home)
+
+
+def figures_part(figures: Figures) -> str:
+    """Return what stands above the report while the program runs."""
+    page = _template("figures.html").generate(
+        figures=figures, clean=escaped, words=words
+    )
+    return page.decode()
 
 
 def live_page(part: str, by: str, groupings: Sequence[str], nonce: str) -> str:
@@ -92,17 +107,18 @@ def live_page(part: str, by: str, groupings: Sequence[str], nonce: str) -> str:
     return page.decode()
 
 
-def _filled(name: str, summary: Summary, sources: Sources) -> str:
+def _filled(name: str, summary: Summary, sources: Sources, home: int = 0) -> str:
     report = summary.report
     page = _template(name).generate(
         summary=summary,
         report=report,
-        lanes=[_lane(one, report) for one in report.workers[:_LANES]],
+        lanes=[_lane(one, report, home) for one in report.workers[:_LANES]],
         more_lanes=max(0, len(report.workers) - _LANES),
         listings=_listings(report, sources),
         spark=lambda row: _bars(binned(row.curve, report.pieces, _SPARK_COLUMNS)),
         clean=escaped,
         words=words,
+        brief=lambda nanoseconds: words.brief(nanoseconds / 1e9),
     )
     return page.decode()
 
@@ -122,7 +138,14 @@ def _bars(bins: Sequence[int]) -> str:
     )
 
 
-def _lane(worker: Worker, report: Report) -> Lane:
+def _name(worker: Worker, home: int) -> str:
+    """Return what a thread of the log is called: the loop's, workers, then fronts."""
+    if not home or worker.process or worker.number < home:
+        return f"worker {worker.name}"
+    return "loop" if worker.number == home else f"front {worker.number - home}"
+
+
+def _lane(worker: Worker, report: Report, home: int) -> Lane:
     """Return a worker's time line, drawn to the length of a column."""
     columns = [[0, 0, 0] for _ in range(_COLUMNS)]
     for piece, grown in enumerate(worker.curve):
@@ -140,7 +163,7 @@ def _lane(worker: Worker, report: Report) -> Lane:
                     f"M{place} {bottom:.3f}v-{spent / scale:.3f}h1V{bottom:.3f}z"
                 )
                 bottom -= spent / scale
-    return Lane(worker.name, ["".join(one) for one in paths])
+    return Lane(_name(worker, home), ["".join(one) for one in paths])
 
 
 def _listings(report: Report, sources: Sources) -> list[Listing]:
