@@ -80,6 +80,9 @@ def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     # Not above: they need the extra, whose absence has to be reported in one line.
     from bench.report import make_json, make_text
 
+    fronts = getattr(options, "fronts", None)
+    if fronts:
+        case = case.with_fronts(fronts)
     runs = [
         _measured(case, options, words, values) for values in _all_values(case, options)
     ]
@@ -152,11 +155,13 @@ def _add_options(parser: argparse.ArgumentParser, case: Case) -> None:
         help=f"processes of servers with several (default: {case.workers or 'cores'})",
     )
     add("--python", metavar="PATH", help="what serves (default: what runs this)")
+    if case.fronts:
+        add("--fronts", type=positive, help="serve with so many of txloop, too")
     add("--only", metavar="NAME,NAME", help=f"leave out the others of: {names}")
     if case.generator is None:
         _add_load_options(parser)
     add("--json", type=output_file, metavar="FILE", help="write all figures")
-    add("--plot", type=output_file, metavar="FILE.svg", help="draw req/s")
+    add("--plot", type=output_file, metavar="FILE", help="draw req/s: .svg or .png")
     for parameter in case.parameters:
         add(
             f"--{parameter.name}",

@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--seconds", type=positive, default=5, help="of load per turn (default: 5)")
     add("--repeat", type=positive, default=3, help="turns of each (default: 3)")
     add("--number", type=positive, default=10000, help="of primes (default: 10000)")
-    add("--plot", type=output_file, metavar="FILE.svg", help="draw both, in two files")
+    add("--plot", type=output_file, metavar="FILE", help="draw both: .svg or .png")
 
 
 def competitors(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bench.load import LoadGenerator, Throughput
 
-_TRIALS = {"timeline"}  # that have applications, too
+_TRIALS = {"tally", "timeline"}  # that have applications, too
 
 Values = Mapping[str, int]
 """The values of a case's parameters, by name."""
@@ -62,7 +62,8 @@ class Competitor:
     module, `options` what the server is given besides. The command `python` runs it,
     this very interpreter where it is empty; `workers` is its number of workers, 0 for
     that of the settings. One that `needs_no_gil` is left out with the GIL, unless it is
-    asked for.
+    asked for. `fronts` is how many of those txloop is to have; None leaves it to the
+    environment.
     """
 
     name: str
@@ -73,6 +74,12 @@ class Competitor:
     workers: int = 0
     warm_up_seconds: int = 1
     needs_no_gil: bool = False
+    fronts: int | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its server has in its environment besides."""
+        return {} if self.fronts is None else {"TXLOOP_FRONTS": str(self.fronts)}
 
 
 SERIAL, PROCESSES, THREADS = (
@@ -121,6 +128,7 @@ class Case:
     where none is asked for.
     `clients` is the default of how many users there are, `workers` of how many
     processes: None for the cores. `comparison` is by the rate where there is none.
+    One that is for `fronts` can be asked to compare servers without and with those.
     """
 
     name: str
@@ -138,11 +146,23 @@ class Case:
     tail: bool = False
     notes: tuple[str, ...] = ()
     sweep: tuple[int, ...] = ()
+    fronts: bool = False
 
     @property
     def compare(self) -> Comparison:
         """What the ratios are of."""
         return self.comparison or Comparison(f"to {self.baseline}", compare_rates)
+
+    def with_fronts(self, number: int) -> Case:
+        """Return the case with each server of txloop twice: without and with fronts."""
+        found: list[Competitor] = []
+        for one in self.competitors:
+            if one.server != "txloop":
+                found.append(one)
+                continue
+            name = f"{one.name} fronts {number}"
+            found += [replace(one, fronts=0), replace(one, name=name, fronts=number)]
+        return replace(self, competitors=tuple(found))
 
     def select(self, names: str | None, gil: bool = True) -> tuple[Competitor, ...]:
         """Return the competitors that the comma-separated `names` ask for, or all.

@@ -47,6 +47,16 @@ def cpu_seconds(root: int) -> float:
     return sum(process.cpu_ticks for process in tree(root)) / _TICKS_PER_SECOND
 
 
+def own_seconds(pid: int) -> float:
+    """Return the processor time of the live threads of that one process."""
+    nanoseconds = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            text = Path(f"/proc/{pid}/task/{thread}/schedstat").read_text()
+            nanoseconds += int(text.split()[0])
+    return nanoseconds / 1e9
+
+
 def memory_bytes(root: int) -> int:
     """Return the memory of the tree; what its processes share counts once."""
     return 1024 * sum(_proportional_kilobytes(process.pid) for process in tree(root))

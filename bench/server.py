@@ -19,6 +19,8 @@ from bench.errors import ServerError
 from bench.machine import pinned
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bench.case import Case, Competitor, Values
 
 _START_SECONDS = 20.0
@@ -32,12 +34,22 @@ _ERRORS_LENGTH = 1 << 20
 class Server:
     """A server process; `with Server(...) as server:` starts it and stops it."""
 
-    def __init__(self, name: str, command: list[str], probe: str) -> None:
-        """Prepare to run `command`, which answers `probe` once it serves."""
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        probe: str,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare to run `command`, which answers `probe` once it serves.
+
+        Its environment is this process's, with what is in `environment`.
+        """
         self.name = name
         self.url = ""
         self._command = command
         self._probe = probe
+        self._environment = environment or {}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop
         self._process: subprocess.Popen[str] | None = None
 
@@ -54,6 +66,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
+            env={**os.environ, **self._environment},
             start_new_session=True,
         )
         try:
@@ -161,4 +174,5 @@ def server_for(
         *(f"--set={name}={value}" for name, value in values.items()),
         *competitor.options,
     ]
-    return Server(competitor.name, command, probe=case.samples(values)[0].path)
+    probe = case.samples(values)[0].path
+    return Server(competitor.name, command, probe, competitor.environment)

@@ -17,6 +17,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from tests.cluster import DASK
+
 ROOT = Path(__file__).parents[1]
 
 AT_ONCE = 3
@@ -42,7 +44,7 @@ def parts() -> list[list[str]]:
     files: dict[str, list[str]] = {}
     for path in sorted(ROOT.glob("tests/*/test_*.py")):
         name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(LONGEST):
+        if not name.startswith((*LONGEST, *(["tests/machines"] * (not DASK)))):
             files.setdefault(path.parent.name, []).append(name)
     several = [(names, -(-len(names) // FILES)) for names in files.values()]
     small = [names[one::count] for names, count in several for one in range(count)]

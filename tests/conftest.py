@@ -12,7 +12,7 @@ from tornado.web import RequestHandler
 
 from txloop.web.targets import applications
 
-pytest_plugins = ["tests.leaks", "tests.logs"]
+pytest_plugins = ["tests.leaks", "tests.logs", "tests.cluster"]
 
 # Here, because it must be said before anything imports it.
 pytest.register_assert_rewrite("tests.serving")

@@ -279,6 +279,10 @@ def executor_of(
     """Return a new executor; one with workers may have a test's limits and clock."""
     if name == "processes":
         return ProcessesExecutor(workers, limits, clock or time.monotonic)
+    if name == "dask":
+        from txloop.executors.dask.executor import DaskExecutor
+
+        return DaskExecutor(workers, limits, clock or time.monotonic)
     if name == "threads":
         return ThreadsExecutor(workers, limits, clock or time.monotonic)
     return executor_named(name, workers)

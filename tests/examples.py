@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ def run_example(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def running_example(
-    name: str, *arguments: str
+    name: str, *arguments: str, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server on a free port; yield it and the first line that it printed."""
     with subprocess.Popen(
@@ -39,6 +40,7 @@ def running_example(
         stderr=subprocess.PIPE,
         text=True,
         cwd="/",
+        env=os.environ | environment,
     ) as process:
         try:
             assert process.stdout is not None

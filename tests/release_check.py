@@ -1,20 +1,22 @@
 """What a release has to pass: `make release-check`.
 
-Renders the changes, builds the archives, has them checked, installs the wheel into an
-environment of its own and serves README's program with that: what the clone's own tests
-cannot see is what the wheel lacks.
+Renders the changes, builds the archives, has them checked, runs some tests from the
+sdist, installs the wheel into an environment of its own and serves README's program
+with that: what the clone's own tests cannot see is what the archives lack.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -39,6 +41,7 @@ def main() -> int:
     run("check_wheel_contents", "--toplevel", "txloop,conflict_log", str(wheel))
     with tempfile.TemporaryDirectory(prefix="txloop-release-") as folder:
         place = Path(folder)
+        check_sdist(place)
         python = install(wheel, place)
         check_version(python, wheel, place)
         serve(python, place)
@@ -57,6 +60,23 @@ def build() -> Path:
     run("build", "--outdir", str(DIST), str(ROOT))
     (wheel,) = DIST.glob("*.whl")
     return wheel
+
+
+def check_sdist(place: Path) -> None:
+    """Check that the sdist has all files of the repository, and that its tests run."""
+    (archive,) = DIST.glob("*.tar.gz")
+    with tarfile.open(archive) as sdist:
+        sdist.extractall(place, filter="data")
+    root = place / archive.name.removesuffix(".tar.gz")
+    listed = subprocess.run(
+        ["git", "ls-files"], check=True, cwd=ROOT, capture_output=True, text=True
+    )
+    missing = [one for one in listed.stdout.split() if not (root / one).exists()]
+    assert [] == missing, f"the sdist lacks {missing}: see MANIFEST.in"
+    environment = {**os.environ, "PYTHONPATH": str(root)}  # not the clone's txloop
+    command = [sys.executable, "-m", "pytest", "-q", "tests/unit/test_package.py"]
+    command += ["tests/unit/test_share.py", "tests/docs/test_pages.py"]
+    subprocess.run(command, check=True, cwd=root, env=environment)
 
 
 def install(wheel: Path, place: Path) -> Path:

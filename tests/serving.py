@@ -11,35 +11,45 @@ import contextlib
 import logging
 import os
 import re
+import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.platform.asyncio import AsyncIOLoop
+from tornado.web import Application
 
+from tests.cluster import DASK
 from tests.executors import register_all
 from tests.flags import until
 from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
+from txloop.executors.faults import Faults
 from txloop.executors.pool import Pool
+from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.executor import ProcessesExecutor
 from txloop.executors.protocol import gil_enabled
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.loop.options import use_executor
 from txloop.web import register_all as register_targets
+from txloop.web.delegate import TOLD
+from txloop.web.fronts.opening import open_fronts, why_none
+from txloop.web.verdicts import judge_all
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
-    from tornado.web import Application
-
-    from txloop.engine.profile import LabelStats, Stats
+    from txloop.engine.stats import LabelStats, Stats
     from txloop.executors.limits import Limits
 
 __all__ = [
+    "EXECUTORS",
+    "FORKED",
+    "FRONTS",
     "KINDS",
+    "THREADED",
     "AwayExecutor",
     "Pair",
     "Server",
@@ -52,8 +62,24 @@ __all__ = [
 THREADS = not gil_enabled() or bool(os.environ.get("TXLOOP_TEST_THREADS"))
 """Whether threads take part where that takes long: under the GIL only if asked for."""
 
-KINDS = ("serial", "rehearsal", "processes", *(["threads"] * THREADS))
-"""Where transactions run: each is an executor's name."""
+EXECUTORS = ("serial", "rehearsal", "processes", *(["threads"] * THREADS))
+"""Where transactions run."""
+
+FRONTS = (
+    sys.platform == "linux"
+    and sys.implementation.name != "pypy"
+    and (gil_enabled() or bool(os.environ.get("TXLOOP_TEST_FRONTS")))
+)
+"""Whether fronts take part where that takes long: as threads only if asked for."""
+
+KINDS = (*EXECUTORS, *(["fronts"] * FRONTS))
+"""Where requests run: each is an executor's name, but for fronts before one."""
+
+FORKED = ("processes", *(["dask"] * DASK), *(["fronts"] * gil_enabled()))
+"""Where requests run in other processes."""
+
+THREADED = ("threads", *(["fronts"] * (not gil_enabled())))
+"""Where requests run in other threads."""
 
 T = TypeVar("T")
 
@@ -74,6 +100,17 @@ class AwayThreads(ThreadsExecutor):
         pass
 
 
+def away_dask(workers: int) -> ProcessesExecutor:
+    """Return workers on a Dask cluster to which everything is sent."""
+    from txloop.executors.dask.executor import DaskExecutor
+
+    class AwayDask(DaskExecutor):
+        def _note_transport(self, seconds: float) -> None:
+            pass
+
+    return AwayDask(workers)
+
+
 class Server:
     """An application on a free port, and a client of it; one thread for both."""
 
@@ -84,6 +121,7 @@ class Server:
         self.kind = kind
         self.application = make_application()
         self.port = 0
+        self.fronts: Sequence[Any] = ()
         self._listening: list[HTTPServer] = []
 
     def listen(self, application: Application | None = None, **options: object) -> int:
@@ -109,8 +147,22 @@ class Server:
 
     def run(self, function: Callable[[], Awaitable[T]]) -> T:
         """Run a coroutine function to its end on the loop."""
-        result: T = self.loop.run_sync(function, timeout=40)
+
+        async def run_to_the_end() -> T:
+            result = await function()
+            await self._hear_fronts()
+            return result
+
+        result: T = self.loop.run_sync(run_to_the_end, timeout=40)
         return result
+
+    async def _hear_fronts(self) -> None:
+        """Let fronts tell what they have done, which they do after they answer."""
+        if self.fronts:
+            await until(lambda: not any(map(_is_at_work, self.fronts)))
+            await self.pause()  # what they have told is read, and may begin something
+            await self.idle()
+            await self.pause()
 
     def fetch(
         self,
@@ -189,6 +241,21 @@ class Server:
         """Read one answer from a connection."""
         return await read_answer(reader, method)
 
+    async def open_fronts(self) -> None:
+        """Open fronts that get each connection, and run each verb that may run there.
+
+        Not where the options allow none.
+        """
+        assert isinstance(self.loop, TransactionIOLoop)
+        self.loop.opened = True  # so that no request opens others
+        if why_none(self.loop.options, self.loop) is not None:
+            return
+        if isinstance(self.application, Application):
+            judge_all(self.application, self.loop.asyncio_loop)
+        doorman = open_fronts(self.loop, 2, Faults({"fronts": 1.0}, "tests"))
+        self.fronts = doorman._desk.fronts
+        await until(lambda: doorman.fronts == 2)
+
     def fork(self) -> None:
         """Fork the workers before the first transaction."""
         assert isinstance(self.loop, TransactionIOLoop)
@@ -196,6 +263,18 @@ class Server:
         if isinstance(executor, ProcessesExecutor):
             register_targets()
             executor.fork()
+            if self.kind == "dask":
+                self.run(self._find_cluster)
+
+    async def _find_cluster(self) -> None:
+        """Wait for the workers, whose connections are no test's."""
+        assert isinstance(self.loop, TransactionIOLoop)
+        executor = self.loop.dispatcher.executor
+        assert isinstance(executor, ProcessesExecutor)
+        self.loop.dispatcher.start()
+        workers = executor._workers
+        while len([one for one in workers if one.open]) < 2:  # noqa: ASYNC110 # no event
+            await asyncio.sleep(0.005)
 
     @property
     def limits(self) -> Limits:
@@ -212,7 +291,11 @@ class Server:
 
     def stats_of(self, label: str) -> LabelStats:
         """Return the figures of one handler verb or function."""
-        return next(one for one in self.stats().labels if one.label == label)
+        return next(one for one in self.labels() if one.label == label)
+
+    def labels(self) -> list[LabelStats]:
+        """Return the figures of all handler verbs and functions that have run."""
+        return [one for one in self.stats().labels if one.attempts]
 
     def sent_away(self) -> bool:
         """Tell whether everything so far ran where its kind says, nothing at home."""
@@ -236,16 +319,29 @@ class Server:
             await asyncio.sleep(0)
 
 
+def _is_at_work(front: Any) -> bool:
+    """Tell whether a front has a connection, or does not wait for anything."""
+    number = front.pid if gil_enabled() else front.thread.native_id
+    return bool(front.connections) or state_of(number) != "S"
+
+
 def loop_of(kind: str, workers: int = 2, **options: object) -> AsyncIOLoop:
     """Return a new loop, not the current one, whose transactions run as `kind` says."""
     loop: AsyncIOLoop
     if kind == "stock":
         loop = AsyncIOLoop(make_current=False)
+        vars(loop)[TOLD] = True  # not worth a word, where it is meant
         return loop
+    if kind == "fronts":
+        kind = "processes" if gil_enabled() else "threads"
+        options = {"fronts": 2, **options}
+    options.setdefault("fronts", 0)  # else there are some when the machine is busy
     if kind == "processes":
         use_executor(AwayExecutor(workers))
     if kind == "threads":
         use_executor(AwayThreads(workers))
+    if kind == "dask":
+        use_executor(away_dask(workers))
     loop = TransactionIOLoop(make_current=False, executor=kind, **options)
     return loop
 
@@ -271,7 +367,10 @@ def serving(
     server = Server(loop, kind, make_application)
 
     async def start() -> int:
-        return server.listen()
+        port = server.listen()
+        if kind == "fronts":
+            await server.open_fronts()
+        return port
 
     server.port = server.run(start)
     if early:

@@ -46,7 +46,7 @@ _GOALS = 20  # of all players together, which spares the check of them much time
 class Ground:
     """What the clients know of the map: shared by all players of one program."""
 
-    def __init__(self, snapshot: Json, seed: str) -> None:
+    def __init__(self, snapshot: Json, seed: str, sites: int | None = None) -> None:
         rows = snapshot["rows"]
         assert isinstance(rows, list), "of the answer to GET /map"
         cells = [
@@ -56,7 +56,9 @@ class Ground:
         ]
         self.free = [cell for cell, letter in cells if letter == "."]
         self.walls = [cell for cell, letter in cells if letter != "."]
-        self.goals = random.Random(seed).choices(self.free, k=_GOALS)
+        chance = random.Random(seed)
+        self.goals = chance.choices(self.free, k=_GOALS)
+        self.sites = self.free if sites is None else chance.choices(self.free, k=sites)
 
 
 class Player:
@@ -122,7 +124,7 @@ class Player:
         )
 
     async def _build(self) -> Answer:
-        cell, tag = self._random.choice(self._ground.free), self._tag()
+        cell, tag = self._random.choice(self._ground.sites), self._tag()
         target = "/walls/{}/{}".format(*cell)
         answer = await self._ask(
             "build", "PUT", target, {"tag": tag}, tag=tag, cell=cell
@@ -196,12 +198,19 @@ def make_request(method: str, target: str, body: Json | None = None) -> bytes:
 
 
 async def play(
-    url: str, mix: Mapping[Kind, float], *, clients: int, seconds: float, seed: str
+    url: str,
+    mix: Mapping[Kind, float],
+    *,
+    clients: int,
+    seconds: float,
+    seed: str,
+    sites: int | None = None,
 ) -> tuple[Result, list[Answer]]:
     """Play for so long; return what was achieved, and every answer.
 
     The first answer is the map before any of it. The players leave when it is over;
-    only the requests between joining and leaving are counted.
+    only the requests between joining and leaving are counted. Walls are built on
+    `sites` of the free cells, where players meet; on any of them if it is None.
 
     Raises:
         LoadError: the server does not accept connections, or players.
@@ -214,7 +223,7 @@ async def play(
         if first.status != 200:
             raise LoadError(f"no map: {first.status}")
         answers = [first]
-        ground = Ground(json.loads(first.body), seed)
+        ground = Ground(json.loads(first.body), seed, sites)
         players = [
             Player(f"{seed}-{number}", connection, ground, answers)
             for number, connection in enumerate(connections)

@@ -68,5 +68,6 @@ CASE = Case(
         Parameter("microseconds", 5000, "processor time of a body; all if left out"),
     ),
     clients=32,
+    fronts=True,
     sweep=(0, 300, 600, 1000, 2000, 3000, 5000, 10_000, 20_000, 50_000),
 )

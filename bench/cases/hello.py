@@ -58,4 +58,5 @@ CASE = Case(
     baseline="stock",
     load=_load,
     samples=_samples,
+    fronts=True,
 )

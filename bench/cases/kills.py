@@ -32,7 +32,10 @@ CASE: Case = replace(
     primes.CASE,
     name="kills",
     summary="primes, while workers are killed",
-    competitors=primes.CASE.select("prefork,txloop processes"),
+    # Without fronts, which take their connections along: this is about workers.
+    competitors=tuple(
+        replace(one, fronts=0) for one in primes.CASE.select("prefork,txloop processes")
+    ),
     baseline="prefork",
     parameters=(
         replace(primes.CASE.parameters[0], default=_NUMBER),

@@ -62,11 +62,19 @@ def follow_parent(parent: int = 0) -> None:
             sys.exit("the parent has left")
 
 
-def bind(port: int) -> list[socket.socket]:
+def bind(port: int, reuse_port: bool = False) -> list[socket.socket]:
     """Listen on the port and print the address, which `bench.server` waits for."""
-    sockets = tornado.netutil.bind_sockets(port, ADDRESS)
+    sockets = tornado.netutil.bind_sockets(port, ADDRESS, reuse_port=reuse_port)
     print(f"http://{ADDRESS}:{sockets[0].getsockname()[1]}", flush=True)
     return sockets
+
+
+def listen_beside(sockets: list[socket.socket]) -> list[socket.socket]:
+    """Close this process's copies of the sockets and listen on their port itself."""
+    port = sockets[0].getsockname()[1]
+    for one in sockets:
+        one.close()
+    return tornado.netutil.bind_sockets(port, ADDRESS, reuse_port=True)
 
 
 def _setting(text: str) -> tuple[str, int]:

@@ -1,1 +1,1 @@
-"""Trials: benchmarks without load from outside, each of a few ways to do a thing."""
+"""Trials: benchmarks of a few ways to do a thing, without the load of the cases."""

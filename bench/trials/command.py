@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bench import processes
 from bench.command_line import output_file, positive
 from bench.machine import describe_machine
-from bench.trials import channels, handoff, memory, sum_server, transaction
+from bench.trials import channels, handoff, light, memory, sum_server, transaction
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +22,7 @@ TRIALS = (
     channels.TRIAL,
     memory.TRIAL,
     handoff.TRIAL,
+    light.TRIAL,
 )
 
 
@@ -38,7 +39,7 @@ def run_trial(trial: Trial, options: argparse.Namespace, words: str) -> None:
     # Not above: rich may lack.
     from bench.progress import show_progress
     from bench.trials.report import TrialRun, make_json, make_text
-    from bench.trials.trial import collect
+    from bench.trials.trial import OTHER_CORES, collect
 
     contenders = trial.contenders(options)
     machine = describe_machine()
@@ -49,12 +50,13 @@ def run_trial(trial: Trial, options: argparse.Namespace, words: str) -> None:
     elapsed = time.monotonic() - start
     own = _own_seconds() - own_before
     other = max(0.0, processes.machine_seconds() - before - own)
+    of_turns = [each for row in rows for each in row.figures.get(OTHER_CORES, ())]
     run = TrialRun(
         title=f"{trial.name}: {trial.summary}",
         machine=machine,
         command=f"python -m bench {words}",
         repeat=options.repeat,
-        other_cpu_cores=other / elapsed,
+        other_cpu_cores=max(of_turns, default=other / elapsed),
         columns=trial.columns(options),
         notes=trial.notes(options),
         rows=rows,

@@ -59,14 +59,21 @@ def make_json(run: TrialRun) -> str:
 
 def _cells(row: Row, baseline: Row, column: Column) -> list[str]:
     if column.relative:
-        found = ratios(row, baseline, column.figure)
-        if not found:
-            return ["", ""]
-        digits = column.digits
-        spread = f"{min(found):.{digits}f}..{max(found):.{digits}f}"
-        return [f"{median(found):.{digits}f}", spread]
+        return _with_spread(ratios(row, baseline, column.figure), column)
+    if column.spread:
+        shown, spread = _with_spread(row.figures.get(column.figure, ()), column)
+        return [f"{shown} ({spread})" if shown else ""]
     value = middle(row, column.figure)
     return ["" if value is None else f"{value * column.scale:,.{column.digits}f}"]
+
+
+def _with_spread(found: Sequence[float], column: Column) -> list[str]:
+    if not found:
+        return ["", ""]
+    shown, least, most = (
+        f"{of(found) * column.scale:,.{column.digits}f}" for of in (median, min, max)
+    )
+    return [shown, f"{least}..{most}"]
 
 
 def _caption(run: TrialRun) -> list[str]:

@@ -242,7 +242,7 @@ def main(name: str, executor: str, number: str, steps: str) -> None:
     if name == "txloop":
         import txloop
 
-        txloop.install(executor=executor)
+        txloop.install(executor=executor)  # type: ignore[arg-type] # it is checked there
         figures = asyncio.run(run(TxloopKind(), *size))
     else:
         figures = asyncio.run(run(AsyncioKind(), *size))

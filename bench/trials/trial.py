@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 Figures = dict[str, float]
 """What one turn has found, by name."""
 
+OTHER_CORES = "other_cpu_cores"
+"""A figure for trials whose servers leave children to others, which nobody adds up.
+
+It is what neither the servers nor the load have used of the processors.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Contender:
@@ -38,6 +44,7 @@ class Column:
         relative: Whether to show how many times better than the first contender's it
             is, as the median, least and most of each repeat's own ratio.
         scale: What to multiply it by, for the unit.
+        spread: Whether its least and most stand beside it.
     """
 
     title: str
@@ -45,6 +52,7 @@ class Column:
     digits: int = 2
     relative: bool = False
     scale: float = 1.0
+    spread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

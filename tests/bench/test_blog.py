@@ -122,5 +122,6 @@ def test_a_run_prints_both_tables_and_draws_them(monkeypatch, capsys, tmp_path):
     assert asked[0][1] == {"number": 200}
     assert len(re.findall(r"txloop, 2 processes +15\.5\n", text)) == 1
     assert len(re.findall(r"txloop, 2 processes +10\.0 \.\. 21\.0\n", text)) == 1
-    drawn = {"blog-primes.svg", "blog-astar.svg"}
+    names = ("primes", "astar", "primes-dark", "astar-dark")
+    drawn = {f"blog-{name}.svg" for name in names}
     assert drawn == {path.name for path in tmp_path.iterdir()}

@@ -78,6 +78,23 @@ def test_threads_can_be_asked_for_anywhere():
     assert "txloop threads" == selected.name
 
 
+@pytest.mark.parametrize("name", ["bodies", "hello"])
+def test_fronts_are_set_beside_servers_without_them(name):
+    case = load_case(name).with_fronts(2)
+
+    told = {one.name: one.environment for one in case.competitors}
+    (first, *_) = (one for one in load_case(name).competitors if "txloop" in one.name)
+    assert {"TXLOOP_FRONTS": "0"} == told[first.name]
+    assert {"TXLOOP_FRONTS": "2"} == told[f"{first.name} fronts 2"]
+    assert {} == told["stock"] == told["prefork"]
+    assert case.select(f"{first.name} fronts 2")
+
+
+def test_without_a_word_on_fronts_the_environment_has_it():
+    for one in load_case("bodies").competitors:
+        assert {} == one.environment
+
+
 def test_an_unknown_competitor_is_refused_with_the_known_ones():
     with pytest.raises(UsageError, match="no 'unicorn', only: stock, prefork"):
         load_case("hello").select("stock,unicorn")

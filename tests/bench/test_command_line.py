@@ -46,6 +46,10 @@ def fail(arguments, capsys):
         (["sum", "--json", "/nowhere/at/all.json"], "cannot write /nowhere"),
         (["channels", "--clients", "2"], "unrecognized arguments: --clients 2"),
         (["memory", "--workers", "1"], "must be at least 2"),
+        (["light", "--connections", "0"], "must be at least 1"),
+        (["light", "--requests", "read,write"], "no request 'write', only: read, add"),
+        (["bodies", "--fronts", "0"], "must be at least 1"),
+        (["primes", "--fronts", "2"], "unrecognized arguments: --fronts 2"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from bench import processes
+from bench.burn import burn
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +56,22 @@ def test_the_memory_of_the_whole_tree_counts_and_what_is_shared_counts_once(fami
     alone = processes.memory_bytes(processes.generations(family.pid)[1][0].pid)
 
     assert 0 < alone < everybody < 4 * 50_000_000
+
+
+@pytest.mark.parametrize("where", ["here", "in a thread", "in a child"])
+def test_the_processor_time_of_a_process_is_that_of_its_threads(where):
+    program = [sys.executable, "-c", "from bench.burn import burn; burn(200)"]
+    with ThreadPoolExecutor(1) as executor:  # its thread lives until all is read
+        before = processes.own_seconds(os.getpid())
+        if where == "here":
+            burn(200)
+        elif where == "in a thread":
+            executor.submit(burn, 200).result()
+        else:
+            subprocess.run(program, check=True)
+        spent = processes.own_seconds(os.getpid()) - before
+
+    assert (spent > 0.19) == (where != "in a child")
 
 
 def test_a_process_that_is_gone_has_neither():

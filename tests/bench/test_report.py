@@ -187,3 +187,26 @@ def test_the_plot_shows_every_row_and_is_reproducible(run, tmp_path):
     assert "stock" in text
     assert "txloop unmarked" in text
     assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.leaks_ok("matplotlib keeps the fonts that it has read open")
+def test_txloop_stands_out_on_light_and_on_dark_plots(run, tmp_path):
+    plot = pytest.importorskip("bench.plot")
+
+    plot.write_plot(run, tmp_path / "plot.svg")
+
+    for scheme, name in ((plot._LIGHT, "plot.svg"), (plot._DARK, "plot-dark.svg")):
+        text = (tmp_path / name).read_text()
+        assert all(colour in text for colour in scheme), name
+
+
+@pytest.mark.slow
+@pytest.mark.leaks_ok("matplotlib keeps the fonts that it has read open")
+def test_a_plot_is_what_its_name_says(run, tmp_path):
+    plot = pytest.importorskip("bench.plot")
+
+    plot.write_plot(run, tmp_path / "plot.png")
+
+    for name in ("plot.png", "plot-dark.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +97,28 @@ def test_a_server_that_does_not_start_says_why():
         hello(Competitor("stock", "stock", "nonsense")),
     ):
         pass
+
+
+def test_a_server_has_what_is_added_to_its_environment():
+    program = 'import os, sys; sys.exit(os.environ["ANSWER"] + os.environ["PATH"])'
+    command = [sys.executable, "-c", program]
+
+    with (
+        pytest.raises(ServerError, match=f"42{re.escape(os.environ['PATH'])}"),
+        Server("test", command, "/", {"ANSWER": "42"}),
+    ):
+        pass
+
+
+def test_prefork_listens_in_each_process_if_it_is_to_be_dealt_out():
+    dealt = Competitor("prefork", "prefork", "plain", ("--reuse-port",))
+
+    with hello(dealt, workers=2) as server:
+        port = f":{int(server.url.rpartition(':')[2]):04X} 00000000:0000 0A"
+        while Path("/proc/net/tcp").read_text().count(port) < 2:
+            time.sleep(0.01)  # one answers before all listen
+
+        assert (200, b"Hello, world") == server.get("/")
 
 
 def test_a_server_that_keeps_silent_is_given_up(monkeypatch):

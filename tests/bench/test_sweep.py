@@ -47,6 +47,20 @@ def test_the_json_has_every_run(runs):
     assert [0.97, 1.8] == [one["rows"][1]["ratio"] for one in documents]
 
 
+def test_a_sweep_has_a_column_for_fronts(capsys, monkeypatch):
+    def collect(_case, competitors, *_):
+        return [make_measurement(one.name, 0, rate=100) for one in competitors]
+
+    monkeypatch.setattr("bench.__main__.collect", collect)
+    quick = "--fronts 2 --repeat 1 --load builtin"
+
+    code = main(["bodies", *quick.split()])
+
+    assert code == 0
+    titles = capsys.readouterr().out.splitlines()[2]
+    assert "| txloop processes fronts 2 to stock |" in titles
+
+
 @pytest.mark.slow
 @pytest.mark.leaks_ok("matplotlib keeps the fonts that it has read open")
 def test_the_plot_has_a_line_for_each_competitor(runs, tmp_path):

@@ -13,9 +13,17 @@ from bench import interpreters
 from bench.__main__ import main
 from bench.errors import WrongAnswerError
 from bench.trials import handoff, pair, sum_server
-from bench.trials.command import TRIALS
+from bench.trials.command import TRIALS, run_trial
 from bench.trials.report import TrialRun, make_json, make_text
-from bench.trials.trial import Column, Contender, Row, collect, middle, ratios
+from bench.trials.trial import (
+    OTHER_CORES,
+    Column,
+    Contender,
+    Row,
+    collect,
+    middle,
+    ratios,
+)
 from tests.bench.samples import MACHINE
 
 
@@ -92,6 +100,32 @@ def test_the_table():
     assert GOLDEN == make_text(make_run())
 
 
+def test_a_column_can_have_its_spread_beside_it():
+    columns = [
+        Column("ms", "seconds", digits=0, scale=1e3, spread=True),
+        Column("bytes", "bytes", spread=True),
+    ]
+
+    lines = make_text(make_run(columns=columns)).splitlines()
+
+    cells = [cell.strip() for cell in lines[5].split("|")]
+    assert ["", "a queue", "2,000 (1,000..3,000)", "", ""] == cells
+
+
+def test_a_trial_can_tell_itself_what_others_used(monkeypatch, capsys):
+    figures = iter([{OTHER_CORES: 0.2}, {OTHER_CORES: 0.7}, {OTHER_CORES: 0.1}])
+    trial = dataclasses.replace(
+        TRIALS[0],
+        contenders=lambda _: [Contender("one", lambda: next(figures))],
+        columns=lambda _: [],
+        notes=lambda _: [],
+    )
+
+    run_trial(trial, argparse.Namespace(repeat=3, json=None), "trial")
+
+    assert "NOT ALONE: others used 70% of a core" in capsys.readouterr().out
+
+
 def test_the_caption_tells_when_the_machine_did_other_work():
     text = make_text(make_run(other_cpu_cores=0.4))
 
@@ -107,7 +141,7 @@ def test_json_has_everything():
 
 
 def test_the_promised_trials_are_there():
-    expected = {"transaction", "sum", "channels", "memory", "handoff"}
+    expected = {"transaction", "sum", "channels", "memory", "handoff", "light"}
     assert expected == {trial.name for trial in TRIALS}
 
 

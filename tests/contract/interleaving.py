@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OVERLAPPING", "conflicts", "during", "together"]
 
-PARALLEL = ("processes", "threads")
+PARALLEL = ("processes", "threads", "dask")
 
 OVERLAPPING = ("scripted", *PARALLEL)
 

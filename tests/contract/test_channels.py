@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import threading
@@ -337,3 +338,30 @@ def test_workers_use_the_same_one(engine):
 
 def put_pid(shared):
     shared["jobs"].put(threading.get_native_id())
+
+
+# Under the names of asyncio.Queue
+
+
+def take_now(channel):
+    return channel.get_nowait(), channel.qsize(), channel.empty(), channel.full()
+
+
+def test_it_has_the_names_of_a_queue_for_what_does_not_wait(engine):
+    # GIVEN
+    channel = Channel[int](capacity=2)
+    engine.run(channel.put_nowait, 1)
+    channel.put_nowait(2)
+
+    # WHEN
+    full = engine.submit(channel.put_nowait, 3)
+    engine.wait(full)
+    found = [engine.run(take_now, channel) for _ in range(2)]
+    empty = engine.submit(take_now, channel)
+    engine.wait(empty)
+
+    # THEN
+    assert [(1, 1, False, False), (2, 0, True, False)] == found
+    assert asyncio.QueueFull is type(full.error)
+    assert asyncio.QueueEmpty is type(empty.error)
+    assert (2, 0) == (channel.maxsize, Channel[int]().maxsize)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import OrderedDict, deque
 from typing import Any
 
 import pytest
@@ -12,9 +13,13 @@ from tests.engine import bury_the_dead, on
 from tests.homebound import Homebound
 from txloop import (
     TCounter,
+    TCounterDict,
+    TDefaultDict,
+    TDeque,
     TDict,
     TList,
     TObject,
+    TOrderedDict,
     TSet,
     TVar,
     TxForgottenError,
@@ -29,6 +34,23 @@ class Player(TObject):
     name: str
     score: int = 0
     items: TList[str] = dataclasses.field(default_factory=TList)
+
+
+class Room(TObject, dataclass=False):
+    """As a class that was there before it was shared."""
+
+    limit = 3
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.guests: list[str] = []
+
+    def enter(self, name: str) -> None:
+        self.guests.append(name)
+        self.limit -= 1
+
+    def as_plain(self) -> object:
+        return self.name, self.limit, list(self.guests)
 
 
 @dataclasses.dataclass
@@ -46,8 +68,15 @@ MADE = {
     "list": lambda: TList([1, [2], {"a": 3}]),
     "whole list": lambda: TList(range(600), whole=True),
     "dict": lambda: TDict(a=1, b={"c": [1]}),
+    "default dict": lambda: TDefaultDict(list, {"a": [1]}),
+    "empty default dict": lambda: TDefaultDict(int),
+    "ordered dict": lambda: share(OrderedDict(b=1, a=[2])),
+    "counter dict": lambda: TCounterDict("banana"),
+    "deque": lambda: TDeque([1, [2]]),
+    "deque with maxlen": lambda: share(deque(range(9), 3)),
     "set": lambda: TSet("abc"),
     "object": lambda: Player("ann", 1, TList(["hat"])),
+    "ordinary object": lambda: entered(Room("hall"), "ann"),
     "dataclass": lambda: share(Stop("a", ["x"])),
     "counter": lambda: TCounter(5),
     "variable": lambda: TVar([1]),
@@ -55,6 +84,11 @@ MADE = {
     "nested": lambda: share({"grid": [[0] * 3 for _ in range(3)], "t": ({1}, [2])}),
     "list that was changed": lambda: changed(TList(range(300))),
 }
+
+
+def entered(room, name):
+    room.enter(name)
+    return room
 
 
 def changed(row):
@@ -103,10 +137,20 @@ def play(shared, number):
     shared["list"].pop(2)
     shared["dict"][number] = {"n": number}
     shared["dict"].pop(number - 2, None)
+    shared["default dict"][number % 3].append(number)
+    shared["ordered dict"][number] = number
+    shared["ordered dict"].move_to_end(min(shared["ordered dict"]))
+    shared["counter dict"].update([number % 2])
+    shared["deque"].append(number)
+    shared["deque"].appendleft(number)
+    shared["deque"].rotate()
+    shared["bounded deque"].extend([number, [number]])
+    shared["bounded deque"].appendleft(shared["bounded deque"].popleft())
     shared["set"].add(number)
     shared["set"].discard(number - 2)
     shared["object"].score += number
     shared["object"].items.append(str(number))
+    shared["room"].enter(str(number))
     shared["counter"].add(number)
     return plain(shared)
 
@@ -115,8 +159,14 @@ def make_game():
     return {
         "list": TList([0, 1, 2]),
         "dict": TDict(),
+        "default dict": TDefaultDict(list),
+        "ordered dict": TOrderedDict(),
+        "counter dict": TCounterDict(),
+        "deque": TDeque(),
+        "bounded deque": TDeque(maxlen=3),
         "set": TSet(),
         "object": Player("ann"),
+        "room": Room("hall"),
         "counter": TCounter(),
     }
 
@@ -131,6 +181,42 @@ def test_changes_follow_each_other_wherever_they_run(engine):
     # THEN
     assert [play(single, number) for number in range(6)] == found
     assert plain(single) == plain(shared)
+
+
+def look_up(shared, room):
+    return shared[room], room in shared, [*shared] == [room], room == Room("hall")
+
+
+def test_an_object_that_is_equal_to_itself_only_is_itself_everywhere(engine):
+    # GIVEN
+    room = Room("hall")
+    shared = TDict({room: 1})
+
+    # THEN
+    assert (1, True, True, False) == engine.run(look_up, shared, room)
+
+
+def fill_by_default(shared, key):
+    shared[key].append(key)
+    return shared.default_factory, list(shared)
+
+
+def test_a_factory_travels_and_can_be_replaced(engine):
+    # GIVEN
+    shared: TDefaultDict[str, Any] = TDefaultDict(list)
+    first = engine.run(fill_by_default, shared, "a")
+
+    # WHEN
+    engine.run(setattr, shared, "default_factory", lambda: [0])
+    engine.run(fill_by_default, shared, "b")
+    shared.default_factory = None
+    result = engine.submit(fill_by_default, shared, "c")
+    engine.wait(result)
+
+    # THEN
+    assert (list, ["a"]) == first
+    assert {"a": ["a"], "b": [0, "b"]} == shared
+    assert KeyError is type(result.error)
 
 
 class Undone(Exception):

@@ -390,7 +390,7 @@ def exceptions_around(_argument):
 
 def test_what_runs_on_the_loop_thread_instead_handles_no_exception(engine):
     """As if it had been called by the loop itself."""
-    away = engine.executor.name in ("processes", "threads")
+    away = engine.executor.name in ("processes", "threads", "dask")
     with expect_log("txloop", "it does not pickle", int(away)):
         found = engine.run(exceptions_around, threading.Lock())
 

@@ -134,7 +134,7 @@ PROGRAMS = {
     class Trusted(Base):
         pass
     class Socket(WebSocketHandler):
-        def on_message(self, text):
+        async def on_message(self, text):
             seen.append(text)
     @txloop.transactional
     def note():
@@ -190,5 +190,5 @@ REQUESTS = {
     "what cannot be copied": [
         *("GET /locked", "GET /rows", "HEAD /rows", "GET /numbers"),
     ],
-    "kinds of verbs": ["GET /", "HEAD /", "GET /trusted", "HEAD /trusted"],
+    "kinds of verbs": ["GET /", "HEAD /", "POST /", "GET /trusted", "HEAD /trusted"],
 }

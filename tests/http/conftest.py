@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cluster import DASK, names_of
 from tests.serving import KINDS, pair_of
 
+FAR = ("test_responses", "test_errors", "test_on_finish")
+"""Modules whose tests run on a Dask cluster, too."""
 
-@pytest.fixture(scope="module", params=KINDS)
+
+def pytest_generate_tests(metafunc):
+    """Run each test where requests can run, if it does not say where."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    chosen = any("kind" in names_of(mark) for mark in marks)
+    if "kind" in metafunc.fixturenames and not chosen:
+        far = metafunc.module.__name__.rpartition(".")[2] in FAR
+        kinds = (*KINDS, *(["dask"] * (far and DASK)))
+        metafunc.parametrize("kind", kinds, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def kind(request):
     """Return where transactions run."""
     return request.param

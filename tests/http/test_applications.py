@@ -11,7 +11,7 @@ from tornado.web import Application, RequestHandler
 
 from tests.engine import bury_the_dead
 from tests.logs import expect_log
-from tests.serving import pair_of, serving
+from tests.serving import FORKED, pair_of, serving
 from txloop import atomically, transactional
 from txloop.web.targets import targets_of
 
@@ -198,7 +198,7 @@ def test_a_router_that_makes_arguments_for_each_request(kind):
         expect_log(
             "txloop",
             "GET Named runs on the loop thread: a worker cannot load it",
-            count=1 if kind == "processes" else 0,
+            count=1 if kind in FORKED else 0,
         ),
         serving(kind, lambda: ByPath(application)) as server,  # type: ignore[arg-type,return-value]
     ):
@@ -237,7 +237,7 @@ def test_handlers_that_are_added_after_the_workers_were_forked(kind):
             "txloop",
             "GET Named runs on the loop thread: a worker cannot load it"
             r".*Named was added to its application after the workers were forked",
-            count=1 if kind == "processes" else 0,
+            count=1 if kind in FORKED else 0,
         ),
         pair_of(kind, make) as pair,
     ):
@@ -249,7 +249,7 @@ def test_handlers_that_are_added_after_the_workers_were_forked(kind):
 
 def test_an_application_that_is_made_after_the_workers_were_forked(kind):
     with (
-        expect_log("txloop", "runs on the loop thread", count=int(kind == "processes")),
+        expect_log("txloop", "runs on the loop thread", count=int(kind in FORKED)),
         serving(kind, lambda: Application([("/", Placed)])) as server,
     ):
         server.get("/")

@@ -11,7 +11,7 @@ from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
 from tests.messages import Request
-from tests.serving import pair_of, serving
+from tests.serving import FORKED, pair_of, serving
 from txloop import TVar, on_commit, transactional
 
 shop = logging.getLogger("shop")
@@ -183,7 +183,7 @@ def test_a_record_tells_which_process_wrote_it(pair, listener):
     pair.server.get("/logging")
 
     writers = {record.process for record in listener.records}
-    assert (writers == {os.getpid()}) == (pair.server.kind != "processes")
+    assert (writers == {os.getpid()}) == (pair.server.kind not in FORKED)
 
 
 def test_a_filter_of_a_logger_is_asked_once(pair, listener):
@@ -289,7 +289,7 @@ def test_an_effect_without_a_name_keeps_the_handler_on_the_loop(kind):
         expect_log(
             "txloop",
             "PUT Buying runs on the loop thread: its effect .*<lambda> is not a funct",
-            count=1 if kind == "processes" else 0,
+            count=1 if kind in FORKED else 0,
         ),
     ):
         answers = [server.fetch("PUT", "/buying") for _ in range(2)]

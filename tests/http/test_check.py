@@ -377,6 +377,31 @@ def test_without_marks_it_says_what_would_run_in_parallel(
     )
 
 
+def test_with_auto_it_names_what_could_not_be_followed(
+    check: Callable[..., Checked],
+) -> None:
+    checked = check(
+        """
+        from tornado.ioloop import IOLoop
+        from made import Main, make
+        class Lost(Main):
+            def get(self):
+                getattr(self, self.get_argument("what"))()
+        application = make()
+        application.add_handlers(".*", [("/lost", Lost)])
+        IOLoop.current().start()
+        """,
+        options=("--auto",),
+    )
+
+    assert 0 == checked.returncode, checked.stderr
+    lines = checked.stdout.splitlines()
+    assert "GET Calm   in parallel" in lines
+    assert "GET Main   as in stock Tornado: made.rows" in lines
+    assert "GET Lost   as in stock Tornado: it uses what cannot be followed" in lines
+    assert "uses what cannot be followed: getattr(self, " in checked.stdout
+
+
 def test_all_that_is_marked_runs_in_parallel(check: Callable[..., Checked]) -> None:
     checked = check(SERVED, options=("--transactional", "Calm"))
 
@@ -392,10 +417,11 @@ def test_kinds_of_verbs(check: Callable[..., Checked]) -> None:
     assert {
         "GET Mine": "on the loop thread",
         "HEAD Mine": "in parallel",
-        "POST Mine": "as in stock Tornado",
+        "POST Mine": "in parallel",
         "GET Trusted": "in parallel",
         "HEAD Trusted": "in parallel",
         "GET Socket": "as in stock Tornado",
+        "on_message Socket": "as in stock Tornado",
         "note": "on the loop thread",
         "count": "in parallel",
     } == {one["name"]: one["runs"] for one in report["verbs"]}

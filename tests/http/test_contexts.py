@@ -9,6 +9,7 @@ from decimal import Decimal
 from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
+from tests.messages import Request
 from tests.serving import pair_of
 from txloop import transactional
 
@@ -36,6 +37,7 @@ def make_application():
             ("/own/(.*)", Own),
             ("/precision/(.*)", Precision),
             ("/finish", Finishing),
+            ("/late/(.*)", Late),
         ]
     )
 
@@ -66,6 +68,16 @@ class Precision(RequestHandler):
     def get(self, prec):
         decimal.getcontext().prec = int(prec)
         self.write(str(Decimal(1) / 3))
+
+
+@transactional(trust=True)
+class Late(RequestHandler):
+    """Changes them when it is told to."""
+
+    def get(self, prec):
+        if int(prec):
+            decimal.getcontext().prec = int(prec)
+        self.write(f"{prec} {Decimal(1) / 3}")
 
 
 @transactional
@@ -146,6 +158,22 @@ def test_who_changes_the_settings_of_all_runs_on_the_loop_thread(kind):
 
         assert ["0.333", "0.3333"] == [bodies[1], bodies[3]]
         assert "0.3333 Infinity import" == bodies[4]
+
+    in_program(test)
+
+
+def test_who_changes_them_late_is_answered_once(kind):
+    requests = [Request("GET", f"/late/{n}") for n in [*"0" * 20, 3, 0]]
+
+    def talk(server):
+        return [one.body.decode() for one in server.fetch_in_turn(requests)]
+
+    def test():
+        told = expect_log("txloop", "it changes decimal's", count=int(kind != "serial"))
+        with told, pair_of(kind, make_application) as pair:
+            bodies = pair.same(talk, before=set_precision)
+
+        assert ["0 0.333333", "3 0.333", "0 0.333"] == bodies[-3:]
 
     in_program(test)
 

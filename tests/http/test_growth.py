@@ -13,6 +13,7 @@ import pytest
 
 from tests.scripts import running_script
 from tests.soak.faults import children_of
+from txloop.executors.fronts.replica import LAG_COMMITS
 from txloop.executors.protocol import gil_enabled
 
 pytestmark = [
@@ -31,6 +32,9 @@ MEGABYTE = 1 << 20
 # Without the GIL the allocator gives pages back late: up to 2.4 MB come and go.
 STRAY_BYTES = 2 * MEGABYTE if gil_enabled() else 4 * MEGABYTE
 STRAY_OBJECTS = (ALL - FIRST) // 30  # timers, until their time has come
+# Objects that a commit leaves until all fronts are past it. Where they are threads,
+# these are the values that it has replaced: here containers, with what is in them.
+OF_A_COMMIT = 4 if gil_enabled() else 10
 
 SERVER = """\
 import asyncio, gc, json, logging, os
@@ -182,8 +186,13 @@ def load(client, first, last, between=lambda: None):
 
 
 @pytest.fixture
-def program(tmp_path):
-    with running_script(tmp_path, SERVER) as running:
+def fronts():
+    return 0
+
+
+@pytest.fixture
+def program(tmp_path, fronts):
+    with running_script(tmp_path, SERVER, TXLOOP_FRONTS=str(fronts)) as running:
         yield running
         running.signal(signal.SIGTERM)
         assert 0 == running.wait().exit_code
@@ -196,13 +205,15 @@ def client(program):
     client.close()
 
 
-def test_nothing_grows(program, client):
+@pytest.mark.parametrize("fronts", [0, 2])
+def test_nothing_grows(program, client, fronts):
     load(client, 0, FIRST)
     before = measured(program, client)
     load(client, FIRST, ALL)
     after = measured(program, client)
 
-    compare(before, after)
+    # What fronts may not have read yet is kept for them.
+    compare(before, after, STRAY_OBJECTS + fronts * OF_A_COMMIT * LAG_COMMITS)
 
 
 def test_nothing_grows_while_workers_are_killed(program, client):
@@ -225,10 +236,10 @@ def test_nothing_grows_while_workers_are_killed(program, client):
     compare(before, after)
 
 
-def compare(before, after):
+def compare(before, after, stray_objects=STRAY_OBJECTS):
     for what in ("files", "processes"):
         assert before[what] == after[what], what
-    assert abs(after["objects"] - before["objects"]) < STRAY_OBJECTS, (before, after)
+    assert abs(after["objects"] - before["objects"]) < stray_objects, (before, after)
     assert after["bytes"] - before["bytes"] < STRAY_BYTES, (before, after)
     assert after["worker bytes"] - before["worker bytes"] < 3 * MEGABYTE
 

@@ -13,7 +13,7 @@ from tornado.web import Application, RequestHandler, UIModule
 
 from tests.logs import expect_log
 from tests.messages import Request
-from tests.serving import pair_of, serving
+from tests.serving import FORKED, pair_of, serving
 from txloop import transactional
 
 seen: list[Any] = []
@@ -210,7 +210,7 @@ def test_what_on_finish_uses_is_there_though_it_does_not_travel(kind):
     request = Request("GET", "/closing/x")
 
     with pair_of(kind, make_application) as pair:
-        if kind == "processes":
+        if kind in FORKED:
             with expect_log("txloop", "its attribute file, which is used later"):
                 seen_of(pair.server, request)
         pair.same(lambda server: seen_of(server, request))

@@ -11,7 +11,7 @@ import pytest
 from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
-from tests.serving import pair_of, serving
+from tests.serving import FORKED, pair_of, serving
 from txloop import on_commit, transactional
 
 log = logging.getLogger("tests.http.logging")
@@ -204,7 +204,7 @@ def test_an_effect_finds_the_variables_as_the_transaction_left_them(kind):
 
 def test_variables_without_a_name_are_found_on_the_loop_thread(kind, listener):
     noted.clear()
-    away = kind == "processes"
+    away = kind in FORKED
     told = expect_log("txloop", "'nameless' is no module global")
     with serving(kind, make_application) as server:
         with told if away else contextlib.nullcontext():

@@ -15,7 +15,7 @@ from tornado.web import (
 )
 from tornado.websocket import WebSocketHandler
 
-from tests.serving import serving
+from tests.serving import FORKED, serving
 from txloop import TVar, transactional
 from txloop.engine.marks import Mark
 from txloop.stm.attempt import current
@@ -40,6 +40,11 @@ class Marked(RequestHandler):
 
     async def put(self):
         place(self)
+
+
+class Generating(RequestHandler):
+    def put(self):
+        yield
 
 
 class Inheriting(Marked):
@@ -105,7 +110,6 @@ class Socket(WebSocketHandler):
 TRANSACTIONS = {
     ("GET", "/marked"): True,
     ("POST", "/marked"): True,
-    ("PUT", "/marked"): False,
     ("GET", "/inheriting"): True,
     ("POST", "/inheriting"): True,
     ("GET", "/one-verb"): True,
@@ -138,11 +142,18 @@ def make_application():
 def test_where_a_verb_runs(verb, path, pair):
     expected = b"plain here"
     if TRANSACTIONS[verb, path]:
-        away = pair.server.kind == "processes"
+        away = pair.server.kind in FORKED
         expected = b"transaction away" if away else b"transaction here"
 
     assert expected == pair.server.fetch(verb, path).body
     assert b"plain here" == pair.stock.fetch(verb, path).body
+
+
+def test_a_coroutine_is_one_elsewhere_only(pair):
+    found = pair.server.fetch("PUT", "/marked").body
+
+    copied = pair.server.kind in FORKED
+    assert (b"transaction away" if copied else b"plain here") == found
 
 
 @pytest.fixture
@@ -197,7 +208,8 @@ def test_tornados_own_handlers_stay_as_they_are():
     ("handler_class", "method", "reason"),
     [
         (Marked, "GET", None),
-        (Marked, "PUT", "put() is a coroutine"),
+        (Marked, "PUT", None),
+        (Generating, "PUT", "put() is a generator"),
         (Marked, "DELETE", "there is no such verb"),
         (Socket, "GET", "it is a WebSocket"),
         (StaticFileHandler, "GET", "it is Tornado's own"),

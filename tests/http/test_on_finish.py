@@ -12,7 +12,7 @@ from tornado.web import Application, HTTPError, RequestHandler
 
 from tests.logs import expect_log
 from tests.messages import Request
-from tests.serving import pair_of, serving
+from tests.serving import FORKED, pair_of, serving
 from txloop import TVar, transactional
 from txloop.stm.attempt import current
 
@@ -177,7 +177,7 @@ def test_on_finish_runs_on_the_loop_thread_outside_the_transaction(pair):
 
     [(worker, place)] = finished
     assert (os.getpid(), threading.get_ident(), None) == place
-    assert (worker != os.getpid()) == (pair.server.kind == "processes")
+    assert (worker != os.getpid()) == (pair.server.kind in FORKED)
     assert 1 == commits.get()
 
 
@@ -200,7 +200,7 @@ def test_attributes_that_do_not_pickle_keep_the_handler_on_the_loop(kind):
         with expect_log(
             "txloop",
             "GET Unpicklable runs on the loop thread: its result does not pickle",
-            count=1 if kind == "processes" else 0,
+            count=1 if kind in FORKED else 0,
         ):
             answers = [server.get("/unpicklable") for _ in range(3)]
 
@@ -290,7 +290,7 @@ def test_a_variable_without_a_name_keeps_the_handler_on_the_loop(kind):
         expect_log(
             "txloop",
             "GET Seeing runs on the loop thread: it does not pickle .*'hidden'",
-            count=1 if kind == "processes" else 0,
+            count=1 if kind in FORKED else 0,
         ),
         pair_of(kind, make_application, early=True) as pair,
     ):

@@ -25,7 +25,7 @@ from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
 from tests.messages import Request
-from tests.serving import THREADS, serving
+from tests.serving import FORKED, THREADS, serving
 from txloop.engine.marks import Mark
 from txloop.executors.faults import VARIABLE
 from txloop.watch import outside
@@ -216,7 +216,7 @@ def test_it_is_done_once_and_on_the_loop_thread(kind, act, place):
         assert [200] * 3 == [answer.status for answer in answers]
         assert place.count == 3
         (figures,) = server.stats().labels
-        lost = kind == "processes" or act is write_to_database
+        lost = kind in FORKED or act is write_to_database
         assert (3 + lost, 2 + lost) == (figures.attempts, figures.inline)
         assert act is fork_child or names_its_line(records[0].getMessage())
         assert "mark it yourself with @txloop.transactional" in figures.on_loop_because
@@ -379,6 +379,23 @@ def test_a_handler_that_is_marked_in_the_source_may_do_it_anywhere(kind, place):
         # THEN
         assert server.sent_away()
     assert place.count == 1
+
+
+@pytest.mark.parametrize("kind", FORKED)
+def test_a_descriptor_that_only_the_loops_process_has_is_no_error(kind, tmp_path):
+    """In workers and fronts it was closed; in the program it is open."""
+    (tmp_path / "file").write_text("0123456789")
+    descriptor = os.open(tmp_path / "file", os.O_RDONLY)
+
+    try:
+        with server_of(kind, lambda: os.pread(descriptor, 3, 2).decode()) as server:
+            says = "runs on the loop thread: it uses a file or a socket that only the"
+            with expect_log("txloop", says):
+                answers = [server.get("/") for _ in range(3)]
+    finally:
+        os.close(descriptor)
+
+    assert [b'{"done": "234"}'] * 3 == [answer.body for answer in answers]
 
 
 @pytest.mark.parametrize("kind", AWAY)

@@ -196,9 +196,17 @@ def test_an_awaiter_gets_an_error_and_callbacks_are_never_refused(server, tmp_pa
     assert 1 == server.stats_of("wait_for").refused
 
 
-@pytest.mark.parametrize("value", [-1, 1.5, True, "many"])
-def test_the_option_is_checked(value):
-    with pytest.raises(txloop.TxConfigurationError, match="max_queue must be a number"):
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        (-1, "max_queue must be at least 0, got -1"),
+        (1.5, "max_queue must be an integer >= 0, not 1.5"),
+        (True, "max_queue must be an integer >= 0, not True"),
+        ("many", "max_queue must be an integer >= 0, not 'many'"),
+    ],
+)
+def test_the_option_is_checked(value, complaint):
+    with pytest.raises(txloop.TxConfigurationError, match=f"^{complaint}"):
         txloop.TransactionIOLoop(make_current=False, max_queue=value)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import subprocess
 import sys
 
@@ -70,6 +72,56 @@ def test_what_was_done_is_counted_by_label(server):
     stats = server.stats()
     assert stats.workers == values["txloop_workers",]
     assert 1 == values["txloop_info", "serial", str(stats.gil).lower()]
+
+
+def test_times_are_histograms_by_label(server):
+    server.get("/add")
+
+    text = server.get("/metrics").body.decode()
+    families = {one.name: one for one in text_string_to_metric_families(text)}
+
+    for name in ("latency", "queue", "run"):
+        family = families[f"txloop_{name}_seconds"]
+        samples = [one for one in family.samples if "GET Add" in one.labels.values()]
+        buckets = [one.value for one in samples if one.name.endswith("_bucket")]
+        count = [one.value for one in samples if one.name.endswith("_count")]
+        assert "histogram" == family.type
+        assert sorted(buckets) == buckets
+        assert [buckets[-1]] == count
+        assert buckets[-1] >= 1
+
+
+def test_what_becomes_of_processes_is_written():
+    stats = dataclasses.replace(
+        figures(),
+        worker_deaths=3,
+        front_deaths=2,
+        restarts=5,
+        timeouts=7,
+        fork_failures=1,
+        processes=(
+            txloop.ProcessStats("owner", 1, os.getpid(), "serves"),
+            txloop.ProcessStats("worker", 1, os.getpid(), "idle"),
+            txloop.ProcessStats("worker", 2, 0, "starts"),
+        ),
+    )
+    registry = CollectorRegistry()
+    registry.register(TransactionCollector(lambda: stats))
+
+    with serving("stock", lambda: application_of(registry)) as server:
+        values = read(server)
+
+    assert (3, 2) == (
+        values["txloop_worker_deaths_total",],
+        values["txloop_front_deaths_total",],
+    )
+    assert [5, 7, 1] == [
+        values[f"txloop_{one}_total",]
+        for one in ("restarts", "timeouts", "fork_failures")
+    ]
+    memory = {one[1] for one in values if one[0] == "txloop_process_memory_bytes"}
+    assert {"owner", "worker 1"} == memory
+    assert values["txloop_process_memory_bytes", "owner"] > 1 << 20
 
 
 def test_counters_only_grow(server):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.serving import KINDS, loop_of
+from tests.serving import EXECUTORS, loop_of
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=EXECUTORS)
 def kind(request):
     """Return where transactions run."""
     return request.param

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from typing import TYPE_CHECKING, ClassVar
 
+import tornado.test
 from tornado.ioloop import IOLoop
 
 from tests.executors import RehearsalExecutor
 from txloop.engine.marks import Mark
+from txloop.executors.fronts.desk import Desk
 from txloop.executors.protocol import register_executor
 from txloop.executors.threads.executor import ThreadsExecutor
+from txloop.stm import origin
 from txloop.web import mark_matching
 
 if TYPE_CHECKING:
@@ -49,6 +54,21 @@ class CountingThreads(ThreadsExecutor):
         pass
 
 
+class Fronts:
+    """Counts what has begun in fronts, over all loops."""
+
+    rehearsed: ClassVar[int] = 0
+
+    @staticmethod
+    def close(desk: Desk) -> None:
+        """Count, and close the owner's side."""
+        Fronts.rehearsed += sum(front.calls for front in desk.fronts)
+        _close_desk(desk)
+
+
+_close_desk = Desk.close
+
+
 def rehearse_all_handlers() -> None:
     """Make loops transactional from now on, and handlers as if they were marked.
 
@@ -60,6 +80,38 @@ def rehearse_all_handlers() -> None:
 def send_all_handlers_to_threads() -> None:
     """Do the same, with bodies that run in worker threads."""
     _mark_all(CountingThreads)
+
+
+def send_all_handlers_to_fronts() -> None:
+    """Do the same, with bodies that run in fronts, one for each loop.
+
+    They are not trusted: what they share with a test's own code shows in the watch,
+    which says so; Tornado's runner takes any record for a failure.
+    """
+    _make_tests_the_program()
+    Desk.close = Fronts.close  # type: ignore[method-assign, assignment] # to count
+    logging.getLogger("txloop").setLevel(logging.ERROR)
+    os.environ["TXLOOP_FAULTS"] = "fronts=1"
+    mark_matching(lambda _: Mark(on_error="commit", vouched=False))
+    IOLoop.configure(
+        "txloop.TransactionIOLoop", executor="processes", workers=1, fronts=1
+    )
+
+
+def _make_tests_the_program() -> None:
+    """Have Tornado's tests watched, which are Tornado's code: that is never watched."""
+    folder = os.path.join(os.path.dirname(tornado.test.__file__), "")
+    find_owner, is_own = origin._find_owner, origin._is_own
+
+    def find_owner_of_tests(file: str, claimed: frozenset[str]) -> origin.Owner:
+        if file.startswith(folder):
+            return origin.Owner.PROGRAM
+        return find_owner(file, claimed)
+
+    def is_own_or_test(name: object, file: str) -> bool:
+        return file.startswith(folder) or is_own(name, file)
+
+    origin._find_owner, origin._is_own = find_owner_of_tests, is_own_or_test
 
 
 def _mark_all(kind: type[CountingExecutor | CountingThreads]) -> None:

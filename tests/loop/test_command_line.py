@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -48,11 +49,16 @@ asyncio.run(main())
 """
 
 
-def run(folder, *arguments):
+def run(folder, *arguments, **variables):
     """Return what a program prints."""
-    command = [sys.executable, *arguments]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=40
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=40,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -94,3 +100,47 @@ def test_what_an_exception_does_where_a_pattern_has_marked(options, count, tmp_p
     printed = run(tmp_path, *line, "app.py")
 
     assert f"[200, 500, 500] {count} 3" == printed
+
+
+@pytest.mark.slow
+def test_variables_say_what_the_command_line_leaves_open(tmp_path):
+    (tmp_path / "app.py").write_text(SERVER)
+    variables = {
+        "TXLOOP_TRANSACTIONAL": "Other, Raising",
+        "TXLOOP_ON_ERROR": "rollback",
+        "TXLOOP_DEBUG": "1",
+    }
+
+    printed = run(tmp_path, "-m", "txloop", "app.py", **variables)
+
+    assert "[200, 500, 500] 0 3" == printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variable", "text", "complaint"),
+    [
+        (
+            "TXLOOP_ON_ERROR",
+            "commits",
+            "unknown TXLOOP_ON_ERROR 'commits'; did you mean 'commit'? There are: "
+            "commit, rollback",
+        ),
+        ("TXLOOP_DEBUG", "on?", "TXLOOP_DEBUG must be 1 or 0, not 'on?'"),
+    ],
+)
+def test_a_variable_that_says_nothing_known(variable, text, complaint, tmp_path):
+    (tmp_path / "app.py").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "txloop", "app.py"],
+        cwd=tmp_path,
+        env={**os.environ, variable: text},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (2, f"txloop: {complaint} (--help lists the options)\n") == (
+        done.returncode,
+        done.stderr,
+    )

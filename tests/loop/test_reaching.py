@@ -261,20 +261,24 @@ def test_the_environment_stands_in_for_options(
         (
             "txloop.install('process')",
             {},
-            "unknown executor 'process' (did you mean 'processes'?); there are: auto, ",
+            "unknown executor 'process'; did you mean 'processes'? There are: auto, ",
         ),
         ("txloop.install()", {"TXLOOP_EXECUTOR": "magic"}, "unknown executor 'magic'"),
-        ("txloop.install(workers=0)", {}, "workers must be a number from 1, not 0"),
-        ("txloop.install(workers='2')", {}, "workers must be a number from 1, not '2'"),
+        ("txloop.install(workers=0)", {}, "workers must be at least 1, got 0"),
+        (
+            "txloop.install(workers='2')",
+            {},
+            "workers must be an integer >= 1, not '2'",
+        ),
         (
             "txloop.install()",
             {"TXLOOP_WORKERS": "x"},
-            "TXLOOP_WORKERS is not a number: 'x'",
+            "TXLOOP_WORKERS must be an integer >= 1, not 'x'",
         ),
         (
             "txloop.install()",
             {"TXLOOP_WORKERS": "0"},
-            "workers must be a number from 1",
+            "workers must be at least 1, got 0",
         ),
         (
             "txloop.install(order='random')",

@@ -1,8 +1,8 @@
 """Tornado's own tests pass on the TransactionIOLoop as they do on the stock loop.
 
-Also with every handler that can be one a transaction: its body runs twice, or in a
-thread; there, modules that have no handler are left out. Each mode runs once, and what
-fails is not tried again.
+Also with every handler that can be one a transaction: its body runs twice, in a thread
+or in a front; there, modules that have no handler, or serve nothing, are left out. Each
+mode runs once, and what fails is not tried again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.loop.tornado_suite import SERVING, WITHOUT_HANDLERS
+from tests.serving import FRONTS
+from txloop.stm.counting import gil_enabled
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 SUITE = Path(__file__).with_name("tornado_suite.py")
-MODES = ("stock", "loop", "twice", "threads")
+MODES = ("stock", "loop", "twice", "threads", *["fronts"] * (FRONTS and gil_enabled()))
 
 UNSTABLE = {
     # It gives a whole collection 0.2 s, whatever the suite's other limits are.
@@ -46,9 +50,8 @@ class Run:
     Attributes:
         exit_code: Of its process.
         ran: How many tests ran.
-        besides: How many of these are in modules without handlers.
-        without_handlers: These modules.
-        rehearsed: How many handlers' bodies ran twice, or in threads.
+        modules: How many of these are in each module.
+        rehearsed: How many handlers' bodies ran twice, in threads, or in fronts.
         failed: The tests that failed, with their tracebacks.
         skipped: The tests that were skipped, with the reasons.
         output: What it has printed.
@@ -56,8 +59,7 @@ class Run:
 
     exit_code: int
     ran: int
-    besides: int
-    without_handlers: list[str]
+    modules: dict[str, int]
     rehearsed: int
     failed: dict[str, str]
     skipped: dict[str, str]
@@ -103,6 +105,13 @@ def suites(tmp_path_factory: pytest.TempPathFactory) -> Suites:
     return Suites(tmp_path_factory.mktemp("tornado"))
 
 
+def belongs(module: str, mode: str) -> bool:
+    """Tell whether a mode runs a module."""
+    if mode == "fronts":
+        return module in SERVING
+    return mode == "loop" or module not in WITHOUT_HANDLERS
+
+
 def test_the_stock_loop_sets_the_mark(suites: Suites) -> None:
     """Without this the others could pass by running nothing."""
     stock = suites.run("stock")
@@ -119,11 +128,19 @@ def test_nothing_more_fails_than_on_the_stock_loop(mode: str, suites: Suites) ->
     run = suites.run(mode)
 
     # THEN
-    left_out = stock.besides - run.besides
-    assert left_out == (0 if mode == "loop" else stock.besides)
-    names = tuple(f"{one}." for one in stock.without_handlers if left_out)
-    skipped = {n: why for n, why in stock.skipped.items() if not n.startswith(names)}
-    assert (stock.ran - left_out, skipped) == (run.ran, run.skipped)
+    modules, theirs = (
+        {one: n for one, n in each.modules.items() if belongs(one, mode)}
+        for each in (run, stock)
+    )
+    assert theirs == modules
+    names = tuple(f"{one}." for one in modules)
+    skipped, theirs_skipped = (
+        {n: why for n, why in each.skipped.items() if n.startswith(names)}
+        for each in (run, stock)
+    )
+    assert theirs_skipped == skipped
+    left_out = sum(stock.modules.values()) - sum(modules.values())
+    assert mode == "fronts" or stock.ran - left_out == run.ran
     assert run.failed.keys() <= stock.failed.keys() | UNSTABLE, run.output
     if not run.failed:
         # The exit code also tells of log records and of output on stderr.
@@ -147,3 +164,4 @@ def test_most_handlers_are_rehearsed(suites: Suites) -> None:
     assert rehearsed["stock"] == rehearsed["loop"] == 0
     assert rehearsed["twice"] > 500
     assert rehearsed["threads"] > 500
+    assert rehearsed.get("fronts", 50) >= 50  # most share something with the test

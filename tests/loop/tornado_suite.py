@@ -5,8 +5,10 @@
 
 `stock` is Tornado as it comes, `loop` has every IOLoop made by txloop, `twice` also has
 every handler that can be one run as a transaction, each body twice; `threads` has their
-bodies run in worker threads. These two leave out modules that have no handler. Warnings
-are errors and any log record fails the run: that is how Tornado runs them, too.
+bodies run in worker threads. These two leave out modules that have no handler. `fronts`
+has a front for each loop, which runs what can run there, and only the modules about
+what serves HTTP. Warnings are errors and any log record fails the run: that is how
+Tornado runs them, too.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import json
 import sys
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +30,7 @@ from tornado.test import runtests
 from tornado.test.runtests import all  # noqa: F401
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import TextIO
 
 WITHOUT_HANDLERS = [
@@ -39,6 +42,12 @@ WITHOUT_HANDLERS = [
 ]
 """Modules of the suite that have no handler, and make no loop in this process."""
 
+SERVING = [
+    f"tornado.test.{name}_test"
+    for name in ("httpserver", "routing", "web", "websocket")
+]
+"""Modules of the suite about what serves HTTP."""
+
 
 def configure(mode: str) -> None:
     """Choose the loop, before anything asks for one."""
@@ -47,6 +56,8 @@ def configure(mode: str) -> None:
     if mode in ("twice", "threads"):
         left = [one for one in runtests.TEST_MODULES if one not in WITHOUT_HANDLERS]
         runtests.TEST_MODULES[:] = left
+    if mode == "fronts":
+        runtests.TEST_MODULES[:] = SERVING
     if mode == "twice":
         # Not before: importing txloop changes Tornado, if only to look on.
         from tests.loop.rehearsal import rehearse_all_handlers
@@ -56,14 +67,18 @@ def configure(mode: str) -> None:
         from tests.loop.rehearsal import send_all_handlers_to_threads
 
         send_all_handlers_to_threads()
+    elif mode == "fronts":
+        from tests.loop.rehearsal import send_all_handlers_to_fronts
+
+        send_all_handlers_to_fronts()
 
 
 def rehearsed() -> int:
-    """Return how many bodies ran twice, or in threads."""
+    """Return how many bodies ran twice, in threads, or in fronts."""
     rehearsal = sys.modules.get("tests.loop.rehearsal")
     if rehearsal is None:
         return 0
-    kinds = (rehearsal.CountingExecutor, rehearsal.CountingThreads)
+    kinds = (rehearsal.CountingExecutor, rehearsal.CountingThreads, rehearsal.Fronts)
     return sum(kind.rehearsed for kind in kinds)
 
 
@@ -76,12 +91,14 @@ def modules_of(tests: unittest.TestSuite | unittest.TestCase) -> Iterator[str]:
             yield from modules_of(test)
 
 
-def write_results(result: unittest.TestResult, besides: int, file: Path) -> None:
+def write_results(
+    result: unittest.TestResult, modules: Mapping[str, int], file: Path
+) -> None:
     """Write the counts, and the names of the tests that did not pass.
 
     Args:
         result: How the tests ended.
-        besides: How many of them are in `WITHOUT_HANDLERS`.
+        modules: How many of them are in each module.
         file: Gets it as JSON.
     """
     problems = [*result.failures, *result.errors]
@@ -90,9 +107,8 @@ def write_results(result: unittest.TestResult, besides: int, file: Path) -> None
         {test.id(): "unexpected success" for test in result.unexpectedSuccesses}
     )
     skipped = {test.id(): reason for test, reason in result.skipped}
-    counts = {"ran": result.testsRun, "besides": besides, "rehearsed": rehearsed()}
+    counts = {"ran": result.testsRun, "modules": modules, "rehearsed": rehearsed()}
     report = {**counts, "failed": failed, "skipped": skipped}
-    report["without_handlers"] = WITHOUT_HANDLERS
     file.write_text(json.dumps(report))
 
 
@@ -111,9 +127,9 @@ def record_into(file: Path) -> None:
             gc.collect()
             if hasattr(gc, "freeze"):  # not in PyPy
                 gc.freeze()
-            besides = sum(one in WITHOUT_HANDLERS for one in modules_of(test))
+            modules = Counter(modules_of(test))
             result = run(self, test)
-            write_results(result, besides, file)
+            write_results(result, modules, file)
             return result
 
         # The runner's class is made anew by each call.
@@ -137,7 +153,9 @@ def main() -> None:
     """Parse our own options and leave the others to Tornado."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument(
-        "--mode", choices=("stock", "loop", "twice", "threads"), default="stock"
+        "--mode",
+        choices=("stock", "loop", "twice", "threads", "fronts"),
+        default="stock",
     )
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--collection-seconds", type=float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 import sys
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -12,7 +13,13 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from tests.model.machines import Step
 
-__all__ = ["items", "list_steps", "perform_on_list"]
+__all__ = [
+    "deque_steps",
+    "items",
+    "list_steps",
+    "perform_on_deque",
+    "perform_on_list",
+]
 
 KEYS = {None: None, "negative": operator.neg, "parity": lambda value: value % 2}
 
@@ -66,6 +73,31 @@ STEPS: dict[str, Any] = {
 }
 
 
+OF_DEQUES: dict[str, Any] = {
+    "appendleft": lambda x, value: x.appendleft(value),
+    "extendleft": lambda x, values: x.extendleft(values),
+    "extendleft by itself": lambda x: x.extendleft(x),
+    "popleft": lambda x: x.popleft(),
+    "rotate": lambda x, times: x.rotate(times),
+    "rotate by one": lambda x: x.rotate(),
+    "maxlen": lambda x: [x.maxlen, x.copy().maxlen, copy.copy(x).maxlen],
+    "equal deque": lambda x, other: [x == deque(other), deque(other) == x],
+    "order of deques": lambda x, other: [
+        *(x < deque(other), x <= deque(other), deque(other) > x, x >= deque(other)),
+    ],
+    "plus deque": lambda x, other: [
+        *((x + deque(other)), (deque(other) + x).maxlen, (x + x).maxlen, x * 2),
+    ],
+    "show": lambda x: repr(x).removeprefix("TDeque").removeprefix("deque"),
+}
+
+FOR_DEQUES = {
+    name: step
+    for name, step in (STEPS | OF_DEQUES).items()
+    if name not in ("sort", "sort badly")
+}
+
+
 def set_to_itself(x: Any, where: slice) -> None:
     # With a negative step, PyPy 7.3.19 ends itself in a plain list's assignment.
     plain_on_pypy = sys.implementation.name == "pypy" and isinstance(x, list)
@@ -89,8 +121,23 @@ def perform_on_list(step: Step, target: Any) -> object:
     return STEPS[name](target, *arguments)
 
 
+def perform_on_deque(step: Step, target: Any) -> object:
+    """Do a step to a deque."""
+    name, *arguments = step
+    return FOR_DEQUES[name](target, *arguments)
+
+
 def list_steps(longest: int) -> st.SearchStrategy[Step]:
     """Return the steps on lists of integers of about that length."""
+    return _steps(longest, STEPS)
+
+
+def deque_steps(longest: int) -> st.SearchStrategy[Step]:
+    """Return the steps on deques of integers of about that length."""
+    return st.one_of(_steps(longest, FOR_DEQUES), _steps(longest, OF_DEQUES))
+
+
+def _steps(longest: int, steps_by_name: dict[str, Any]) -> st.SearchStrategy[Step]:
     values = st.integers(0, 4)
     many = st.lists(values, max_size=6)
     indices = st.one_of(st.integers(-3, 3), st.integers(-longest, longest))
@@ -124,8 +171,14 @@ def list_steps(longest: int) -> st.SearchStrategy[Step]:
         "order from the left": [many],
         "plus": [many],
         "times": [st.integers(-1, 2)],
+        "appendleft": [values],
+        "extendleft": [many],
+        "rotate": [indices],
+        "equal deque": [many],
+        "order of deques": [many],
+        "plus deque": [many],
     }
-    return st.sampled_from(sorted(STEPS)).flatmap(
+    return st.sampled_from(sorted(steps_by_name)).flatmap(
         lambda name: st.tuples(st.just(name), *arguments.get(name, []))
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.comparing import as_plain
 from txloop.executors.codec.frames import loads
+from txloop.executors.codec.plain_cells import unpack_writes
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import Store, committed
 
@@ -16,7 +17,7 @@ __all__ = ["Replica"]
 
 
 class Replica:
-    """Repeats the pickled commits on twins of the containers.
+    """Repeats the packed commits on twins of the containers.
 
     Containers unpickle as references, so those that arrive are the originals; each has
     a twin here, of the same number.
@@ -36,7 +37,9 @@ class Replica:
         deltas = self.log.since(self._version)
         assert deltas is not None
         for delta in deltas:
-            writes = [(self._twin(one), key, new) for one, key, new in loads(delta)]
+            writes = [
+                (self._twin(one), key, new) for one, key, new in unpack_writes(delta)
+            ]
             self._store.install(writes)
         self._version = committed.version
         self._store.version = self._version

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict
+from functools import partial
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.model.dict_steps import dict_steps, dicts, perform_on_dict
+from tests.model.dict_steps import (
+    counter_dict_steps,
+    counts,
+    default_dict_steps,
+    dict_steps,
+    dicts,
+    ordered_dict_steps,
+    perform_on_dict,
+)
 from tests.model.machines import machine_of
 from tests.model.nested_steps import nested_steps, perform_on_nested, trees
 from tests.model.object_steps import (
@@ -20,12 +31,33 @@ from tests.model.object_steps import (
     perform_on_object,
 )
 from tests.model.set_steps import OrderedSet, elements, perform_on_set, set_steps
-from txloop import TCounter, TDict, TSet, share
+from txloop import (
+    TCounter,
+    TCounterDict,
+    TDefaultDict,
+    TDict,
+    TOrderedDict,
+    TSet,
+    share,
+)
 
 NUMBERS = st.integers(-2, 3)
 
 MACHINES = {
     "dict": machine_of(perform_on_dict, dict_steps(), dicts(), TDict),
+    "default dict": machine_of(
+        perform_on_dict,
+        default_dict_steps(),
+        dicts(),
+        partial(TDefaultDict, int),
+        partial(defaultdict, int),
+    ),
+    "ordered dict": machine_of(
+        perform_on_dict, ordered_dict_steps(), dicts(), TOrderedDict, OrderedDict
+    ),
+    "counter dict": machine_of(
+        perform_on_dict, counter_dict_steps(), counts(), TCounterDict, Counter
+    ),
     "set": machine_of(perform_on_set, set_steps(), elements(), TSet, OrderedSet),
     "object": machine_of(
         perform_on_object, object_steps(), NUMBERS, SharedPoint, PlainPoint

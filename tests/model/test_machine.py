@@ -28,11 +28,13 @@ from txloop.engine.profile import Profile
 from txloop.engine.reporting import Reporter
 from txloop.engine.stimuli import (
     Answered,
+    Arrived,
     Closed,
     Commit,
     Conflicting,
     Drop,
     Granted,
+    HandBack,
     Left,
     Outdated,
     Placed,
@@ -127,7 +129,9 @@ class Machines(RuleBasedStateMachine):
         elif isinstance(action, Wait):
             action.transaction.waiting_since = 1.0
         else:
-            assert isinstance(action, Reject | Drop)
+            assert isinstance(action, Reject | Drop | HandBack)
+            handed_back = isinstance(action, HandBack)
+            assert not handed_back or action.transaction.hand_back is not None
             self.end(action.transaction)
 
     def end(self, transaction: Transaction) -> None:
@@ -203,6 +207,21 @@ class Machines(RuleBasedStateMachine):
         transaction = Transaction(number, call, self.profiles[which], lambda *_: None)
         self.all.append(transaction)
         return transaction
+
+    @rule(data=st.data(), which=st.sampled_from([0, 0, 1]), refused=st.booleans())
+    def arrive(self, data: st.DataObject, which: int, refused: bool) -> None:
+        """One comes with an attempt made in a front, which may be made again there."""
+        self.draw = data.draw
+        transaction = self.new(ordered=False, which=which)
+        answer: Outcome | Refusal = Outcome(1)
+        if refused:
+            answer = Refusal("the test says so", lasting=False)
+        else:
+            transaction.hand_back = lambda conflict: None
+        self.handle(Arrived(transaction, answer))
+        assert transaction.state in (State.DONE, State.HELD, State.WAITING, State.AWAY)
+        assert refused or State.AWAY is not transaction.state
+        self.drain()
 
     @precondition(lambda self: self.machine.turns.inevitable is None)
     @rule(ordered=st.booleans())
@@ -401,6 +420,33 @@ def test_the_last_conflict_makes_it_inevitable_and_holds_the_others():
     assert [Validate(first)] == machine.handle(Answered(first, Outcome(1)))
     assert [Commit(first, Outcome(1))] == machine.handle(Valid(first))
     assert [Validate(second)] == machine.step()
+
+
+def test_what_a_front_has_run_goes_back_there_if_it_cannot_commit():
+    # GIVEN
+    machine = Machine(reporter(), WORKERS)
+    transaction = Transaction(1, Call(print), Profile("ann"), lambda *_: None)
+    transaction.hand_back = print
+    conflict = Conflict(CELLS[0], 1, 2)
+
+    # WHEN
+    assert [Validate(transaction)] == machine.handle(Arrived(transaction, Outcome(1)))
+    actions = machine.handle(Conflicting(transaction, conflict))
+
+    # THEN
+    assert [HandBack(transaction, conflict)] == actions
+    assert State.DONE is transaction.state
+    assert not machine.open
+
+
+def test_what_a_front_has_refused_to_run_runs_here():
+    # GIVEN
+    machine = Machine(reporter(), WORKERS)
+    transaction = Transaction(1, Call(print), Profile("ann"), lambda *_: None)
+
+    # THEN
+    refusal = Refusal("the test says so")
+    assert [RunHere(transaction)] == machine.handle(Arrived(transaction, refusal))
 
 
 def test_a_barrier_does_not_keep_back_one_that_others_of_the_round_wait_for():

@@ -75,7 +75,7 @@ def test_a_call_that_kills_three_workers_is_given_up(engine, tmp_path, limits):
     deadly, harmless = Tally(tmp_path / "deadly"), Tally(tmp_path / "harmless")
 
     # WHEN
-    with expect_log("txloop", r"^worker \d+ died; ", limits.most_deaths):
+    with expect_log("txloop", r"^worker \d+ died; ", limits.most_deaths) as records:
         result = engine.submit(leave_or_answer, deadly, True)
         others = [engine.submit(leave_or_answer, harmless, False) for _ in range(9)]
         engine.wait(result, *others)
@@ -86,6 +86,8 @@ def test_a_call_that_kills_three_workers_is_given_up(engine, tmp_path, limits):
     expected = f"3 workers died while they ran test; it is not run again: {story}"
     assert expected == str(result.error)
     assert 3 == deadly.count == len(set(deadly.pids))
+    told = ["its call runs again" in record.getMessage() for record in records]
+    assert [True, True, False] == told
     assert ["fine"] * 9 == [other.value for other in others]
     assert 9 == harmless.count
 

@@ -38,7 +38,7 @@ def never_end(shared, tally):
         time.sleep(0.001)
 
 
-TOO_LONG = r"^worker \d+ died; it was replaced; test ran for more than 0.01 s"
+TOO_LONG = r"^worker \d+ was killed; it was replaced; test ran for more than 0.01 s"
 
 
 def test_a_body_that_never_ends_is_ended(engine, tmp_path, late):
@@ -92,7 +92,7 @@ def test_a_body_that_is_stopped_is_ended_too(engine, tmp_path, late, limits):
     stop(tally.pids[0])
 
     # WHEN
-    with expect_log("txloop", r"^worker \d+ died; it was replaced; "):
+    with expect_log("txloop", r"^worker \d+ was killed; it was replaced; "):
         late()
         engine.wait(result)
         engine.until(lambda: tally.pids[0] not in pids_of(engine))
@@ -117,7 +117,9 @@ def test_calls_sent_ahead_behind_it_run_elsewhere(tmp_path, late, limits):
         assert 6 == len(worker.assigned)
 
         # WHEN
-        with expect_log("txloop", r"^worker \d+ died; its call runs again on another"):
+        with expect_log(
+            "txloop", r"^worker \d+ was killed; its call runs again on another"
+        ):
             late()
             engine.wait(result, *behind)
 

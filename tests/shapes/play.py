@@ -32,13 +32,13 @@ __all__ = ["FEWER", "FEWEST", "GROUPS", "REQUESTS", "Played", "play"]
 ROOT = Path(__file__).parents[2]
 
 CLIENTS = 4
-ANSWER_SECONDS = 30.0
+ANSWER_SECONDS = 60.0
 LANES = 3  # shapes that are asked at once
 REQUESTS = 12
 FEWER, FEWEST = 8, 4  # where each costs a new worker, and where nothing is lost
 READS = 6
 MOST_LOOKS = 200  # until what was stale must be known
-MOST_ROUNDS = 30  # of as many requests, until what settles must have settled ...
+MOST_ROUNDS = 300  # of as many requests, until what settles must have settled ...
 SETTLE_SECONDS = 0.05  # ... with such breaks: workers are forked anew now and then only
 
 GROUPS = {

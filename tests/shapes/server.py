@@ -122,7 +122,7 @@ def main(executor: str, *modules: str) -> None:
     logging.getLogger().addHandler(collector)
     logging.getLogger("txloop").setLevel(logging.INFO)
     if executor != "stock":
-        txloop.install(executor=executor, workers=WORKERS)
+        txloop.install(executor=executor, workers=WORKERS)  # type: ignore[arg-type] # one of its words
     asyncio.run(serve(list(modules)))
 
 

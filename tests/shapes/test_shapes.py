@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.serving import THREADS
+from tests.serving import FRONTS, THREADS
 from tests.shapes.play import FEWER, FEWEST, GROUPS, REQUESTS, play
 from tests.shapes.shape import Kind, load
 
@@ -41,12 +41,14 @@ class Variant:
         requests: How many each shape gets.
         burn: How long each takes, in seconds.
         faults: What goes wrong on purpose.
+        fronts: How many there are.
     """
 
     executor: str
     requests: int = REQUESTS
     burn: str = "0.003"
     faults: str = ""
+    fronts: int = 0
 
 
 VARIANTS = {
@@ -54,6 +56,11 @@ VARIANTS = {
     "processes": Variant("processes"),
     "away": Variant("processes", FEWER, burn="0", faults="away=1"),
     **({"threads": Variant("threads")} if THREADS else {}),
+    **(
+        {"fronts": Variant("processes", burn="0", faults="fronts=1", fronts=2)}
+        if FRONTS
+        else {}
+    ),
 }
 
 LATE = (Kind.READS, Kind.SOMETIMES, Kind.SETTLES)
@@ -72,7 +79,7 @@ def stock(group: str) -> Played:
 def played(variant: str, group: str) -> Played:
     """Return what the shapes of a group answer where transactions run."""
     how = VARIANTS[variant]
-    environment = {"SHAPES_BURN_SECONDS": how.burn}
+    environment = {"SHAPES_BURN_SECONDS": how.burn, "TXLOOP_FRONTS": str(how.fronts)}
     if how.faults:
         environment["TXLOOP_FAULTS"] = how.faults
     return play(how.executor, MODULES[group], stock(group), how.requests, **environment)

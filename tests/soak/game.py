@@ -28,7 +28,7 @@ from bench.astar.client import look, play
 from bench.connection import NO_ANSWER, connect
 from bench.errors import LoadError
 from tests.flags import until
-from tests.soak.bank import Report
+from tests.soak.bank import Report, has_fronts
 from tests.soak.faults import is_alive
 from tests.soak.watching import (
     Kills,
@@ -71,6 +71,8 @@ MIX: Mapping[Kind, float] = {
     "map": 3,
     "path": 3,
 }
+SITES = 40
+"""Cells on which walls are built: few, so that many are built on where one is."""
 
 LABELS: Mapping[Kind, str] = {
     "map": "GET MapHandler",
@@ -198,7 +200,12 @@ class _Soak:
                 ]
                 killing = group.create_task(kills.go_on())
                 _, answers = await play(
-                    url, MIX, clients=CLIENTS, seconds=seconds, seed=str(self._seed)
+                    url,
+                    MIX,
+                    clients=CLIENTS,
+                    seconds=seconds,
+                    seed=str(self._seed),
+                    sites=SITES,
                 )
                 killing.cancel()
                 # Whoever has not ended yet would be told of after the end.
@@ -227,7 +234,11 @@ class _Soak:
                 "processes": generations,
                 "descriptors": len(os.listdir(f"/proc/{self._pid}/fd")),
             }
-            settled = found == (wanted or last) and generations == [1, WORKERS]
+            groups = 2 if has_fronts() else 1  # workers, and fronts
+            settled = found == (wanted or last) and generations == [
+                groups,
+                groups * WORKERS,
+            ]
             if settled or time.monotonic() > deadline:
                 return found
 
@@ -252,7 +263,7 @@ class _Soak:
         self._report.figures["events"] = version
 
     def _judge_memory(self, memory: Memory) -> None:
-        for whose in ("server", "spawner", "worker"):
+        for whose in ("server", "spawner", "worker", *["front"] * has_fronts()):
             middle, end = memory.growth(whose)
             shown = [round(one / (1 << 20), 1) for one in (middle, end)]
             self._report.figures[f"{whose} MiB"] = shown

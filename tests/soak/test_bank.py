@@ -13,7 +13,11 @@ SECONDS = float(os.environ.get("TXLOOP_SOAK_SECONDS", "9"))
 
 @pytest.mark.slow
 @pytest.mark.timeout(SECONDS + 60)
-def test_the_total_never_differs_and_each_answer_is_in_the_books(tmp_path):
+@pytest.mark.parametrize("fronts", [0, 2])
+def test_the_total_never_differs_and_each_answer_is_in_the_books(
+    tmp_path, fronts, monkeypatch
+):
+    monkeypatch.setenv("TXLOOP_FRONTS", str(fronts))
     report = bank.run(SECONDS, 2014, tmp_path / "log", least=51)
 
     assert [] == report.wrong, f"{report}\n{(tmp_path / 'log').read_text()[-4000:]}"

@@ -56,7 +56,7 @@ class Kills:
     """Ends workers at random moments.
 
     Mostly the younger ones, so that some grow old, but none that has just begun. It
-    keeps to the children of the spawner, which is the server's only child.
+    spares fronts, whose clients would notice.
 
     Attributes:
         victims: Who was killed.
@@ -75,10 +75,7 @@ class Kills:
         while True:
             pause = self._chance.uniform(0, 2) * self._every_seconds
             await asyncio.sleep(pause)
-            spawners = children_of(self._pid)
-            if len(spawners) != 1:
-                raise WatchError(f"the server's children are {spawners}")
-            workers = children_of(spawners[0])  # the oldest first
+            workers, _ = _workers_and_fronts(self._pid)  # the oldest first
             if not workers:
                 continue
             victim = workers[-1]
@@ -93,8 +90,21 @@ class Kills:
                     self.victims.append(victim)
 
 
+def _workers_and_fronts(pid: int) -> tuple[list[int], list[int]]:
+    """Return a server's workers, and its fronts: they are as nice as it is."""
+    nice = os.getpriority(os.PRIO_PROCESS, pid)
+    workers: list[int] = []
+    fronts: list[int] = []
+    for spawner in children_of(pid):
+        for child in children_of(spawner):
+            with suppress(ProcessLookupError):
+                as_nice = os.getpriority(os.PRIO_PROCESS, child) == nice
+                (fronts if as_nice else workers).append(child)
+    return workers, fronts
+
+
 class Memory:
-    """Measures what the server, its spawner and its largest worker occupy.
+    """Measures what the server, its largest spawner, worker and front occupy.
 
     Attributes:
         samples: Bytes, by whose they are, in the order of time.
@@ -109,11 +119,11 @@ class Memory:
         """Measure now and then."""
         while True:
             await asyncio.sleep(MEMORY_EVERY_SECONDS)
-            spawners = children_of(self._pid)
-            workers = [pid for one in spawners for pid in children_of(one)]
+            workers, fronts = _workers_and_fronts(self._pid)
             self._note("server", [self._pid])
-            self._note("spawner", spawners)
+            self._note("spawner", children_of(self._pid))
             self._note("worker", workers)
+            self._note("front", fronts)
 
     def growth(self, whose: str) -> tuple[int, int]:
         """Return the median around the middle and that at the end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import assert_type
+from typing import Any, assert_type
 
 import txloop
 from txloop import TCounter, TDict, TList, TObject, TSet, TVar
@@ -124,12 +124,16 @@ def pick_any() -> int | str:
 async def handle() -> None:
     left: int = await txloop.atomically(pick, "apples")
     other: int | str = await txloop.atomically(pick_any)
+    txloop.on_commit(ann.win, points=2)
     assert (left, other) == (1, 0)
 
 
 # Structures
 
 board = txloop.share([[0, 0], [0, 0]])
+assert_type(board, TList[Any])
+assert_type(txloop.share({"a": 1}), TDict[str, Any])
+assert_type(txloop.share({1, 2}), TSet[int])
 board[1][0] = 1
 stop = txloop.share(Stop("a", [1]))
 stop.lines.append(2)

@@ -53,7 +53,7 @@ def test_a_program_is_clean_and_mistakes_are_found(tmp_path):
     assert "" == errors
     assert [] == [line for line in lines if not line[0].endswith(mistakes.name)]
     assert wanted == {(int(number), code) for _, number, code in lines}
-    assert len(wanted) == 12
+    assert len(wanted) == 16
 
 
 def find_mypy() -> Any:

@@ -31,8 +31,9 @@ del sys.argv[1]
 spec = importlib.util.spec_from_file_location("corpus", path)
 corpus = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(corpus)
-# Some microseconds that have passed, in seconds: twice the same now and then.
-corpus.VOLATILE.append((re.compile(r"\\b\\d+(\\.\\d+)?e-0[567]"), "A MOMENT"))
+# Little time that has passed, in seconds: now and then it is twice the same.
+moment = re.compile(r"\\b(\\d+(\\.\\d+)?e-0[567]|0\\.0\\d{8,})")
+corpus.VOLATILE.append((moment, "A MOMENT"))
 # Where chance decides, two runs on stock Tornado may agree; four will not.
 run, runs = corpus.run, {}
 def run_more_often(python, program, options, env, spec):
@@ -45,7 +46,7 @@ def run_more_often(python, program, options, env, spec):
                        for one, other in zip(answers, others)]
     return answers
 def by_chance(program):
-    return any(re.search(r"import .*\\brandom\\b", path.read_text())
+    return any(re.search(r"import .*\\b(random|names)\\b", path.read_text())
                for path in program.rglob("*.py"))
 corpus.run = run_more_often
 sys.exit(corpus.main())

@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Asked", "Program", "inherited_environment", "running", "wait_for"]
+__all__ = [
+    "OPTIONS",
+    "Asked",
+    "Program",
+    "inherited_environment",
+    "running",
+    "wait_for",
+]
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = ("--transactional", "*", "--workers", "2")
@@ -83,6 +90,7 @@ def running(
     executor: str | None,
     environment: Mapping[str, str] = MappingProxyType({}),
     fixed_port: int | None = None,
+    options: Sequence[str] = OPTIONS,
 ) -> Iterator[Program]:
     """Run a copy of a program while the block runs.
 
@@ -93,10 +101,11 @@ def running(
         environment: Variables of the program.
         fixed_port: The port that it listens on; without it, the program is given 0 as
             its argument and prints the one that it got.
+        options: Of the command line, where it is not stock Tornado.
     """
     home = folder / f"{source.name} {executor}"
     shutil.copytree(source, home)
-    swapped = ["-m", "txloop", "--executor", executor, *OPTIONS] if executor else []
+    swapped = ["-m", "txloop", "--executor", executor, *options] if executor else []
     argument = [] if fixed_port else ["0"]
     with (
         (folder / f"{home.name}.log").open("w+") as log,

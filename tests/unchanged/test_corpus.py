@@ -18,12 +18,15 @@ if not CORPUS.is_file():  # a clone alone has none
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 FORCED = {"plain": {}, "away": {"TXLOOP_FAULTS": "away=1"}}
+OPTIONS = {"marked": "--transactional * --workers 2", "shared": "--auto --share"}
 VOTES = 200
 ORDERS = 3
 
 
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("forced", FORCED)
-def test_all_programs_answer_as_on_stock_tornado(forced):
+def test_all_programs_answer_as_on_stock_tornado(forced, options):
     # GIVEN
     programs = sorted(path for path in PROGRAMS.iterdir() if path.is_dir())
     needs = {program.name: missing(program) for program in programs}
@@ -32,7 +35,11 @@ def test_all_programs_answer_as_on_stock_tornado(forced):
     variables = [f"{name}={value}" for name, value in FORCED[forced].items()]
 
     # WHEN
-    code, printed = compare(*complete, *(["--env", *variables] if variables else []))
+    code, printed = compare(
+        *complete,
+        f"--options={OPTIONS[options]}",
+        *(["--env", *variables] if variables else []),
+    )
 
     # THEN
     assert code == 0, printed

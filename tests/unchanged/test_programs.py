@@ -1,7 +1,7 @@
 """Small programs of the kind that people write, with the loop swapped under them.
 
 `python -m txloop --transactional '*'` gives the answers of stock Tornado, in any order
-of requests, and loses nothing when they come at once.
+of requests, and loses nothing when they come at once; so do `--auto` and `--share`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.serving import THREADS
-from tests.unchanged.running import Asked, running
+from tests.unchanged.running import OPTIONS, Asked, running
 
 if TYPE_CHECKING:
     from tests.unchanged.running import Program
@@ -106,11 +106,16 @@ SCRIPTS = {
 }
 """By the name of the program's folder."""
 
+AWAY = {"TXLOOP_FAULTS": "away=1"}
+SHARED = ("--auto", "--share", "--workers", "2")
+
 VARIANTS = {
-    "serial": ("serial", {}),
-    "processes": ("processes", {}),
-    "away": ("processes", {"TXLOOP_FAULTS": "away=1"}),
-    **({"threads": ("threads", {})} if THREADS else {}),
+    "serial": ("serial", {}, OPTIONS),
+    "processes": ("processes", {}, OPTIONS),
+    "away": ("processes", AWAY, OPTIONS),
+    **({"threads": ("threads", {}, OPTIONS)} if THREADS else {}),
+    "shared": ("processes", {}, SHARED),
+    "shared away": ("processes", AWAY, ("--share", *OPTIONS)),
 }
 
 
@@ -145,13 +150,17 @@ def stock(name: str, folder: Path) -> list[list[tuple[int, str]]]:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_program_answers_as_on_stock_tornado(variant, name, tmp_path_factory):
     # GIVEN
-    executor, environment = VARIANTS[variant]
+    executor, environment, options = VARIANTS[variant]
     folder = tmp_path_factory.getbasetemp()
     expected = stock(name, folder)
 
     # WHEN
     with running(
-        FOLDER / name, tmp_path_factory.mktemp(variant), executor, environment
+        FOLDER / name,
+        tmp_path_factory.mktemp(variant.replace(" ", "-")),
+        executor,
+        environment,
+        options=options,
     ) as program:
         answers = talk(program, SCRIPTS[name])
 

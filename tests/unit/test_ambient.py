@@ -6,6 +6,7 @@ import abc
 import decimal
 import functools
 import gc
+import gettext
 import logging
 import logging.handlers
 import mimetypes
@@ -16,6 +17,7 @@ import warnings
 from mimetypes import guess_type as guess
 
 import pytest
+import tornado.locale
 
 from tests.reached import subject_of
 from txloop.watch.library import Registered
@@ -85,6 +87,10 @@ def asks_for_handlers():
     return log.handlers
 
 
+def translates(handler):
+    return handler.locale.translate("hello")
+
+
 def adds_handler():
     log.addHandler(logging.NullHandler())
 
@@ -146,6 +152,21 @@ def change_disabled(monkeypatch):
     monkeypatch.setattr(log, "disabled", not log.disabled)
 
 
+def change_default_locale(monkeypatch):
+    monkeypatch.setattr(tornado.locale, "_default_locale", "de")
+
+
+def change_translations(monkeypatch):
+    monkeypatch.setattr(tornado.locale, "_translations", {"de": {}})
+
+
+def change_gettext(monkeypatch):
+    """Read the texts of a locale as `load_gettext_translations` does."""
+    texts = {"de": gettext.NullTranslations()}
+    monkeypatch.setattr(tornado.locale, "_translations", texts)
+    monkeypatch.setattr(tornado.locale, "_use_gettext", True)
+
+
 def change_handlers(monkeypatch):
     handler = logging.NullHandler()
     log.addHandler(handler)
@@ -175,6 +196,9 @@ def change_handlers(monkeypatch):
         (asks_for_flags, change_flags, "tests.unit.test_ambient.numbers.flags"),
         (logs, change_level, "a logger's level"),
         (logs, change_disabled, "a logger's level"),
+        (translates, change_default_locale, "the translations"),
+        (translates, change_translations, "the translations"),
+        (translates, change_gettext, "the translations"),
         (
             asks_for_handlers,
             change_handlers,
@@ -213,6 +237,7 @@ def test_a_change_is_seen_where_it_matters(function, change, what, monkeypatch):
         (nothing, change_garbage),
         (nothing, change_filters),
         (nothing, change_level),
+        (nothing, change_default_locale),
         (divides, change_flags),
         (logs, change_handlers),
         (guesses, guess_once),

@@ -250,7 +250,7 @@ def test_the_error_names_the_value_among_many():
     values: dict[Any, Any] = {number: (number,) for number in range(MANY)}
     values[50] = (1, {"deep": Open()})
 
-    with pytest.raises(TxValueError, match=r"Open object .* is mutable"):
+    with pytest.raises(TxValueError, match=r"Open object .* may be mutable"):
         TDict(values)
 
 

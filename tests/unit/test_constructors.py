@@ -19,6 +19,7 @@ from txloop import (
     share,
 )
 from txloop.executors.codec.frames import loads
+from txloop.executors.codec.plain_cells import unpack_writes
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm import store
 from txloop.stm.container import Update
@@ -93,7 +94,7 @@ def told(log):
     assert deltas is not None
     found: dict[int, dict[object, object]] = {}
     for delta in deltas:
-        for container, key, value in loads(delta):
+        for container, key, value in unpack_writes(delta):
             cells = found.setdefault(container._number, {})
             cells.update(value.items if isinstance(value, Update) else {key: value})
     return found

@@ -10,6 +10,7 @@ from tests.engine import bury_the_dead
 from tests.homebound import Homebound
 from txloop import TDict, TVar
 from txloop.executors.codec.frames import loads
+from txloop.executors.codec.plain_cells import unpack_writes
 from txloop.executors.processes import replication
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.container import Update
@@ -34,7 +35,7 @@ def log(shared):
 def told(log, version):
     """Return what a replica at `version` is told."""
     found = log.since(version)
-    return None if found is None else [list(loads(delta)) for delta in found]
+    return None if found is None else [list(unpack_writes(delta)) for delta in found]
 
 
 def test_a_replica_is_told_of_the_commits_since_its_version(log, shared):

@@ -234,6 +234,32 @@ def test_what_libraries_keep_of_their_own_is_not_gone_into(monkeypatch):
     assert id(cache) not in found
 
 
+@pytest.mark.parametrize(
+    ("tag", "is_there"),
+    [
+        ("import a_module_of_templates", True),
+        ("from a_module_of_templates import visits", True),
+        ("set visits = 1", False),
+    ],
+)
+def test_what_templates_import_counts_where_one_is_rendered(tag, is_there, monkeypatch):
+    # GIVEN
+    module = types.ModuleType("a_module_of_templates")
+    visits: list[int] = []
+    vars(module).update(__file__=__file__, visits=visits)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    def renders(handler):
+        handler.render("page.html")
+
+    # WHEN
+    names = {*tag.split(), "visits"}
+    roots = Roots("key", (("renders", renders),), template_names=lambda: names)
+
+    # THEN
+    assert is_there == (id(visits) in reached(reach_of(roots, {})))
+
+
 def test_an_own_stream_needs_no_more_than_print_does(monkeypatch):
     # GIVEN
     tee = Tee()

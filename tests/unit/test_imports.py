@@ -35,6 +35,7 @@ REGISTRIES = {
     "add_roots": "txloop.web.targets",
     "add_served": "txloop.web.targets",
     "before_start": "txloop.web.delegate",
+    "reduce_carried": "txloop.web.carrying",
     "register_executor": None,  # for executors from elsewhere, and tests
     "register_form": "txloop.web.plain",
 }

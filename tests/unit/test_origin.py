@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -166,6 +168,43 @@ def test_what_lies_elsewhere_is_the_programs() -> None:
 def test_files_that_do_not_exist_are_nobodys() -> None:
     assert owner_of("<string>") is Owner.LIBRARY
     assert owner_of("<frozen importlib._bootstrap>") is Owner.LIBRARY
+
+
+def test_classes_of_a_plugin_that_no_module_lists_are_the_programs(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "plugin.py"
+    file.write_text("class Base:\n    rows = {}\n" + SOURCE.replace("...", "x = []"))
+    spec = importlib.util.spec_from_file_location("a_plugin", file)
+    assert spec is not None
+    assert spec.loader is not None
+    plugin = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plugin)
+
+    assert own_module_of(plugin.Base) is not None
+    assert own_module_of(plugin.Handler) is own_module_of(plugin.Handler)
+
+
+def test_what_exec_makes_in_a_bare_namespace_is_the_programs() -> None:
+    namespace: dict[str, type] = {}
+    exec("class A:\n    def get(self): pass\nclass B:\n    x = 1", namespace)
+    made = namespace["A"], namespace["B"]
+
+    assert all(own_module_of(each) is not None for each in made)
+    assert is_own_function(vars(made[0])["get"])
+
+
+@pytest.mark.parametrize(
+    "cls", [int, type, ExceptionGroup, types.SimpleNamespace, json.JSONEncoder]
+)
+def test_classes_of_python_are_not_the_programs(cls: type) -> None:
+    assert own_module_of(cls) is None
+
+
+def test_what_python_makes_for_a_namedtuple_is_not_the_programs() -> None:
+    made = collections.namedtuple("made", "a b")
+
+    assert not is_own_function(made.__new__)  # type: ignore[arg-type] # it is one
 
 
 def test_txloop_and_tornado() -> None:

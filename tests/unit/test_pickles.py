@@ -12,10 +12,15 @@ ROOT = Path(__file__).parents[2]
 READERS = {
     "executors/codec/frames.py": "of the sockets between a loop's process and workers",
     "executors/codec/packing.py": "what the loop's process and its workers send",
+    "executors/codec/plain_cells.py": "commits, which the loop's process sends",
     "executors/processes/worker.py": "what the loop's process sends",
+    "executors/fronts/records.py": "log records, which a front sends its owner",
     "executors/codec/answers.py": "an error just pickled, or one in a worker's answer",
     "cells/kinds.py": "a value just pickled, to see what comes back",
     "executors/threads/isolation.py": "a call just pickled, to copy it",
+    "executors/dask/host.py": "of a process just forked, whether it has begun",
+    "executors/dask/image.py": "the program, which its process sends to a Dask worker",
+    "sharing/survey.py": "of a pipe, what a child that ran the program has found",
     "web/frozen.py": "a request just pickled, to copy it",
     "web/leftovers.py": "attributes of a handler, in a worker's answer",
 }
@@ -55,6 +60,8 @@ def test_pickles_are_read_in_few_places_only(path):
     tree = ast.parse(path.read_text())
     # A `load` of our own is no pickle's: that of the store, of a worker's queue.
     own = name in {
+        "executors/dask/crew.py",
+        "executors/dask/relay.py",
         "executors/processes/crew.py",
         "executors/processes/executor.py",
         "executors/processes/replication.py",

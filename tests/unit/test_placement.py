@@ -8,6 +8,7 @@ from tests.executors import ScriptedExecutor
 from txloop.engine import placement
 from txloop.engine.placement import Placement
 from txloop.engine.profile import MEDIUM_SECONDS, SHORT_SECONDS, Profile
+from txloop.transaction.groups import PieceProfile
 
 SHORT, MEDIUM, LONG = SHORT_SECONDS / 5, 2 * SHORT_SECONDS, 2 * MEDIUM_SECONDS
 
@@ -43,9 +44,9 @@ def place(monkeypatch):
     return place
 
 
-def taking(seconds):
+def taking(seconds, profile=None):
     """Return the profile of a function that has run here, and takes as long."""
-    profile = Profile("label")
+    profile = profile or Profile("label")
     for _ in range(3):
         profile.attempts += 1
         profile.note_body(seconds, inline=True)
@@ -65,6 +66,13 @@ def test_what_is_long_goes_away_even_alone(place):
 
 def test_what_is_of_medium_length_stays_when_it_is_alone(place):
     assert place.stays(taking(MEDIUM))
+
+
+def test_pieces_run_where_their_group_says_however_long_they_take(place):
+    away = taking(MEDIUM, PieceProfile("label", stays=False))
+    here = taking(MEDIUM, PieceProfile("label", stays=True))
+
+    assert (False, True) == (place.stays(away), place.stays(here))
 
 
 def test_it_goes_away_with_others(place):

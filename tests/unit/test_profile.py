@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.executors import ScriptedExecutor
 from tests.logs import expect_log
-from txloop.engine.profile import LabelStats, Profile, Profiles, Stats
+from txloop.engine.profile import Profile, Profiles
+from txloop.engine.stats import LabelStats, Stats
+from txloop.executors.members import ProcessStats
 from txloop.executors.protocol import gil_enabled
 from txloop.scan.finding import Finding, FindingKind
 
@@ -172,6 +176,7 @@ def test_figures_are_added_up(executor):
         transport_seconds=0.0,
         version=99,
         labels=labels,
+        processes=(ProcessStats("owner", 1, os.getpid(), "serves"),),
     )
     assert expected == stats
     assert 0.5 == stats.inline_share

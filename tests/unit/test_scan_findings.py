@@ -258,9 +258,9 @@ class TestFindings:
         ("made", "remedy"),
         [
             ("{}", "make this dict a txloop.TDict"),
-            ("Counter()", "make this Counter a txloop.TDict"),
+            ("Counter()", "make this Counter a txloop.TCounterDict"),
             ("[]", "an immutable tuple in a txloop.TVar"),
-            ("deque()", "an immutable tuple in a txloop.TVar"),
+            ("deque()", "make this deque a txloop.TDeque"),
             ("set()", "an immutable frozenset in a txloop.TVar"),
             ("count()", "keep the next value in a txloop.TVar"),
             ("0", "keep the value in a txloop.TVar"),
@@ -341,7 +341,7 @@ class TestWhatObjectsHold:
             ("{'a': Tied()}", "no container can hold a app.Tied"),
             ("Tied()", "no container can hold a app.Tied"),
             ("Row()", "make the class app.Row a txloop.TObject"),
-            ("Counter()", "(which makes no missing keys: read it with get), or mark"),
+            ("Counter()", "make this Counter a txloop.TCounterDict, or mark"),
         ],
     )
     def test_what_is_there(self, made: str, remedy: str, load: Load) -> None:
@@ -407,6 +407,7 @@ class TestActs:
             ("open('a.txt', 'w')", "writes a.txt"),
             ("open(name, mode='ab')", "writes something"),
             ("os.remove('a.txt')", "removes a.txt"),
+            ("os.write(3, b'')", "writes to something"),
             ("shutil.copyfile('a.txt', 'b.txt')", "copies a.txt"),
             ("subprocess.run(['ls'])", "starts something"),
             ("socket.create_connection(name)", "connects to something"),
@@ -444,6 +445,7 @@ class TestActs:
             ("gc.disable()", "gc.disable"),
             ("mimetypes.add_type('a/b', '.b')", "mimetypes.add_type"),
             ("os.nice(1)", "os.nice"),
+            ("locale.set_default_locale('de')", "tornado.locale.set_default_locale"),
             ("set_signal(1, set_signal)", "signal.signal"),
             ("signal.setitimer(signal.ITIMER_REAL, 1)", "signal.setitimer"),
             ("gc.collect()", ""),
@@ -458,6 +460,7 @@ class TestActs:
         module = load(f"""
         import atexit, gc, mimetypes, os, signal
         from signal import signal as set_signal
+        from tornado import locale
         class Handler:
             def get(self):
                 self.change()
@@ -470,6 +473,20 @@ class TestActs:
         assert [name] * bool(name) == [one.name for one in found]
         for one in found:
             assert f"change() changes the whole process by {name}; leave" in str(one)
+
+    @pytest.mark.parametrize("call", ["add_handlers('.*', [])", "listen(80)"])
+    def test_change_of_what_the_application_does_with_requests(
+        self, call: str, load: Load
+    ) -> None:
+        module = load(f"""
+        class Handler:
+            def get(self):
+                self.application.{call}
+        """)
+
+        [found] = scan_handler(module.Handler, "get")
+
+        assert f"application.{call.partition('(')[0]}" == found.name
 
     def test_at_commit_it_is_free(self, load: Load) -> None:
         load("def on_commit(function, *args): ...", "txloop.fake")

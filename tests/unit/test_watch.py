@@ -176,6 +176,31 @@ def test_objects_are_never_asked():
     assert change is None
 
 
+class Wrapped:
+    """As TensorFlow's and wrapt's: its `__dict__` is that of another class."""
+
+    __dict__ = vars(Box)["__dict__"]
+    __slots__ = ("part",)
+
+    def __init__(self):
+        self.part = [1]
+
+
+wrapped = Wrapped()
+
+
+def use_wrapped():
+    return wrapped.part
+
+
+def test_an_object_that_has_no_attributes_of_its_own_is_looked_at():
+    if sys.implementation.name == "cpython":  # the others are not asked that way
+        with pytest.raises(TypeError):
+            object.__getattribute__(wrapped, "__dict__")
+
+    assert id(wrapped.part) in reached(subject_of(use_wrapped).reach)
+
+
 def test_containers_are_not_gone_into():
     assert [] == reached(reach_from(TDict(inside=(1, 2))))
 

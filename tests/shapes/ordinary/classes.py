@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
+import importlib.util
 import itertools
 from abc import ABC
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar, Generic, TypedDict, TypeVar
 
 from tornado.web import RequestHandler
@@ -369,3 +371,41 @@ class MangledName(RequestHandler):
     def get(self):
         burn()
         self.write(str(Secret.next()))
+
+
+made_of_text: dict[str, type] = {}
+exec(  # in a namespace that is no module's
+    """class OfText:
+    hits = 0
+    rows = []
+
+    def hit(self):
+        OfText.hits += 1
+        self.rows.append(1)
+        return f"{OfText.hits} {len(self.rows)}"
+""",
+    made_of_text,
+)
+of_text = made_of_text["OfText"]()
+
+
+@writes()
+class ClassOfText(RequestHandler):
+    def get(self):
+        burn()
+        self.write(of_text.hit())
+
+
+PLUGIN = Path(__file__).parent / "shop" / "plugin.py"
+specification = importlib.util.spec_from_file_location("a_plugin", PLUGIN)
+assert specification is not None
+assert specification.loader is not None
+plugin = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(plugin)  # as a loader of plugins that keeps no list
+
+
+@writes()
+class UnlistedModule(plugin.Plugin):
+    def get(self):
+        burn()
+        self.write(self.hit())

@@ -182,7 +182,6 @@ PROGRAMS = {
     def square(number):
         return number * number
     def get():
-        square.cache_clear()
         return square(3)
     """,
     "functions, classes and modules that are replaced": """

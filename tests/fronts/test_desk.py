@@ -1,0 +1,108 @@
+"""The owner's side of a front, told by frames as a front sends them."""
+
+from __future__ import annotations
+
+import os
+import socket
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.logs import expect_log
+from txloop import TVar
+from txloop.executors.codec.answers import pack
+from txloop.executors.fronts.connection import FrontConnection
+from txloop.executors.fronts.desk import Desk
+from txloop.executors.fronts.link import Link
+from txloop.executors.limits import Limits
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.run import run_attempt
+from txloop.stm.store import committed
+from txloop.stm.types import Call, Outcome
+from txloop.stm.validation import decide
+
+
+@pytest.fixture
+def deltas():
+    """A log of commits."""
+    log = DeltaLog(committed, lambda: None)
+    yield log
+    log.close()
+
+
+def ignore(*_: object) -> None:
+    """Do nothing."""
+
+
+def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
+    """Return one whose fronts are not forked yet."""
+    executor: Any = SimpleNamespace(limits=limits)
+    return Desk(1, executor, ignore, on_outcome, *[ignore] * 7)
+
+
+def add(number):
+    number.set(number.get() + 1)
+
+
+@pytest.mark.parametrize("frames", [1, 2])
+def test_an_outcome_older_than_the_replica_conflicts(deltas, frames):
+    # GIVEN a front at this version
+    found: list[object] = []
+
+    def on_outcome(
+        front: FrontConnection, number: int, kind: int, out: Outcome
+    ) -> None:
+        found.append(decide(out, committed, ordered=False))
+        committed.close_snapshot(out.snapshot)
+
+    number = TVar(0)
+    limits = Limits()
+    desk = desk_with(limits, on_outcome)
+    ours, theirs = socket.socketpair()
+    front = FrontConnection(
+        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
+    )
+    front.ready = True
+    front.send()
+    other = Link(theirs)
+
+    # WHEN it has run something, followed two commits, and then tells of both
+    answer = run_attempt(Call(add, (number,), {}, "add"), speculative=True)
+    assert isinstance(answer, Outcome)
+    number.set(10)
+    number.set(11)
+    outcomes = [(1, 0, pack(answer))]
+    if frames == 1:
+        other.send((committed.version, outcomes, b"", -1, None))
+    else:
+        other.send((answer.snapshot, outcomes, b"", -1, None))
+        other.send((committed.version, (), b"", -1, None))
+    desk._receive(front)
+    other.close()
+    front.close()
+
+    # THEN
+    assert [None] != found
+    assert 1 == len(found)
+
+
+def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):
+    # GIVEN a front that has begun a call, and not ended it
+    ours, theirs = socket.socketpair()
+    limits = Limits(slow_start_seconds=0.0)
+    desk = desk_with(limits)
+    front = FrontConnection(
+        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
+    )
+    front.pid = os.getpid()  # one that lives
+    desk.fronts.append(front)
+    front.slot.begin(0)
+
+    # THEN
+    words = f"^front {os.getpid()} has run one call for 0 s$"
+    with expect_log("txloop", words, count=1):
+        for _ in range(2):
+            desk._look()
+    theirs.close()
+    front.close()

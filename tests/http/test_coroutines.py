@@ -1,0 +1,477 @@
+"""Coroutine verbs that never suspend run in attempts; those that do, as in stock."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import threading
+
+import pytest
+from tornado import gen
+from tornado.ioloop import IOLoop
+from tornado.web import Application, HTTPError, RequestHandler, authenticated
+
+from tests.logs import expect_log
+from tests.messages import Request
+from tests.serving import FORKED, pair_of, serving
+from txloop import (
+    TDict,
+    TList,
+    TVar,
+    atomically,
+    on_commit,
+    or_else,
+    retry,
+    transactional,
+)
+from txloop.engine.marks import Mark
+from txloop.stm.attempt import current
+
+log: TList[str] = TList()
+seen: TVar[int] = TVar(0)
+effects: list[str] = []
+done: asyncio.Future[str] | None = None
+variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="-")
+places: TDict[str, TList[str]] = TDict()
+
+
+def note(text: str) -> None:
+    effects.append(text)
+
+
+class Base(RequestHandler):
+    """Tells in its answer all that a client could, and elsewhere where it ran."""
+
+    def begin(self) -> None:
+        """Do what has to happen once."""
+        seen.value += 1
+        log.append(self.request.path)
+        on_commit(note, self.request.path)
+        self.write(f"{seen.value} ")
+
+    def end(self, *parts: object) -> None:
+        """Answer."""
+        place = "attempt" if current() is not None else "stock"
+        places.setdefault(self.request.path, TList()).append(place)
+        self.set_header("X-Parts", repr(parts))
+        self.write("done")
+
+
+async def inner(value: int) -> int:
+    return value + 1
+
+
+@gen.coroutine
+def generator(value):
+    return value + 1
+
+
+class Never(Base):
+    async def get(self):
+        self.begin()
+        self.end()
+
+
+class Awaits(Base):
+    """Awaits what is done."""
+
+    async def prepare(self):
+        self.prepared = await inner(0)
+
+    async def get(self):
+        self.begin()
+        first = await inner(await inner(1))
+        async with Manager() as second:
+            numbers = [number async for number in count(3)]
+        self.end(self.prepared, first, second, numbers)
+
+    async def post(self):
+        self.begin()
+        self.flush()
+        await self.flush()
+        self.end()
+
+
+class Manager:
+    async def __aenter__(self):
+        return await inner(1)
+
+    async def __aexit__(self, *_):
+        await inner(2)
+
+
+async def count(number):
+    for one in range(number):
+        yield one
+
+
+class Generated(Base):
+    @gen.coroutine
+    def prepare(self):
+        self.prepared = yield inner(5)
+
+    @gen.coroutine
+    def get(self):
+        self.begin()
+        several = yield [inner(1), inner(2)]
+        named = yield {"a": inner(3)}
+        try:
+            yield fails()
+        except ValueError as error:
+            self.end(self.prepared, several, named, str(error))
+            raise gen.Return(None) from None
+
+    @gen.coroutine
+    def post(self):
+        self.begin()
+        self.end()
+
+
+async def fails():
+    raise ValueError("as it should")
+
+
+class Prepared(Base):
+    async def prepare(self):
+        self.prepared = await inner(5)
+
+    def get(self):
+        self.begin()
+        self.end(self.prepared)
+
+
+class Guarded(Base):
+    def get_current_user(self):
+        return self.get_argument("user", None)
+
+    def get_login_url(self):
+        return "/login"
+
+    @authenticated
+    async def get(self):
+        self.begin()
+        self.end()
+
+
+class Fails(Base):
+    async def get(self):
+        self.begin()
+        await inner(1)
+        raise HTTPError(409)
+
+
+NEVER = {
+    "/never": Never,
+    "/awaits": Awaits,
+    "/generated": Generated,
+    "/prepared": Prepared,
+    "/guarded": Guarded,
+    "/fails": Fails,
+}
+
+
+class Sleeps(Base):
+    async def get(self):
+        self.begin()
+        await asyncio.sleep(0)
+        self.end()
+
+
+class Flushes(Base):
+    async def get(self):
+        self.begin()
+        await self.flush()
+        await asyncio.sleep(0)
+        self.end()
+
+
+class Threads(Base):
+    async def get(self):
+        self.begin()
+        ident = await IOLoop.current().run_in_executor(None, threading.get_ident)
+        self.end(ident != threading.get_ident(), os.getpid() == owner)
+
+
+class Task(Base):
+    async def get(self):
+        self.begin()
+        before = asyncio.current_task()
+        await inner(1)
+        self.end(before is not None, before is asyncio.current_task())
+
+
+class Loop(Base):
+    async def get(self):
+        self.begin()
+        asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        loop.call_soon(len, "")
+        self.end(loop.is_running())
+
+
+class Times(Base):
+    async def get(self):
+        self.begin()
+        await asyncio.wait_for(inner(1), 5)
+        self.end()
+
+
+class Gathers(Base):
+    async def get(self):
+        self.begin()
+        self.end(await asyncio.gather(inner(1), inner(2)))
+
+
+class Variable(Base):
+    async def get(self):
+        self.begin()
+        token = variable.set("here")
+        await asyncio.sleep(0)
+        found = variable.get()
+        variable.reset(token)
+        self.end(found)
+
+
+class Future(Base):
+    async def get(self):
+        self.begin()
+        self.end(await made())
+
+
+async def made():
+    future = asyncio.get_running_loop().create_future()
+    future.set_result("made")
+    return await future
+
+
+class Moment(Base):
+    @gen.coroutine
+    def get(self):
+        self.begin()
+        yield gen.moment
+        yield None
+        self.end((yield generator(1)))
+
+
+class Transaction(Base):
+    async def get(self):
+        self.begin()
+        self.end(await atomically(add, 5))
+
+
+def add(number):
+    seen.value += number
+    return seen.value
+
+
+class Retries(Base):
+    async def get(self):
+        self.begin()
+        retry()
+
+
+class Either(Base):
+    async def get(self):
+        self.begin()
+        or_else(lambda: None, lambda: None)
+
+
+class Stubborn(Base):
+    """Awaits at its end, too."""
+
+    async def get(self):
+        self.begin()
+        try:
+            await asyncio.sleep(0)
+        finally:
+            await asyncio.sleep(0)
+            log.append("finally")
+        self.end()
+
+
+class FailsLater(Base):
+    async def get(self):
+        self.begin()
+        await asyncio.sleep(0)
+        raise HTTPError(409)
+
+
+SOMETIMES = {
+    "/sleeps": Sleeps,
+    "/flushes": Flushes,
+    "/threads": Threads,
+    "/task": Task,
+    "/loop": Loop,
+    "/times": Times,
+    "/gathers": Gathers,
+    "/variable": Variable,
+    "/future": Future,
+    "/moment": Moment,
+    "/transaction": Transaction,
+    "/stubborn": Stubborn,
+    "/later": FailsLater,
+}
+ERRORS = {"/retries": Retries, "/either": Either}
+
+owner = os.getpid()
+
+
+def make_application() -> Application:
+    for kind in (*NEVER.values(), *SOMETIMES.values(), *ERRORS.values()):
+        transactional(kind)
+    return Application([*NEVER.items(), *SOMETIMES.items(), *ERRORS.items()])
+
+
+@pytest.fixture(scope="module")
+def pair(kind):
+    with pair_of(kind, make_application, early=True) as servers:
+        yield servers
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    clear()
+
+
+def clear():
+    seen.value = 0
+    log.clear()
+    effects.clear()
+    places.clear()
+
+
+def ask(path, method="GET", times=3):
+    """Return what asks several times, one after another, and what is left then."""
+
+    def talk(server):
+        answers = [server.fetch(method, path, body=b"" if method == "POST" else None)]
+        answers += [server.get(path) for _ in range(times - 1) if method == "GET"]
+        return answers, seen.value, list(log), list(effects)
+
+    return talk
+
+
+ASKED = [
+    *((path, "GET") for path in NEVER),
+    ("/guarded?user=me", "GET"),
+    ("/awaits", "POST"),
+    ("/generated", "POST"),
+]
+
+
+@pytest.mark.parametrize(("path", "method"), ASKED)
+def test_one_that_never_waits_runs_in_attempts(pair, path, method):
+    # GIVEN
+    answers, _, _, _ = pair.same(ask(path, method), before=clear)
+
+    # THEN
+    assert all(answer.status < 500 for answer in answers)
+    found = [one for kept in places.values() for one in kept]
+    copied = pair.server.loop.dispatcher.executor.forks
+    here = "attempt" if copied else "stock"
+    wanted = 0 if path in ("/fails", "/guarded") else len(answers)
+    assert [here] * wanted == found
+    assert pair.server.sent_away()
+
+
+@pytest.mark.parametrize("path", SOMETIMES)
+def test_one_that_waits_runs_as_in_stock(pair, path):
+    # WHEN
+    answers, _, paths, _ = pair.same(ask(path), before=clear)
+
+    # THEN
+    assert {200 if path != "/later" else 409} == {one.status for one in answers}
+    assert "attempt" not in [one for kept in places.values() for one in kept]
+    assert [path] * 3 == [one for one in paths if one != "finally"]
+
+
+@pytest.mark.parametrize("path", ERRORS)
+def test_what_belongs_to_transactions_fails_as_in_stock(pair, path):
+    with expect_log("tornado", "", count=None):
+        answers, _, paths, _ = pair.same(ask(path), before=clear)
+
+    assert [500] * 3 == [one.status for one in answers]
+    assert [path] * 3 == paths
+
+
+def test_one_that_waits_is_tried_once(pair):
+    # GIVEN
+    pair.server.get("/sleeps")
+    before = pair.server.stats().attempts
+
+    # WHEN
+    for _ in range(3):
+        pair.server.get("/sleeps")
+
+    # THEN
+    assert before == pair.server.stats().attempts
+
+
+AWAY = ("processes", "threads", "fronts")
+
+counts = {"file": 0}
+
+
+def grown(path):
+    with open(path, "a+") as file:
+        file.write("x")
+        file.seek(0)
+        return file.read()
+
+
+class Writes(Base):
+    """Changes the world before it waits, and is not vouched for."""
+
+    async def get(self):
+        self.write(grown(self.settings["file"]))
+        await asyncio.sleep(0)
+
+
+class Prints(Base):
+    """Changes plain state of which the scan finds that it is shared."""
+
+    async def get(self):
+        counts["file"] += 1
+        self.write(f"{counts['file']}")
+
+
+def test_what_acts_outside_has_acted_once(kind, tmp_path):
+    # GIVEN
+    Writes.get.__txloop_mark__ = Mark("commit", trust=True, vouched=False)  # type: ignore[attr-defined] # as a pattern does
+    path = str(tmp_path / "file")
+
+    # WHEN
+    logs = expect_log("txloop", "^GET Writes runs on .* writes /", kind in FORKED)
+    application = Application([("/", Writes)], file=path)
+    with logs, serving(kind, lambda: application) as server:
+        found = [server.get("/").body for _ in range(3)]
+
+    # THEN
+    assert [b"x", b"xx", b"xxx"] == found
+
+
+def test_shared_plain_state_keeps_it_on_the_loop_thread(kind):
+    # GIVEN
+    counts["file"] = 0
+    transactional(Prints)
+
+    # WHEN
+    logs = expect_log("txloop", "^GET Prints runs on the loop thread", kind in AWAY)
+    with logs, serving(kind, lambda: Application([("/", Prints)])) as server:
+        found = [server.get("/").body for _ in range(3)]
+
+    # THEN
+    assert [b"1", b"2", b"3"] == found
+
+
+def test_in_conflict_it_runs_again(pair):
+    # WHEN
+    requests = [Request("GET", "/never") for _ in range(20)]
+    answers = pair.server.fetch_together(requests)
+
+    # THEN
+    assert 20 == seen.value
+    assert 20 == len(effects)
+    assert {200} == {answer.status for answer in answers}
+    assert [*range(1, 21)] == sorted(int(one.body.split()[0]) for one in answers)

@@ -1,0 +1,111 @@
+"""Containers that pass for plain objects; each program is a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+PROGRAMS = {
+    "prints like the plain one": """
+        plain = {"a": [1, {2}], "b": deque([3], 5), "c": Counter("aab")}
+        plain["d"] = OrderedDict(x=1)
+        plain["e"] = defaultdict(list, y=[2])
+        shared = txloop.share(plain)
+        assert repr(plain) == repr(shared) == f"{shared}" == "%s" % shared
+        """,
+    "prints what contains itself": """
+        shared = txloop.share([1])
+        shared.append(shared)
+        assert "[1, [...]]" == repr(shared)
+        """,
+    "is an instance of what it stands for": """
+        kinds = [dict, list, set, deque, defaultdict, OrderedDict, Counter]
+        for kind in kinds:
+            shared = txloop.share(kind())
+            assert isinstance(shared, kind) and shared.__class__ is kind
+            assert isinstance(shared, Container) and type(shared) is not kind
+        assert not isinstance(txloop.share({}), defaultdict)
+        """,
+    "holds what it would refuse": """
+        class Own: pass
+        own, shared = Own(), txloop.share({})
+        shared[own] = own
+        shared["tuple"] = (1, [own])
+        shared["lambda"] = lambda: own
+        assert shared[own] is own and shared["tuple"][1][0] is own
+        assert shared["lambda"]() is own
+        """,
+    "leaves objects that are there already": """
+        @dataclasses.dataclass
+        class Own: x: list
+        own = Own([])
+        assert txloop.share(own) is own and txloop.share([own])[0] is own
+        """,
+    "has JSON where the plain one has": """
+        shared = txloop.share({"a": [1, {2}]})
+        assert '{"a": [1, "?"]}' == json.dumps(shared, default=lambda one: "?")
+        try: json.dumps(shared)
+        except TypeError: pass
+        else: raise AssertionError
+        class Encoder(json.JSONEncoder):
+            def default(self, one): return sorted(one)
+        assert '{"a": [1, [2]]}' == json.dumps(shared, cls=Encoder)
+        assert Encoder().encode(shared) == Encoder().encode({"a": [1, {2}]})
+        encoder = json.JSONEncoder(default=lambda one: 5)
+        assert "[[], 5]" == encoder.encode([txloop.share([]), {1}])
+        assert 5 == encoder.default(1)
+        """,
+    "cannot be made another's": """
+        try: txloop.share([]).__class__ = list
+        except TypeError: pass
+        else: raise AssertionError
+        """,
+}
+
+if sys.implementation.name == "cpython":  # where it does not depend on what came first
+    PROGRAMS["has the order of a set"] = """
+        numbers = {8, 3, 1, 9, 2}
+        shared = txloop.share({9, 2, 8, 1, 3})
+        assert list(numbers) == list(shared) and numbers.pop() == shared.pop()
+        """
+
+HEAD = """
+import collections, dataclasses, json
+from collections import Counter, OrderedDict, defaultdict, deque
+import txloop
+from txloop.stm.container import Container
+txloop.like_plain()
+txloop.like_plain()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", PROGRAMS)
+def test_a_container(what):
+    source = HEAD + textwrap.dedent(PROGRAMS[what])
+
+    ended = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "" == ended.stderr
+
+
+def test_without_it_containers_are_what_they_are():
+    import txloop
+
+    shared = txloop.share({"a": [1]})
+
+    assert "TDict({'a': TList([1])})" == repr(shared)
+    kind: type = dict
+    assert not isinstance(shared, kind)

@@ -1,0 +1,66 @@
+"""What the owner makes of how long a verb takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from txloop.web.fronts.repertoire import SHORT_SECONDS, Pauses, limit_of
+from txloop.web.fronts.request import On
+
+
+def place(on: On, seconds: float) -> On:
+    return On.HERE if seconds < limit_of(on) else On.AWAY
+
+
+@pytest.mark.parametrize("first", [0.95, 1.05])
+def test_a_verb_near_the_limit_stays_where_it_is(first):
+    """Measurements go up and down by some tenths: it would move to and fro."""
+    places = [place(On.OFF, first * SHORT_SECONDS)]
+
+    for seconds in (1.1, 0.9, 1.2, 0.85, 1.0, 1.25, 0.8):
+        places.append(place(places[-1], seconds * SHORT_SECONDS))
+
+    assert 1 == len(set(places))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "last"), [(0.5, 1.5, On.AWAY), (1.5, 0.5, On.HERE)]
+)
+def test_a_verb_that_has_changed_moves(first, then, last):
+    before = place(On.OFF, first * SHORT_SECONDS)
+
+    after = place(before, then * SHORT_SECONDS)
+
+    assert before is not after is last
+
+
+def pause_of(pauses: Pauses) -> int:
+    """Return for how many ticks a verb stays off that is switched off now."""
+    pauses.begin()
+    count = 0
+    while pauses.left:
+        pauses.tick(on=False)
+        count += 1
+    return count
+
+
+def test_a_verb_that_is_switched_off_again_and_again_stays_off_for_longer():
+    pauses = Pauses()
+
+    found = [pause_of(pauses) for _ in range(8)]
+
+    assert [10, 20, 40, 80, 160, 320, 600, 600] == found
+
+
+@pytest.mark.parametrize(("ticks", "pause"), [(19, 20), (20, 10)])
+def test_one_that_has_stayed_on_for_as_long_begins_anew(ticks, pause):
+    # GIVEN one that has been off
+    pauses = Pauses()
+    pause_of(pauses)
+
+    # WHEN
+    for _ in range(ticks):
+        pauses.tick(on=True)
+
+    # THEN
+    assert pause == pause_of(pauses)
