@@ -2,6 +2,7 @@
 #   make demo    stock Tornado against txloop, measured here, in under a minute
 #   make test    lint, types and all tests
 #   make soak    servers under fire, ten minutes each (SOAK="bank --seconds 60")
+#   make docs    the docs as a site, in build/site
 #   make release-check   builds the archives, and serves a program with the wheel
 # They make their own virtual environment in $(VENV). The Python is $(PYTHON):
 #   make test PYTHON=python3.13
@@ -26,7 +27,7 @@ EXTRA := test
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint types tests tornado soak coverage bench format \
+.PHONY: help demo test lint types tests tornado soak coverage bench format docs \
 	release-check clean
 
 help:
@@ -75,6 +76,9 @@ format: $(VENV)/.installed-test
 	$(bin)/ruff check --fix .
 	$(bin)/ruff format .
 
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --quiet
+
 release-check: $(VENV)/.installed-release
 	@$(bin)/python -m tests.release_check
 
@@ -93,6 +97,11 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(bin)/python
 $(VENV)/.installed-test: setup.cfg pyproject.toml | $(bin)/python
 	@echo "Installing txloop and what the tests need into $(VENV) ..."
 	@$(pip) install -e '.[$(EXTRA)]'
+	@touch $@
+
+$(VENV)/.installed-docs: setup.cfg pyproject.toml | $(bin)/python
+	@echo "Installing txloop and what makes the site into $(VENV) ..."
+	@$(pip) install -e '.[docs]'
 	@touch $@
 
 $(VENV)/.installed-release: setup.cfg pyproject.toml | $(bin)/python
