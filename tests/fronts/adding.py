@@ -58,6 +58,10 @@ class Adders:
         """Return the fronts that have answered."""
         return {pid for pid in self.pids.copy() if self._program.is_front(pid)}
 
+    def workers(self):
+        """Return the workers that have answered, and those fronts that are gone."""
+        return self.pids - self.fronts() - {self._program.owner}
+
     def _add(self, number):
         client, count = self._program.connect(), 0
         while not self._stop.is_set():

@@ -25,12 +25,15 @@ def test_answered_increments_survive_fronts_that_are_killed(tmp_path):
         # WHEN
         with Adders(program) as adders:
             for _ in range(5):
-                until(lambda: adders.fronts() - victims)
+                until(lambda: (adders.fronts() | adders.workers()) - victims)
+                if not adders.fronts() - victims:
+                    break  # three have died while they ran it: it runs in workers now
                 (victim, *_) = adders.fronts() - victims
                 victims.add(victim)
                 os.kill(victim, signal.SIGKILL)
 
         # THEN
+        assert len(victims) >= 3
         program.fronts()  # there are two again
         found = program.json("/done")
         assert found["total"] == len(found["names"]) - 1  # without that for warming up

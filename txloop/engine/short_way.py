@@ -25,7 +25,6 @@ from txloop.stm.callables import weakly
 from txloop.stm.measuring import WallTimer
 from txloop.stm.run import run_body
 from txloop.stm.store import committed
-from txloop.stm.types import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
     from txloop.engine.transaction import Done, Transaction
     from txloop.engine.waiting import Timers, WaitingRoom
     from txloop.stm.store import Store
-    from txloop.stm.types import Call, Conflict, Outcome, Ready
-    from txloop.watch import Subject
+    from txloop.stm.types import Call, Conflict, Outcome, Ready, Refusal
 
 __all__ = ["ShortWay"]
 
@@ -240,49 +238,72 @@ class ShortWay(abc.ABC):
 
     def arrive(
         self,
+        watching: Transaction,
+        outcome: Outcome,
+        done: Done,
+        hand_back: Callable[[Conflict | None], object],
+    ) -> None:
+        """Take in the outcome of an attempt that was made elsewhere.
+
+        Args:
+            watching: Stands for all of its kind, and never runs.
+            outcome: The outcome, whose snapshot is open.
+            done: Takes the result.
+            hand_back: Called instead of `done` if the attempt cannot commit.
+        """
+        self.profiles.marked += 1
+        if self._may_run_now():
+            self._settle_now(watching, outcome, done, hand_back)
+            return
+        transaction = self.new(watching.call, watching.profile, done)
+        transaction.hand_back, transaction.subject = hand_back, watching.subject
+        self.handle(Arrived(transaction, outcome))
+        self.drain()
+
+    def arrive_refused(
+        self,
         call: Call,
         profile: Profile,
         done: Done,
-        answer: Outcome | Refusal,
+        refusal: Refusal,
         hand_back: Callable[[Conflict | None], object] | None = None,
-        subject: Subject | None = None,
     ) -> int:
-        """Take in a call with the answer to an attempt that was made elsewhere.
+        """Take in a call that was refused elsewhere: it runs here.
 
         Args:
-            call: What has run; it can run here only where there is no `hand_back`.
+            call: What to run.
             profile: The record of its function.
             done: Takes the result.
-            answer: The answer, whose snapshot is open. A refusal: the call runs here.
-            hand_back: Called instead of `done` if the attempt cannot commit.
-            subject: What is watched of its function, if it is known.
+            refusal: Why it cannot run where it was tried.
+            hand_back: Called instead, if it is not to run here as a transaction.
 
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
         self.profiles.marked += 1
         transaction = self.new(call, profile, done)
-        transaction.hand_back, transaction.subject = hand_back, subject
-        if isinstance(answer, Refusal):
-            self._holds.refused(transaction, answer)
-        elif self._may_run_now():
-            self._settle_now(transaction, answer)
-            return 0
-        self.handle(Arrived(transaction, answer))
+        transaction.hand_back = hand_back
+        self._holds.refused(transaction, refusal)
+        self.handle(Arrived(transaction, refusal))
         self.drain()
         return transaction.number if transaction.number in self.machine.open else 0
 
-    def _settle_now(self, transaction: Transaction, outcome: Outcome) -> None:
+    def _settle_now(
+        self,
+        watching: Transaction,
+        outcome: Outcome,
+        done: Done,
+        hand_back: Callable[[Conflict | None], object],
+    ) -> None:
         """Commit an outcome, or hand it back: nothing is in between."""
-        profile, conflict = transaction.profile, None
-        hand_back = transaction.hand_back
+        profile, conflict = watching.profile, None
         profile.attempts += 1
         profile.note_body(outcome.body_seconds, inline=False)
-        outdated = self._is_outdated(transaction, outcome)
+        outdated = self._is_outdated(watching, outcome)
         if not outdated:
             conflict = self._decide(outcome, committed, False)
         committed.close_snapshot(outcome.snapshot)
-        if hand_back is not None and (outdated or conflict is not None):
+        if outdated or conflict is not None:
             if conflict is not None:
                 profile.note_conflict(conflict)
             hand_back(conflict)
@@ -291,9 +312,9 @@ class ShortWay(abc.ABC):
         profile.note_times(0.0, outcome.body_seconds)
         if outcome.writes:
             committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
-        done, label = transaction.done, profile.label
+        label = profile.label
         if outcome.effects or outcome.records or self._effects.waiting:
-            self._effects.add(outcome, done, label, transaction.call.context)
+            self._effects.add(outcome, done, label, watching.call.context)
         else:
             self._effects.deliver(done, outcome.value, outcome.error, label)
         if self.machine.open or self._effects.waiting:

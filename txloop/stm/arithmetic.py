@@ -18,6 +18,7 @@ __all__ = [
     "OwnDecimals",
     "is_numpy",
     "numpy_state",
+    "own_decimals",
     "same_decimals",
     "set_numpy_state",
 ]
@@ -54,15 +55,11 @@ class OwnDecimals:
 
     __slots__ = ("_before", "_copy", "_shared")
 
-    def __init__(self, context: contextvars.Context) -> None:
-        """Put a copy into `context`, if there is one in it that others share."""
-        shared = None if DECIMAL is None else context.get(DECIMAL)
-        self._copy: decimal.Context | None = None
-        if DECIMAL is not None and shared is not None:
-            self._copy = shared.copy()
-            self._before = _settings(shared)
-            self._shared = shared
-            context.run(DECIMAL.set, self._copy)
+    def __init__(self, shared: decimal.Context) -> None:
+        """Copy what others share."""
+        self._copy = shared.copy()
+        self._before = _settings(shared)
+        self._shared = shared
 
     @property
     def changed(self) -> bool:
@@ -71,7 +68,7 @@ class OwnDecimals:
         What it puts in its place (`decimal.setcontext`, `decimal.localcontext`) is its
         own anyway.
         """
-        return self._copy is not None and _settings(self._copy) != self._before
+        return _settings(self._copy) != self._before
 
     def share(self) -> None:
         """Change what others share likewise: the attempt is not thrown away.
@@ -80,6 +77,15 @@ class OwnDecimals:
         """
         for name in _SETTINGS:
             setattr(self._shared, name, getattr(self._copy, name))
+
+
+def own_decimals(context: contextvars.Context) -> OwnDecimals | None:
+    """Put a copy into `context`, if there is one in it that others share."""
+    if DECIMAL is None or DECIMAL not in context:
+        return None
+    own = OwnDecimals(context[DECIMAL])
+    context.run(DECIMAL.set, own._copy)
+    return own
 
 
 NumpyState: TypeAlias = tuple[dict[str, str], int, object]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
-from txloop.stm.arithmetic import OwnDecimals
-from txloop.stm.attempt import Attempt, current, make_current
-from txloop.stm.measuring import BodyTimer, WallTimer
+from txloop.stm.arithmetic import own_decimals
+from txloop.stm.attempt import Attempt, current, running
+from txloop.stm.measuring import BodyTimer
 from txloop.stm.store import committed
 from txloop.stm.traced import TracedAttempt
 from txloop.stm.types import Answer, Call, Ready, Refusal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import contextvars
     from collections.abc import Callable
 
-__all__ = ["outside_attempt", "run_attempt", "run_body", "run_ready"]
+__all__ = ["run_attempt", "run_body", "run_ready"]
 
 _CHANGES_DECIMALS = (
     "it changes decimal's context, which others use, too; use decimal.localcontext()"
@@ -49,7 +49,7 @@ def run_attempt(
         on_begin: Given the attempt before it begins, for those who may condemn it.
     """
     context = call.context.copy()
-    own = OwnDecimals(context) if speculative else None
+    own = own_decimals(context) if speculative else None
     if snapshot is None:
         snapshot = committed.version
     answer, stays = context.run(
@@ -84,7 +84,7 @@ def run_ready(
         took, if it has only read and did not fail, so that nothing is left to be
         decided, or done.
     """
-    own = OwnDecimals(context)
+    own = own_decimals(context)
     # What the function sets in its context has to travel: it is what a copy lacks.
     kind = _KINDS[worker > 0]
     if snapshot is None:
@@ -93,14 +93,13 @@ def run_ready(
     attempt.decimals = own
     if guarded:
         attempt.files = set()
-    timer = WallTimer()
-    with _NoRunningLoop():
-        _, error = context.run(run_body, attempt, ready)
-    seconds = timer.seconds()
+    started = time.perf_counter()
+    _, error = context.run(run_body, attempt, ready)
+    seconds = time.perf_counter() - started
     if attempt.abandoned is not None:
         where = attempt.trace(worker)
         return Refusal(attempt.abandoned, warn=attempt.warns, trace=where)
-    if own.changed:
+    if own is not None and own.changed:
         return Refusal(_CHANGES_DECIMALS, trace=attempt.trace(worker))
     if attempt.retrying:
         return attempt.given_up(seconds, attempt.trace(worker))
@@ -129,11 +128,7 @@ def _run(
     if on_begin is not None:
         on_begin(attempt)
     timer = BodyTimer()
-    if speculative:
-        with _NoRunningLoop():
-            value, error = run_body(attempt, call)
-    else:
-        value, error = run_body(attempt, call)
+    value, error = run_body(attempt, call)
     answer = _answer(attempt, value, error, timer.seconds(), call, keep_reads, worker)
     return answer, not attempt.speculative
 
@@ -162,14 +157,17 @@ def _answer(
 def run_body(attempt: Attempt, call: Ready) -> tuple[object, BaseException | None]:
     """Run a call's function in an attempt; return what it returned, or raised.
 
+    If the attempt may be thrown away, no code of this thread finds the running loop.
     Of the program's code that runs in attempts, all is called from here. An error has
     undone the writes, unless it is one of those that commit; one that gives the attempt
     up is not returned, the attempt knows.
     """
     value: object = None
     error: BaseException | None = None
-    outer = current()
-    make_current(attempt)
+    speculative, loop = attempt.speculative, asyncio._get_running_loop()
+    if speculative:
+        asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
+    outer, running.attempt = running.attempt, attempt
     committed.forget_views()  # what others have read, this one has not
     try:
         value = call.function(*call.args, **call.kwargs)
@@ -184,7 +182,9 @@ def run_body(attempt: Attempt, call: Ready) -> tuple[object, BaseException | Non
             attempt.roll_back()
     finally:
         committed.forget_views()
-        make_current(outer)
+        running.attempt = outer
+        if speculative:
+            asyncio._set_running_loop(loop)
     return value, error
 
 
@@ -209,41 +209,3 @@ class _ForbiddenLoop:
 
 
 _forbidden_loop = _ForbiddenLoop()
-
-
-class _Hidden(threading.local):
-    loop: asyncio.AbstractEventLoop | None = None
-
-
-_hidden = _Hidden()  # by thread: the loop that runs it
-
-
-class _NoRunningLoop:
-    """Hides the running loop from this thread's code, and from no other's."""
-
-    __slots__ = ("_before",)
-
-    def __enter__(self) -> None:
-        _hidden.loop = self._before = asyncio._get_running_loop()
-        asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
-
-    def __exit__(self, *_: object) -> None:
-        asyncio._set_running_loop(self._before)
-
-
-class outside_attempt:  # as of contextlib's
-    """Let what this thread does be done by the loop, in the middle of an attempt.
-
-    For what is no part of it: an answer that cannot be taken back.
-    """
-
-    __slots__ = ("_attempt", "_loop")
-
-    def __enter__(self) -> None:
-        self._attempt, self._loop = current(), asyncio._get_running_loop()
-        make_current(None)
-        asyncio._set_running_loop(_hidden.loop)
-
-    def __exit__(self, *_: object) -> None:
-        asyncio._set_running_loop(self._loop)
-        make_current(self._attempt)

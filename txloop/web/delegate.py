@@ -25,6 +25,7 @@ from txloop.web.clients import (
     let_close,
 )
 from txloop.web.eligible import Plan, logs_by_itself, plan_for
+from txloop.web.ending import finish
 from txloop.web.frozen import FrozenRequest
 from txloop.web.leftovers import give_ui, revived
 from txloop.web.noticing import notice_handlers
@@ -93,7 +94,7 @@ class TransactionDelegate(HandlerDelegate):
         refusal: Refusal | None = getattr(stream, "refusal", None)
         if refusal is not None:
             stream.refusal = None
-            number = dispatcher.arrive(
+            number = dispatcher.arrive_refused(
                 self.call(), profile, self._answer, refusal, self._run_as_ever
             )
         elif self.loop.options.order == "arrival" or not dispatcher.goes_away(profile):
@@ -118,7 +119,7 @@ class TransactionDelegate(HandlerDelegate):
         """Have a request run here that a front has refused to run."""
         assert self.connection is not None
         self.connection.stream.refusal = None  # type: ignore[attr-defined] # an HTTP1Connection
-        number = self.loop.dispatcher.arrive(
+        number = self.loop.dispatcher.arrive_refused(
             self.call(), profile, self._answer, refusal
         )
         if number:
@@ -143,8 +144,7 @@ class TransactionDelegate(HandlerDelegate):
     def function(self) -> Response:
         """Run the handler here and now; called inside an attempt."""
         path = self.path_args, self.path_kwargs
-        commits_on = self.plan.commits_on
-        return run_in_place(self, FrozenRequest(self.request), *path, commits_on)
+        return run_in_place(self, FrozenRequest(self.request), *path, self.plan)
 
     def call(self) -> Call:
         """Return the request as a call."""
@@ -186,6 +186,10 @@ class TransactionDelegate(HandlerDelegate):
         handler, recorder = response.handler, response.recorder
         context = self._context if response.context is None else response.context
         assert context is not None
+        if response.open:
+            assert handler is not None
+            context.run(finish, handler)
+            return
         if handler is None:
             assert self._target is not None
             handler = revived(
@@ -209,7 +213,7 @@ class TransactionDelegate(HandlerDelegate):
                 response.rest, context=context
             )
             task.add_done_callback(lambda task: task.cancelled() or task.result())
-        elif recorder.finished or (recorder.settled and handler._finished):
+        elif recorder.finished:
             context.run(_after_response, handler)
 
     def _explain(self, recorder: Recorder) -> None:

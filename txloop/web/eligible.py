@@ -11,6 +11,7 @@ from tornado.websocket import WebSocketHandler
 
 from txloop.engine.marks import Mark, mark_of
 from txloop.stm.callables import is_coroutine, is_generator
+from txloop.web.ending import ends_as_stock
 from txloop.web.tornado_private import has_stream_request_body
 
 __all__ = [
@@ -48,12 +49,15 @@ class Plan:
         coroutine: Whether the verb, or what runs before it, may wait for something.
             Then it runs in attempts elsewhere as long as it does not, and on the loop
             thread as in stock Tornado.
+        ends_as_stock: Whether nothing of the class's own runs between its verb and the
+            end of its answer.
     """
 
     mark: Mark
     label: str
     watched: bool
     coroutine: bool = False
+    ends_as_stock: bool = False
 
     @property
     def commits_on(self) -> tuple[type[BaseException], ...]:
@@ -108,7 +112,8 @@ def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
         return None
     label = f"{method} {handler_class.__qualname__}"
     waits = method != ON_MESSAGE and may_wait(handler_class, method)
-    return Plan(mark, label, _watched(handler_class), waits)
+    watched, ends = _watched(handler_class), ends_as_stock(handler_class)
+    return Plan(mark, label, watched, waits, ends)
 
 
 def may_wait(handler_class: type[RequestHandler], method: str) -> bool:

@@ -10,7 +10,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from txloop.executors.codec.plain_forms import is_plain
 from txloop.web.leftovers import pristine
-from txloop.web.recorder import Recorder, RecorderInFront, headers_with
+from txloop.web.recorder import Recorder, headers_with
 from txloop.web.tied import TiedObject, known_of, tied_context
 
 __all__ = ["FrozenRequest", "RequestInFront", "thawed"]
@@ -122,24 +122,13 @@ class RequestInFront(FrozenRequest):
     """A request that runs where it has arrived, by attempts that can be thrown away.
 
     What an attempt has done to it is not undone: it is made again of its bytes.
-
-    Attributes:
-        direct: Whether the answer of an attempt that only reads may be sent at once.
     """
-
-    # No global: who looks for names in modules asks each object of which class it is.
-    _server = TiedObject("server_connection", None)
-
-    def __init__(self, request: HTTPServerRequest, direct: bool) -> None:
-        super().__init__(request)
-        self.direct = direct
 
     def open(self) -> tuple[HTTPServerRequest, Recorder]:
         """Return the request, and a recorder that leads to no connection."""
         request = self._request
         apart = _apart(request.connection)
-        real = request.connection if self.direct else None
-        recorder = RecorderInFront(request.method, apart, real, request.version)
+        recorder = Recorder(request.method, apart, None, request.version)
         request.connection = recorder
         request.server_connection = _SERVER[0]
         return request, recorder

@@ -13,12 +13,11 @@ from tornado.http1connection import parse_int
 
 from txloop.errors import TxInternalError
 from txloop.stm.attempt import current
-from txloop.stm.run import outside_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["Recorder", "RecorderInFront", "headers_copied", "headers_with", "recorded"]
+__all__ = ["Recorder", "headers_copied", "headers_with", "is_ordinary", "recorded"]
 
 _LINE_BREAK = re.compile(rb"[\r\n]")
 
@@ -46,18 +45,15 @@ class Recorder(httputil.HTTPConnection):
             it closes the connection, or sends nothing.
         status_code: The response's.
         released: Whether everything goes to the real connection now.
-        settled: Whether the whole response has gone there at once: see `settle`.
     """
 
     finished = False
     refused = False
     released = False
-    settled = False
     status_code = 200
     _close_callback: Callable[[], None] | None = None
     _remaining: int | None = None
     _closed = False
-    _request: httputil.HTTPServerRequest | None = None
 
     def __init__(
         self,
@@ -101,51 +97,12 @@ class Recorder(httputil.HTTPConnection):
         assert isinstance(start_line, httputil.ResponseStartLine)
         self.status_code = start_line.code
         try:
-            if self._request is not None and self._fits(start_line, headers, chunk):
-                self._send(start_line, headers, chunk)
-                return RECORDED
             self._check(start_line, headers)
         except Exception:  # the handler sees it, and may go on
-            self._request = None
             self._do("write_headers", start_line, headers_copied(headers), _REFUSED)
             raise
-        if self._request is None:  # the handler runs, and may set others later
-            headers = headers_copied(headers)
-        self._request = None
         self._count(chunk)
-        return self._do("write_headers", start_line, headers, chunk)
-
-    def _fits(
-        self,
-        start_line: httputil.ResponseStartLine,
-        headers: httputil.HTTPHeaders,
-        chunk: bytes | None,
-    ) -> bool:
-        """Note how much is to come; return whether this is the whole response."""
-        if self._operations:
-            return False
-        length = headers.get("Content-Length")
-        if chunk and length == str(len(chunk)):
-            self._remaining = len(chunk)
-            return self._method != "HEAD" and start_line.code != 304
-        self._remaining = self._announced(start_line, length)
-        return self._remaining is None or self._remaining == len(chunk or b"")
-
-    def _send(
-        self,
-        start_line: httputil.ResponseStartLine,
-        headers: httputil.HTTPHeaders,
-        chunk: bytes | None,
-    ) -> None:
-        """Send a response straight to the real connection, which is the request's."""
-        request, self._request = self._request, None
-        assert self._real is not None
-        assert request is not None
-        self._real.write_headers(start_line, headers, chunk)
-        self.settled = self.released = True
-        self._remaining = None
-        request.connection = self._real
-        _fix_attempt()
+        return self._do("write_headers", start_line, headers_copied(headers), chunk)
 
     def _announced(
         self, start_line: httputil.ResponseStartLine, length: str | None
@@ -182,7 +139,7 @@ class Recorder(httputil.HTTPConnection):
             ValueError: for a length that is no number, or what would be a line more.
             TypeError: for values that are no strings.
         """
-        if _is_ordinary(start_line, headers):
+        if is_ordinary(start_line.reason, headers):
             self._remaining = self._announced(start_line, headers.get("Content-Length"))
             return
         lines = [utf8("HTTP/1.1 %d %s" % (start_line.code, start_line.reason))]  # noqa: UP031 # as Tornado does
@@ -211,15 +168,6 @@ class Recorder(httputil.HTTPConnection):
             )
         self.finished = True
         self._do("finish")
-
-    def settle(self, request: httputil.HTTPServerRequest) -> None:
-        """Remember that the handler's verb has returned: nothing can fail any more.
-
-        On the loop thread a response that is written whole then goes straight to the
-        real connection, which becomes that of `request` again.
-        """
-        if not self.released and self._real is not None:
-            self._request = request
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
         """Remember `callback` for the case that the real connection is released."""
@@ -307,54 +255,12 @@ class Recorder(httputil.HTTPConnection):
         return getattr(self._real, name)
 
 
-class RecorderInFront(Recorder):
-    """Lets a response go straight to the connection if its attempt has only read.
-
-    Then there is nothing left that could throw the attempt away.
-    """
-
-    def _fits(
-        self,
-        start_line: httputil.ResponseStartLine,
-        headers: httputil.HTTPHeaders,
-        chunk: bytes | None,
-    ) -> bool:
-        attempt = current()
-        return (
-            attempt is not None
-            and not attempt.has_results()
-            and super()._fits(start_line, headers, chunk)
-        )
-
-    def _send(
-        self,
-        start_line: httputil.ResponseStartLine,
-        headers: httputil.HTTPHeaders,
-        chunk: bytes | None,
-    ) -> None:
-        real = self._real
-        assert real is not None
-        with outside_attempt():
-            real.write_headers(start_line, headers, chunk)
-            real.finish()  # it is the whole response: see `_fits`
-        self._request = self._remaining = None
-        self.settled = self.released = self.finished = True
-        _fix_attempt()
-
-    def _do(self, name: str, *arguments: object) -> Recorded:
-        if self.settled:
-            return RECORDED  # the end of the response, which is sent
-        return super()._do(name, *arguments)
-
-
-def _is_ordinary(
-    start_line: httputil.ResponseStartLine, headers: httputil.HTTPHeaders
-) -> bool:
+def is_ordinary(reason: str, headers: httputil.HTTPHeaders) -> bool:
     """Tell whether headers can be written for certain, looking at all of them at once.
 
     It takes a third of the time that a look at each takes.
     """
-    parts = [start_line.reason]
+    parts = [reason]
     try:
         for name, value in headers.get_all():
             parts += (name, value)

@@ -7,6 +7,7 @@ import contextvars
 import errno
 import functools
 import types
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tornado.web import Finish, RequestHandler
@@ -17,17 +18,19 @@ from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
 from txloop.web.driving import close_prepared, driven
 from txloop.web.eligible import may_wait
+from txloop.web.ending import finish, is_left_open, leave_open, let_finish
 from txloop.web.leftovers import Leftovers
 from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
 from txloop.web.writing import FRAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Coroutine, Generator, Mapping, Sequence
 
     from tornado.httputil import HTTPServerRequest
     from tornado.web import Application
 
+    from txloop.web.eligible import Plan
     from txloop.web.frozen import FrozenRequest
     from txloop.web.recorder import Recorder
     from txloop.web.targets import Target
@@ -39,14 +42,16 @@ def _nothing() -> None:
     pass
 
 
-_WAITING = ("_log", "on_finish", "_break_cycles")
+_REPLACED = ("_log", "on_finish", "_break_cycles", "_handle_request_exception")
 
 
 class Response:
     """What a handler answered; it goes to the client at commit.
 
     Attributes:
-        recorder: Holds the response.
+        recorder: Holds the response, unless it is left open.
+        open: Whether it is to be finished at commit, by the handler itself: see
+            `txloop.web.ending`.
         handler: The handler object, where this is the process that ran it.
         context: The context in which it ran, where this is the process.
         target: Where the request went, if the program looks at the handler after the
@@ -57,15 +62,18 @@ class Response:
         rest: What is still to run, where the handler waits for something.
     """
 
+    # In the class, as most have none of these.
+    open = False
+    context: contextvars.Context | None = None
+    target: Target | None = None
+    before: tuple[HTTPServerRequest, contextvars.Context] | None = None
+    leftovers: Leftovers | None = None
+    variables: Named = MappingProxyType({})
+    rest: Coroutine[object, object, None] | None = None
+
     def __init__(self, recorder: Recorder, handler: RequestHandler | None) -> None:
         self.recorder = recorder
         self.handler = handler
-        self.context: contextvars.Context | None = None
-        self.target: Target | None = None
-        self.before: tuple[HTTPServerRequest, contextvars.Context] | None = None
-        self.leftovers: Leftovers | None = None
-        self.variables: Named = {}
-        self.rest: Coroutine[object, object, None] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         leftovers, variables = self.leftovers, self.variables
@@ -127,6 +135,8 @@ def run_request(
             path_args,
             dict(path_kwargs),
             (Finish, *commits_on),
+            attempt.speculative and may_wait(target.handler_class, request.method),
+            False,
         )
     finally:
         if attempt.retrying:
@@ -147,7 +157,7 @@ def run_in_place(
     frozen: FrozenRequest,
     path_args: Sequence[bytes],
     path_kwargs: Mapping[str, bytes],
-    commits_on: tuple[type[BaseException], ...],
+    plan: Plan,
 ) -> Response:
     """Do the same where the request has arrived, in the context of its attempt."""
     attempt = current()
@@ -162,12 +172,14 @@ def run_in_place(
             recorder,
             path_args,
             path_kwargs,
-            (Finish, *commits_on),
+            (Finish, *plan.commits_on),
+            attempt.speculative and plan.coroutine,
+            plan.ends_as_stock and not destination.application.transforms,
         )
     finally:
         if attempt.retrying:
             frozen.restore()
-    if attempt.speculative:
+    if attempt.speculative and not response.open:
         assert response.handler is not None
         RequestHandler._break_cycles(response.handler)
     response.context = attempt.variables.base
@@ -192,9 +204,13 @@ def _run_handler(
     path_args: Sequence[bytes],
     path_kwargs: Mapping[str, bytes],
     commits_on: tuple[type[BaseException], ...],
+    passes: bool,
+    leaves_open: bool,
 ) -> Response:
+    """Run a handler; `passes`: it may be a coroutine, and is not to notice."""
     application = destination.application
-    reset_caches(application.settings)
+    if application.settings:
+        reset_caches(application.settings)
     kwargs: Mapping[str, Any] = destination.handler_kwargs
     handler = destination.handler_class(application, request, **kwargs)
     # The class may have a `__setattr__` of its own; and `vars` would make all that
@@ -208,24 +224,24 @@ def _run_handler(
         _handle_exception, handler, attempt, recorder, commits_on
     )
     replace(handler, "_handle_request_exception", handle_exception)
-    verb = handler.request.method.lower()
-    function = getattr(handler, verb)
-    replaced = {*_WAITING, "_handle_request_exception", verb}
-    if attempt.speculative and may_wait(destination.handler_class, verb):
+    replaced: Sequence[str] = _REPLACED
+    if passes:
         attempt.passing = True
         attempt.plead = None  # it may not act where it could not wait afterwards
-        function = driven(function)
+        verb = handler.request.method.lower()
+        replace(handler, verb, driven(getattr(handler, verb)))
         replace(handler, "prepare", driven(handler.prepare))
-        replaced.add("prepare")
-    run_verb = functools.partial(_run_verb, function, recorder, request)
-    replace(handler, verb, run_verb)
+        replaced = (*_REPLACED, verb, "prepare")
+    if leaves_open:
+        leave_open(handler)
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
     try:
         awaited = execution.send(None)
     except StopIteration:
-        if attempt.speculative and not recorder.finished:
+        response.open = leaves_open and is_left_open(handler, attempt, recorder)
+        if attempt.speculative and not (response.open or recorder.finished):
             attempt.abandon("it leaves its response to be finished later")
     except BecomeInevitable as error:
         if attempt.passing:
@@ -241,6 +257,7 @@ def _run_handler(
             attempt.abandon("it waits for something")
         response.rest = _go_on(execution, awaited)
     finally:
+        let_finish(handler)
         for name in replaced:
             object.__delattr__(handler, name)
         # Leave no cyclic garbage.
@@ -250,21 +267,7 @@ def _run_handler(
     return response
 
 
-def _run_verb(
-    function: Callable[..., object],
-    recorder: Recorder,
-    request: HTTPServerRequest,
-    /,
-    *args: str,
-    **kwargs: str,
-) -> object:
-    result = function(*args, **kwargs)
-    if result is None:
-        recorder.settle(request)
-    return result
-
-
-_OUR_FRAMES = FRAMES | {_run_verb.__code__}
+_OUR_FRAMES = FRAMES | {finish.__code__}
 
 
 def _as_in_stock(error: BaseException) -> None:

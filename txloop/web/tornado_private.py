@@ -73,7 +73,17 @@ PRIVATE: tuple[Private, ...] = (
         "the verbs that a class does not have",
         "self, *args, **kwargs",
     ),
+    of_objects(RequestHandler, "_auto_finish", "whether `_execute` calls `finish`"),
     of_objects(RequestHandler, "_finished", "True from `finish` on"),
+    of_objects(RequestHandler, "_headers", "the answer's"),
+    of_objects(RequestHandler, "_new_cookie", "only if one was set"),
+    of_objects(RequestHandler, "_reason", "the answer's"),
+    Private(
+        RequestHandler,
+        "_clear_representation_headers",
+        "`finish` calls it where there is no body",
+        "self",
+    ),
     of_objects(RequestHandler, "_headers_written", "True from `flush` on"),
     of_objects(RequestHandler, "_status_code", "the answer's"),
     of_objects(RequestHandler, "_transforms", "encode the answer; a list"),
@@ -107,6 +117,7 @@ PRIVATE: tuple[Private, ...] = (
     of_objects(httpserver.HTTPServer, "_connections", "those that it serves"),
     # A connection that moves to another process's server.
     of_objects(BaseIOStream, "_read_buffer", "a bytearray of what has been read"),
+    Private(BaseIOStream, "_consume", "takes what a read has asked for", "self, loc"),
     Private(
         HTTP1Connection,
         "_parse_headers",

@@ -20,17 +20,17 @@ import itertools
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
-from txloop.stm.types import Outcome, Ready, Trace
+from txloop.stm.types import Outcome, Trace
 
 if TYPE_CHECKING:
     import contextvars
     from collections.abc import Callable, Iterable, Sequence
 
     from txloop.executors.fronts.page import Page, Slot
-    from txloop.stm.types import Answer, Call
+    from txloop.stm.types import Answer, Call, Ready
     from txloop.watch import Roots
 
-__all__ = ["Carrier", "Kind", "ShortCall", "Verdict"]
+__all__ = ["Carrier", "Kind", "Verdict"]
 
 _log = logging.getLogger("txloop")
 
@@ -41,17 +41,6 @@ class Verdict(enum.IntEnum):
     COMMITTED = 0
     CONFLICT = 1  # run it again
     ELSEWHERE = 2  # it has to run where the owner is
-
-
-class ShortCall(Ready, Protocol):
-    """A call that runs in a front.
-
-    Attributes:
-        refusable: Set before it runs: whether its answer may be refused afterwards
-            although it has only read.
-    """
-
-    refusable: bool
 
 
 class Kind(Protocol):
@@ -171,7 +160,7 @@ class Carrier(abc.ABC):
     # Transactions
 
     @abc.abstractmethod
-    def run(self, ready: ShortCall, kind: Kind) -> Answer | None:
+    def run(self, ready: Ready, kind: Kind) -> Answer | None:
         """Run something short at the newest version that may be read here.
 
         Args:

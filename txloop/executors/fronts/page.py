@@ -81,6 +81,12 @@ class Page:
         self._words[_EPOCH] = epoch
 
     @property
+    def known(self) -> tuple[int, int]:
+        """The version and the epoch."""
+        words = self._words
+        return words[_VERSION], words[_EPOCH]
+
+    @property
     def settled(self) -> int:
         """The newest version from between two callbacks of the owner; written by it.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.executors.codec.contexts import Base
-    from txloop.executors.fronts.carrier import Kind, ShortCall
+    from txloop.executors.fronts.carrier import Kind
     from txloop.executors.fronts.page import Page
     from txloop.executors.protocol import Reactor
     from txloop.stm.types import Answer, Ready
@@ -100,7 +100,7 @@ class Replica(Carrier):
 
     @property
     def newest(self) -> tuple[int, int]:
-        return self._page.version, self._page.epoch
+        return self._page.known
 
     def has_reached(self, needed: tuple[int, int]) -> bool:
         version, epoch = needed
@@ -159,11 +159,11 @@ class Replica(Carrier):
 
     # Transactions
 
-    def run(self, ready: ShortCall, kind: Kind) -> Answer | None:
+    def run(self, ready: Ready, kind: Kind) -> Answer | None:
         slot = self._slot
         assert slot is not None
         subject = self._watch.subject(kind.roots)
-        refusable = ready.refusable = subject is not None and subject.is_due
+        due = subject is not None and subject.is_due
         guarded, began_ns = kind.guarded, 0
         if guarded:
             guard()
@@ -171,17 +171,16 @@ class Replica(Carrier):
         if self.traced_from:
             worker, began_ns = self.traced_from + self._place, time.monotonic_ns()
         context, limit = self._base.context.copy(), kind.timeout_seconds
-        call: Ready = ready
         if limit is not None:
-            call = Call(
+            ready = Call(
                 self._alarm.run, (ready, limit), {}, commits_on=ready.commits_on
             )
         slot.begin(kind.number)
-        found = run_ready(call, context, guarded, worker)
+        found = run_ready(ready, context, guarded, worker)
         slot.end()
         if limit is not None and self._alarm.rang:
             found = self._time_out(kind, limit)
-        if refusable:
+        if due:
             assert subject is not None
             found = self._look(subject, found)
         if worker:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.box import Box
-    from txloop.executors.fronts.carrier import Kind, ShortCall
+    from txloop.executors.fronts.carrier import Kind
     from txloop.executors.fronts.page import Page
     from txloop.executors.fronts.reception import DeskReactor
-    from txloop.stm.types import Answer, Call
+    from txloop.stm.types import Answer, Call, Ready
 
 __all__ = ["ThreadCarrier"]
 
@@ -135,10 +135,9 @@ class ThreadCarrier(Carrier):
 
     # Transactions
 
-    def run(self, ready: ShortCall, kind: Kind) -> Answer | None:
+    def run(self, ready: Ready, kind: Kind) -> Answer | None:
         slot, box = self._slot, self._box
         assert slot is not None
-        ready.refusable = False  # what it has changed of plain objects is changed
         worker = began_ns = 0
         if kind.guarded:
             guard()

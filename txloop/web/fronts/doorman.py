@@ -328,12 +328,10 @@ class Doorman:
         if isinstance(outcome.error, TxTimeoutError):
             self._repertoire.note_overtime(verb)
         self._dispatcher.arrive(
-            verb.call,
-            verb.profile,
-            functools.partial(self._answer, front, number),
+            verb.watching,
             outcome,
+            functools.partial(self._answer, front, number),
             functools.partial(self._hand_back, verb, front, number),
-            verb.watching.subject,
         )
 
     def _take_call(

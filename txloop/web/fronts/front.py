@@ -15,7 +15,6 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tornado.http1connection import HTTP1Connection
-from tornado.web import RequestHandler
 
 from txloop.executors.fronts.carrier import Verdict
 from txloop.loop.connections import served
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from tornado import httputil
     from tornado.httpserver import HTTPServer
-    from tornado.web import Application
+    from tornado.web import Application, RequestHandler
 
     from txloop.executors.fronts.carrier import Carrier
 
@@ -149,7 +148,6 @@ class Front:
             None if mark.trust else roots_of_verb(target, method.lower()),
             not mark.vouched,
             plan.commits_on,
-            timeout_seconds is None and _is_stock(handler_class),
             timeout_seconds,
         )
 
@@ -363,6 +361,8 @@ class Front:
         server = self._servers[number]
         stream = stream_of(server, descriptor)
         stream.server, stream.moves = number, moves
+        stream.set_nodelay(True)
+        stream.prompt = True
         stream.gone = self._count_gone
         self._connections += 1
         serve(server, stream, address, received)
@@ -380,11 +380,3 @@ class Front:
 def _waits(connection: HTTP1Connection) -> bool:
     """Tell whether all that has been read of a request is in the stream's buffer."""
     return connection._request_start_line is None and connection.stream.reading()
-
-
-def _is_stock(handler_class: type[RequestHandler]) -> bool:
-    """Tell whether nothing of a class's own runs when its answer has been sent."""
-    return all(
-        getattr(handler_class, name) is getattr(RequestHandler, name)
-        for name in ("finish", "flush", "on_finish")
-    )

@@ -9,14 +9,13 @@ passing descriptors between servers is as old as ``SCM_RIGHTS`` (4.4BSD).
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Awaitable, Callable
     from re import Pattern
 
@@ -57,6 +56,7 @@ class MovableStream(IOStream):
         moves: How often it was moved so far.
         row: How many requests in a row it had here that could run in a front.
         refusal: Why its first request, for which it was moved, has to run here.
+        prompt: Whether all that is written is sent at once, whatever is asked for.
         gone: Called once when it is closed here, or None.
         apart: What attempts find in place of its context, for which client.
     """
@@ -68,22 +68,29 @@ class MovableStream(IOStream):
     refusal: Refusal | None = None
     gone: Callable[[], object] | None = None
     apart: tuple[object, object, object] | None = None
+    prompt = False
+    _reads_head = False
 
     def read_until_regex(
         self, regex: bytes | Pattern[bytes], max_bytes: int | None = None
     ) -> Awaitable[bytes]:
         """Read, and keep what was read: with HTTP it is the header block."""
-        awaitable = super().read_until_regex(regex, max_bytes)  # type: ignore[arg-type] # it compiles it
-        future = cast("asyncio.Future[bytes]", awaitable)
-        if future.done():
-            self._keep(future)
-        else:
-            future.add_done_callback(self._keep)
-        return future
+        self._reads_head = True
+        return super().read_until_regex(regex, max_bytes)  # type: ignore[arg-type] # it compiles it
 
-    def _keep(self, future: asyncio.Future[bytes]) -> None:
-        if not future.cancelled() and future.exception() is None:
-            self.head = future.result()
+    def _consume(self, loc: int) -> bytes:
+        data: bytes = super()._consume(loc)
+        if self._reads_head:
+            self._reads_head, self.head = False, data
+        return data
+
+    def set_nodelay(self, value: bool) -> None:
+        """Have what is written sent at once, or not; as ever, if it is not `prompt`.
+
+        Tornado switches that on and off for each answer: two calls of the system.
+        """
+        if not self.prompt:
+            super().set_nodelay(value)
 
     def close(self, exc_info: Any = False) -> None:
         """Close it, as ever."""

@@ -7,6 +7,7 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from tornado.http1connection import HTTP1Connection
+from tornado.web import RequestHandler
 
 from txloop.stm.types import Call
 from txloop.web.clients import keep_open
@@ -54,7 +55,6 @@ class Verb(NamedTuple):
         roots: Where the walk of the watch begins; None if it is not watched.
         guarded: Whether it is stopped before it changes anything outside the program.
         commits_on: The exceptions that do not undo the handler's writes.
-        direct: Whether an answer may be sent from within the attempt.
         timeout_seconds: How long it may run; None for any time.
     """
 
@@ -67,7 +67,6 @@ class Verb(NamedTuple):
     roots: Roots | None
     guarded: bool
     commits_on: tuple[type[BaseException], ...]
-    direct: bool
     timeout_seconds: float | None
 
     @property
@@ -92,7 +91,6 @@ class FrontDelegate(TransactionDelegate):
     conflicts = 0
     needed = 0, 0
     waits = False
-    refusable = False
     response: Response | None = None
 
     def headers_received(
@@ -117,16 +115,19 @@ class FrontDelegate(TransactionDelegate):
         """Run the handler; called inside an attempt."""
         verb = self.verb
         assert verb is not None
-        direct = verb.direct and not self.refusable
-        frozen = RequestInFront(self.request, direct)
+        frozen = RequestInFront(self.request)
         path = self.path_args, self.path_kwargs
-        response = run_in_place(self, frozen, *path, verb.commits_on)
+        response = run_in_place(self, frozen, *path, verb.plan)
         response.context = contextvars.copy_context()
         self.response = response
         return response
 
     def undo(self) -> None:
         """Put the request back to how it has arrived."""
+        if self.response is not None and self.response.open:
+            assert self.response.handler is not None
+            RequestHandler._break_cycles(self.response.handler)  # leave no garbage
+        self.response = None
         connection = self.connection
         assert isinstance(connection, HTTP1Connection)
         if connection.stream is not None:
