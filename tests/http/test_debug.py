@@ -159,7 +159,7 @@ def test_an_answer_and_the_log_show_no_frame_of_ours(how, kind):
     for text in (page, trace):
         assert "refused" in text
         assert "_write" not in text
-        assert "txloop" not in text
+        assert "ending.py" not in text
 
 
 @pytest.fixture
