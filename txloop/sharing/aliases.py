@@ -29,6 +29,21 @@ from txloop.sharing.scopes import (
     nodes_of,
     parameters,
 )
+from txloop.sharing.syntax import (
+    attribute_of_self,
+    changed_by,
+    foreign_modules,
+    holder_name,
+    is_after,
+    is_in_inner_function,
+    is_of_self,
+    is_self_assigned,
+    last_name,
+    names_handed_on,
+    nodes_with_loops,
+    parent_of,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -103,7 +118,7 @@ class Aliases:
         self._texts = list(texts)
         own = {text.name.partition(".")[0] for text in self._texts}
         self._foreign = {
-            name for text in self._texts for name in _imported(text.tree, own)
+            name for text in self._texts for name in foreign_modules(text.tree, own)
         }
         self._is_class = classes
         self._stored: dict[str, set[int]] = {}  # parameters that a function stores
@@ -133,12 +148,12 @@ class Aliases:
         self._returns[called] = self._returns.get(called, True) and stays
         local = bound_in(function)
         for node in ast.walk(function):
-            target = _changed(node)
-            root = _root(target) if target is not None else None
+            target = changed_by(node)
+            root = root_name(target) if target is not None else None
             if target is not None and (root not in local or root in names):
-                if not (_is_handler(owner) and root == "self" and _is_short(target)):
+                if not (_is_handler(owner) and root == "self" and is_of_self(target)):
                     self._changes.add(called)
-            elif isinstance(node, ast.Call) and _last(node.func) in self._changes:
+            elif isinstance(node, ast.Call) and last_name(node.func) in self._changes:
                 self._changes.add(called)
 
     def _learn_parameters(self) -> dict[tuple[object, str], bool]:
@@ -160,15 +175,15 @@ class Aliases:
                 for node in nodes_of(scope):
                     if isinstance(node, ast.Call):
                         called.add(id(node.func))
-                        for function, names in functions.get(_last(node.func), ()):
+                        for function, names in functions.get(last_name(node.func), ()):
                             self._learn_call(node, scope, function, names, given)
         for text in self._texts:
             for node in ast.walk(text.tree):
                 is_name = isinstance(node, ast.Name | ast.Attribute)
-                if is_name and id(node) not in called and _last(node) in functions:
-                    for function, names in functions[_last(node)]:
-                        if _last(node) not in _VERBS and not self._is_class(
-                            _last(node)
+                if is_name and id(node) not in called and last_name(node) in functions:
+                    for function, names in functions[last_name(node)]:
+                        if last_name(node) not in _VERBS and not self._is_class(
+                            last_name(node)
                         ):
                             given.update({(function, one): False for one in names})
         return given
@@ -239,22 +254,22 @@ class Aliases:
     ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
         """Yield where an attribute of a handler is stored that its methods change."""
         changed = {
-            _first_of(target)
+            attribute_of_self(target)
             for node in ast.walk(owner)
-            for target in [_changed(node)]
-            if target is not None and not _is_bare(node)
+            for target in [changed_by(node)]
+            if target is not None and not is_self_assigned(node)
         }
         for node in nodes_of(function):
             for holder, value in self._put(node):
-                its = _root(holder) == "self" and _is_short(holder)
+                its = root_name(holder) == "self" and is_of_self(holder)
                 if its and isinstance(node, ast.Assign):
                     continue
                 for one in ast.walk(value):
-                    name = _first_of(one)
-                    if name and name in changed and name != _first_of(holder):
+                    name = attribute_of_self(one)
+                    if name and name in changed and name != attribute_of_self(holder):
                         line = getattr(node, "lineno", 0)
                         reason = f"line {line}, stores self.{name}, which changes"
-                        hazard = Hazard(_last_name(holder), f"{text.label}, {reason}")
+                        hazard = Hazard(holder_name(holder), f"{text.label}, {reason}")
                         yield text, None, hazard
 
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
@@ -282,20 +297,20 @@ class Aliases:
             for name in local - names
             if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
         }
-        for node, loops in _with_loops(scope):
+        for node, loops in nodes_with_loops(scope):
             for holder, value in self._put(node):
-                root = _root(holder)
+                root = root_name(holder)
                 if isinstance(holder, ast.Name) and root in fresh:
                     continue
                 if root in fresh or (root in self._foreign and root not in local):
                     continue
-                is_assigned = isinstance(node, ast.Assign) and _is_short(holder)
+                is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and root == "self" and is_assigned:
                     continue  # a handler lives for one request
-                for name in _passed(value):
+                for name in names_handed_on(value):
                     if name in local and name != root and name not in ("self", "cls"):
-                        yield _Store(name, _last_name(holder), node, loops)
-                        yield from _inner(scope, name, _last_name(holder), local)
+                        yield _Store(name, holder_name(holder), node, loops)
+                        yield from _inner(scope, name, holder_name(holder), local)
 
     def _put(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         """Yield what a node puts where."""
@@ -355,7 +370,7 @@ class Aliases:
                     and all(self._stays(scope, one, depth + 1) for one in values)
                 )
             case ast.Call(func=function):
-                name = _last(function)
+                name = last_name(function)
                 if ast.unparse(function) == "txloop.share":
                     return True
                 if name in _SCALARS or self._is_class(name):
@@ -412,14 +427,14 @@ class Aliases:
         if not later:
             return False
         return any(self._matters(scope, use) for use in later) or any(
-            self._acts(node) and _after(node, where)
+            self._acts(node) and is_after(node, where)
             for node in ast.walk(scope)
             if id(node) not in own
         )
 
     def _matters(self, scope: ast.AST, use: ast.Name) -> bool:
         """Tell whether a use changes the object, or gives it to what may."""
-        parent, node = _parents(scope, use)
+        parent, node = parent_of(scope, use)
         while isinstance(parent, ast.Subscript | ast.Attribute) and (
             getattr(parent, "value", None) is node
         ):
@@ -427,7 +442,7 @@ class Aliases:
                 return True
             if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
                 return True
-            parent, node = _parents(scope, parent)
+            parent, node = parent_of(scope, parent)
         match parent:
             case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
                 return True
@@ -436,155 +451,41 @@ class Aliases:
             case ast.Call(func=function):
                 if node is function:
                     return False
-                name = _last(function)
+                name = last_name(function)
                 if name in self._changes or self._stored.get(name):
                     return True
                 return name in MUTATORS
             case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
                 return node is use
-        return _in_inner_function(scope, use)
+        return is_in_inner_function(scope, use)
 
     def _acts(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
-            return _last(node.func) in self._changes
-        target = _changed(node)
+            return last_name(node.func) in self._changes
+        target = changed_by(node)
         return target is not None and not isinstance(target, ast.Name)
 
 
 def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_Store]:
     """Yield what is put into a variable that is stored."""
-    for node, loops in _with_loops(scope):
+    for node, loops in nodes_with_loops(scope):
         found: set[str] = set()
         for target, value in given_to(node):
-            if isinstance(target, ast.Name | ast.Subscript) and _root(target) == name:
-                found |= _passed(value)
+            if (
+                isinstance(target, ast.Name | ast.Subscript)
+                and root_name(target) == name
+            ):
+                found |= names_handed_on(value)
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in MUTATORS
-            and _root(node.func) == name
+            and root_name(node.func) == name
         ):
             for one in node.args:
-                found |= _passed(one)
+                found |= names_handed_on(one)
         for inner in found & local - {name}:
             yield _Store(inner, into, node, loops)
-
-
-def _changed(node: ast.AST) -> ast.AST | None:
-    match node:
-        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in MUTATORS:
-            return base
-        case ast.Subscript(ctx=ast.Store() | ast.Del()):
-            return node
-        case ast.Attribute(ctx=ast.Store() | ast.Del()):
-            return node
-    return None
-
-
-def _after(node: ast.AST, where: tuple[int, int]) -> bool:
-    line = getattr(node, "lineno", None)
-    return line is not None and (line, node.col_offset) >= where  # type: ignore[attr-defined] # it has a line
-
-
-def _with_loops(scope: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-    """Yield the nodes of a scope, without inner functions, with the loops around."""
-
-    def visit(
-        node: ast.AST, loops: list[ast.AST]
-    ) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Raise)):
-                continue  # what an exception takes along is read only
-            inner = loops
-            if isinstance(child, ast.For | ast.While | ast.AsyncFor):
-                inner = [*loops, child]
-            yield child, loops
-            yield from visit(child, inner)
-
-    return visit(scope, [])
-
-
-def _passed(value: ast.AST) -> set[str]:
-    """Return the variables whose objects an expression hands on as they are."""
-    match value:
-        case ast.Name(id=name):
-            return {name}
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-            return {name for part in parts for name in _passed(part)}
-        case ast.Dict(values=values):
-            return {name for part in values for name in _passed(part)}
-        case ast.IfExp(body=body, orelse=orelse):
-            return _passed(body) | _passed(orelse)
-        case ast.BoolOp(values=values):
-            return {name for part in values for name in _passed(part)}
-        case ast.Starred(value=inner):
-            return _passed(inner)
-        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
-            return {name for one in keywords for name in _passed(one.value)}
-    return set()
-
-
-def _parents(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
-    for parent in ast.walk(scope):
-        for child in ast.iter_child_nodes(parent):
-            if child is node:
-                return parent, node
-    return None, node
-
-
-def _in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
-    return any(
-        any(part is use for part in ast.walk(inner))
-        for inner in ast.walk(scope)
-        if isinstance(inner, FUNCTIONS) and inner is not scope
-    )
-
-
-def _imported(tree: ast.Module, own: set[str]) -> Iterator[str]:
-    """Yield the names of modules that are not the program's."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name.partition(".")[0] not in own:
-                    yield one.asname or one.name.partition(".")[0]
-
-
-def _root(node: ast.AST | None) -> str:
-    while True:
-        match node:
-            case ast.Attribute(value=base) | ast.Subscript(value=base):
-                node = base
-            case ast.Call(func=base):
-                node = base
-            case ast.Name(id=name):
-                return name
-            case _:
-                return ""
-
-
-def _last_name(node: ast.AST) -> str:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return _last(node)
-
-
-def _is_short(node: ast.AST) -> bool:
-    """Tell whether it is ``self.name``: of a handler, which lives for one request."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-
-
-def _first_of(node: ast.AST) -> str:
-    """Return ``name`` of ``self.name[0].part``; "" of anything else."""
-    name = ""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        name = getattr(node, "attr", name)
-        node = node.value
-    return name if isinstance(node, ast.Name) and node.id == "self" else ""
-
-
-def _is_bare(node: ast.AST) -> bool:
-    """Tell whether it assigns ``self.name`` itself."""
-    return isinstance(node, ast.Attribute) and _is_short(node)
 
 
 def _is_handler(owner: ast.ClassDef | None) -> bool:
@@ -594,7 +495,3 @@ def _is_handler(owner: ast.ClassDef | None) -> bool:
     return owner.name.endswith("Handler") or bool(
         methods & {"delete", "get_current_user", "post", "prepare", "put"}
     )
-
-
-def _last(node: ast.AST) -> str:
-    return getattr(node, "attr", getattr(node, "id", ""))

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.sharing.scopes import FUNCTIONS, parameters
+from txloop.sharing.syntax import root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +138,7 @@ def names_of_parts(scope: ast.AST, names: set[str]) -> set[str]:
     for node in ast.walk(scope):
         for target, value in given_to(node):
             pairs += [
-                (_root(value), one.id)
+                (root_name(value), one.id)
                 for one in getattr(target, "elts", [target])
                 if isinstance(one, ast.Name)
             ]
@@ -151,16 +152,3 @@ def _closed(names: set[str], pairs: list[tuple[str, str]]) -> set[str]:
         if not more:
             return found
         found |= more
-
-
-def _root(node: ast.AST) -> str:
-    while True:
-        match node:
-            case ast.Attribute(value=base) | ast.Subscript(value=base):
-                node = base
-            case ast.Call(func=base):
-                node = base
-            case ast.Name(id=name):
-                return name
-            case _:
-                return ""

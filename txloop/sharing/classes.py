@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.flow import assigned_in
 from txloop.sharing.scopes import functions_in, nodes_of
+from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,10 +56,10 @@ class Classes:
     def is_shared(self, name: str) -> bool:
         """Tell whether the class is a TObject already."""
         return any(
-            "TObject" in ast.unparse(base) or self.is_shared(_last(base))
+            "TObject" in ast.unparse(base) or self.is_shared(last_name(base))
             for _, node in self._found.get(name, ())
             for base in node.bases
-            if _last(base) != name
+            if last_name(base) != name
         )
 
     def why_not(self, name: str) -> str:
@@ -88,13 +89,13 @@ class Classes:
         for one in node.body:
             names = {getattr(one, "name", "")}
             for target in getattr(one, "targets", []):
-                names.add(_last(target))
+                names.add(last_name(target))
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return self._why_not_attributes(name)
 
     def _why_not_base(self, base: ast.expr) -> str:
-        name = _last(base)
+        name = last_name(base)
         if name == "object":
             return ""
         if name not in self._found:
@@ -127,8 +128,8 @@ class Classes:
         for _, node in self._found.get(name, ()):
             found |= assigned_in(node)
             for base in node.bases:
-                if _last(base) != name:
-                    found |= self._attributes(_last(base))
+                if last_name(base) != name:
+                    found |= self._attributes(last_name(base))
         return found
 
     def make_objects(
@@ -145,7 +146,7 @@ class Classes:
     def _roots(self, name: str) -> set[str]:
         """Return the classes without a base that the class is derived from."""
         _, node = self._found[name][0]
-        bases = [_last(base) for base in node.bases if _last(base) != "object"]
+        bases = [last_name(base) for base in node.bases if last_name(base) != "object"]
         return {root for base in bases for root in self._roots(base)} or {name}
 
     def are_related(self, one: str, other: str) -> bool:
@@ -160,8 +161,8 @@ class Classes:
         found = {name}
         for _, node in self._found.get(name, ()):
             for base in node.bases:
-                if _last(base) != name:
-                    found |= self._line(_last(base))
+                if last_name(base) != name:
+                    found |= self._line(last_name(base))
         return found
 
     def text_of(self, name: str) -> Text:
@@ -204,7 +205,7 @@ def _stray_attributes(
                     if name not in imported:
                         yield text, scope, node, node.attr
                 case ast.Attribute(value=base, ctx=ast.Store()):
-                    if _last(base) not in ("application", "request", "settings"):
+                    if last_name(base) not in ("application", "request", "settings"):
                         yield text, scope, node, node.attr
                 case ast.Call(func=ast.Name(id="setattr"), args=[_, key, _]):
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -233,12 +234,8 @@ def _imported(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.update(one.asname or one.name.partition(".")[0] for one in node.names)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            if _last(node.value.func).endswith(("Application", "App", "Server")):
-                found.update(map(_last, node.targets))
+            if last_name(node.value.func).endswith(("Application", "App", "Server")):
+                found.update(map(last_name, node.targets))
         elif isinstance(node, ast.ClassDef):
             found.add(node.name)
     return found
-
-
-def _last(node: ast.AST) -> str:
-    return getattr(node, "attr", getattr(node, "id", ""))

@@ -11,6 +11,7 @@ from txloop.scan.live_objects import METHODS, MUTATORS
 from txloop.sharing.bindings import bindings
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import functions_in, nodes_of
+from txloop.sharing.syntax import root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +76,7 @@ def given_away(
     for node in nodes_of(scope):
         if not isinstance(node, ast.Call):
             continue
-        package = modules.get(_root(node.func), "").partition(".")[0]
+        package = modules.get(root_name(node.func), "").partition(".")[0]
         if not package or package in own | _KNOWN | sys.stdlib_module_names:
             continue
         given = [*node.args, *(one.value for one in node.keywords)]
@@ -91,9 +92,3 @@ def given_away(
                 yield Hazard(
                     name, f"{line}, gives it to {package}, which may want a plain one"
                 )
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return getattr(node, "id", "")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.scopes import functions_in, parameters
+from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +65,7 @@ class Flow:
             for name, nodes in self.classes.items():
                 if name in self._functions:
                     continue
-                bases = [_last(base) for node in nodes for base in node.bases]
+                bases = [last_name(base) for node in nodes for base in node.bases]
                 for base in bases:
                     if base in self._functions:
                         self._functions[name] += self._functions[base]
@@ -86,7 +87,7 @@ class Flow:
                 if name in self.classes:
                     found.add(name)
             case ast.Call(func=function):
-                name = _last(function)
+                name = last_name(function)
                 found |= self._returned[name]
                 found |= self.classes_of(function, scope, module)
                 if isinstance(function, ast.Attribute):  # x.get(), x.pop(), x.copy()
@@ -102,7 +103,7 @@ class Flow:
                     found |= self.classes_of(child, scope, module)
         if isinstance(value, ast.Call):
             arguments = [*value.args, *(one.value for one in value.keywords)]
-            if _last(value.func) not in self.classes:
+            if last_name(value.func) not in self.classes:
                 for one in arguments:  # list(x), sorted(x), enumerate(x)
                     found |= self.classes_of(one, scope, module)
         return found
@@ -176,7 +177,7 @@ class Flow:
                 self._put_into(base, found, scope, module)
 
     def _see_call(self, call: ast.Call, scope: object, module: object) -> None:
-        name = _last(call.func)
+        name = last_name(call.func)
         if name in MUTATORS and isinstance(call.func, ast.Attribute):
             found: set[str] = set()
             for one in [*call.args, *(each.value for each in call.keywords)]:
@@ -202,7 +203,7 @@ class Flow:
                 continue
             reached.add(name)
             for node in self.classes[name]:
-                waiting += map(_last, node.bases)
+                waiting += map(last_name, node.bases)
                 for attribute in assigned_in(node):
                     waiting += self.attributes[attribute]
         return reached
@@ -219,8 +220,3 @@ def assigned_in(node: ast.ClassDef) -> set[str]:
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
             found.add(one.attr)
     return found
-
-
-def _last(node: ast.AST) -> str:
-    """Return the last name of ``a.b.c``."""
-    return getattr(node, "attr", getattr(node, "id", ""))

@@ -13,6 +13,7 @@ from txloop.sharing.bindings import is_fresh
 from txloop.sharing.effects import changes_by_function, given_away, name_of
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
+from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -91,7 +92,7 @@ def _what(node: ast.AST, modules: dict[str, str]) -> str:
         case ast.Call(func=function):
             return _what_call(function, node, modules)
         case ast.FunctionDef(decorator_list=decorators):
-            if any(_last(one) == "run_on_executor" for one in decorators):
+            if any(last_name(one) == "run_on_executor" for one in decorators):
                 return "runs code on other threads"
         case ast.Compare(left=left, comparators=comparators):
             asked = [left, *comparators]
@@ -99,15 +100,15 @@ def _what(node: ast.AST, modules: dict[str, str]) -> str:
             if types and any(_names_builtin(one) for one in asked):
                 return f"asks for the exact type: {ast.unparse(node)}"
         case ast.MatchClass(cls=cls):
-            if _last(cls) in _BUILTINS:
-                return f"matches a {_last(cls)}"
+            if last_name(cls) in _BUILTINS:
+                return f"matches a {last_name(cls)}"
         case ast.MatchSequence() | ast.MatchMapping():
             return "matches the parts of a list or dict"
     return ""
 
 
 def _what_call(function: ast.expr, call: ast.Call, modules: dict[str, str]) -> str:
-    name = _last(function)
+    name = last_name(function)
     if name in _THREADS:
         return f"runs code on other threads or in other processes ({name})"
     home = ""
@@ -131,7 +132,7 @@ def _asks_type(node: ast.AST) -> bool:
 
 def _names_builtin(node: ast.AST) -> bool:
     return any(
-        _last(one) in _BUILTINS
+        last_name(one) in _BUILTINS
         for one in ast.walk(node)
         if isinstance(one, ast.Name | ast.Attribute)
     ) or any(
@@ -146,7 +147,7 @@ def _changed_while_gone_over(
 ) -> Iterator[Hazard]:
     """A list that changes skips elements, a dict fails; a container does neither."""
     gone_over = loop.iter
-    if isinstance(gone_over, ast.Call) and _last(gone_over.func) in (
+    if isinstance(gone_over, ast.Call) and last_name(gone_over.func) in (
         "enumerate",
         "items",
         "keys",
@@ -186,17 +187,18 @@ def _changed_by_functions(
         for one in ast.walk(loop.iter)
         if isinstance(one, ast.Name | ast.Attribute)
     }
-    if isinstance(loop.iter, ast.Call) and _last(loop.iter.func) in _COPIES:
+    if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in _COPIES:
         return
     for statement in loop.body:
         for node in ast.walk(statement):
             if not isinstance(node, ast.Call) or _ends_at_once(loop.body, node):
                 continue
-            for name in gone_over & changes.get(_last(node.func), set()):
+            for name in gone_over & changes.get(last_name(node.func), set()):
                 yield Hazard(
                     name,
-                    f"{text.label}, line {_line(node)}, calls {_last(node.func)}(), "
-                    f"which changes {name}, while it is gone over",
+                    f"{text.label}, line {_line(node)}, calls "
+                    f"{last_name(node.func)}(), which changes {name}, while it is gone "
+                    "over",
                 )
 
 
@@ -254,7 +256,3 @@ def _is_handler(owner: ast.ClassDef) -> bool:
 def _line(node: ast.AST) -> int:
     line: int = getattr(node, "lineno", 0)
     return line
-
-
-def _last(node: ast.AST) -> str:
-    return getattr(node, "attr", getattr(node, "id", ""))

@@ -26,7 +26,7 @@ import traceback
 
 from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import frame, receive_frame
-from txloop.executors.dask.image import load_image
+from txloop.executors.dask.loading import load_image
 from txloop.executors.debugging import set_title
 from txloop.executors.processes.spawner import Spawner
 from txloop.executors.processes.spawner_process import spawn_workers

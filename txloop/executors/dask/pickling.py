@@ -1,0 +1,230 @@
+"""Pickles of what pickle refuses, or takes otherwise than as a copy: see `image`."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import importlib
+import importlib.machinery
+import pickle
+import sys
+import threading
+import types
+import weakref
+from contextvars import Context, ContextVar
+from typing import TYPE_CHECKING, Any
+
+from txloop.executors.carried import reducer_of
+from txloop.executors.codec.by_value import ByValuePickler
+from txloop.executors.codec.frames import UNPICKLABLE
+from txloop.executors.dask.absent import Absent
+from txloop.executors.dask.loading import (
+    bare,
+    made_class,
+    module_named,
+    nothing,
+    set_on_class,
+    set_state,
+    space_of,
+)
+from txloop.stm.container import Container
+from txloop.stm.held import is_held_kind
+from txloop.stm.origin import (
+    is_installed_file,
+    is_own_module,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PROTOCOL", "ImagePickler", "goes_by_value"]
+
+PROTOCOL = 5
+_HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`: made by a class statement
+
+
+def goes_by_value(module: types.ModuleType) -> bool:
+    """Tell whether a module is sent with all that is in it."""
+    name = module.__name__
+    if sys.modules.get(name) is not module:
+        return False
+    file = getattr(module, "__file__", None) or ""
+    if file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
+        return False
+    return name == "__main__" or not is_installed_file(file)
+
+
+class ImagePickler(ByValuePickler):  # type: ignore[misc] # cloudpickle ships no types
+    """Pickles the contents of modules, so that functions find these as globals."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        """Return how to make something again; see `pickle`."""
+        kind = type(thing)
+        if kind is types.FunctionType:
+            return _tied(thing, super().reducer_override(thing))
+        if kind is types.ModuleType:
+            return module_named, (thing.__name__,)
+        if issubclass(kind, type):
+            return _as_it_is(thing, super().reducer_override(thing))
+        if kind is types.MemberDescriptorType:
+            return Absent, (f"the slot {thing.__name__} of a class",)
+        reduce = reducer_of(kind) or _REDUCERS.get(kind)
+        if reduce is not None:
+            return reduce(thing)
+        if is_held_kind(thing):
+            return Absent, (_named(thing),)
+        if _is_plain_object(kind):
+            return bare, (kind,), _state_of(thing), None, None, set_state
+        try:
+            reduced = self._reduced(thing)
+        except RecursionError:
+            raise
+        except UNPICKLABLE:
+            return Absent, (_named(thing),)
+        if isinstance(reduced, str) and not _is_found(thing, reduced):
+            return Absent, (_named(thing),)
+        return _with_setter(thing, reduced)
+
+    def _reduced(self, thing: Any) -> Any:
+        reduce = self.dispatch_table.get(type(thing))
+        return thing.__reduce_ex__(PROTOCOL) if reduce is None else reduce(thing)
+
+
+def _with_setter(thing: Any, reduced: Any) -> Any:
+    """Have slots set where the class refuses to have them set, as a frozen one."""
+    if (
+        type(reduced) is not tuple
+        or getattr(type(thing), "__setattr__", None) is object.__setattr__
+        or hasattr(thing, "__setstate__")
+    ):
+        return reduced
+    make, arguments, state, *_ = (*reduced, None)
+    if not (type(state) is tuple and len(state) == 2):
+        return reduced
+    merged = {**(state[0] or {}), **(state[1] or {})}
+    return make, arguments, merged, None, None, set_state
+
+
+def _is_plain_object(kind: type) -> bool:
+    """Tell whether objects of a class have attributes and nothing else.
+
+    They are copied as they are, if the class stands in the program: what it does for
+    pickle may need what is not there yet, and mean something else than a copy.
+    """
+    module = sys.modules.get(kind.__module__)
+    return (
+        is_own_module(module)
+        and all(one is object or one.__flags__ & _HEAP_TYPE for one in kind.__mro__)
+        and not issubclass(kind, Container | enum.Enum)
+    )
+
+
+def _state_of(thing: Any) -> dict[str, Any]:
+    state = dict(getattr(thing, "__dict__", ()))
+    for kind in type(thing).__mro__:
+        for name, slot in vars(kind).items():
+            if isinstance(slot, types.MemberDescriptorType):
+                with contextlib.suppress(AttributeError):  # it is not set
+                    state[name] = slot.__get__(thing)
+    return state
+
+
+def _tied(function: types.FunctionType, reduced: Any) -> Any:
+    """Return how to make a function again whose globals are those of its module."""
+    if reduced is NotImplemented:
+        return reduced
+    space = function.__globals__
+    home = sys.modules.get(space.get("__name__", ""))
+    if home is None or vars(home) is not space:
+        return reduced
+    make, (code, _, *rest), (state, slots), *others = reduced
+    slots = {**slots, "__globals__": {}, "_cloudpickle_submodules": []}
+    arguments = (code, _Space(home.__name__), *rest)
+    return make, arguments, (state, slots), *others
+
+
+def _as_it_is(kind: type, reduced: Any) -> Any:
+    """Return how to make a class again: with its slots, and without any preparation."""
+    if reduced is NotImplemented or issubclass(kind, enum.Enum) or len(reduced) < 3:
+        return reduced
+    if not kind.__flags__ & _HEAP_TYPE:  # the interpreter's, and has no name
+        return Absent, (f"the class {kind.__qualname__}",)
+    _, (meta, name, bases, space, *_), (state, _), *_ = reduced
+    space = dict(space)
+    if "__slots__" in state:
+        slots = state["__slots__"]
+        slots = (slots,) if isinstance(slots, str) else tuple(slots)
+        space["__slots__"] = tuple(one for one in slots if one != "__weakref__")
+        state = {key: one for key, one in state.items() if key != "__slots__"}
+    return made_class, (meta, name, bases, space), state, None, None, set_on_class
+
+
+class _Space:
+    """Unpickles as the globals of a module."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return space_of, (self._name,)
+
+
+def _named(thing: object) -> str:
+    kind = type(thing)
+    return f"a {kind.__module__}.{kind.__qualname__}".replace("a builtins.", "a ")
+
+
+def _module_of(thing: object, name: str) -> str:
+    found: str = pickle.whichmodule(thing, name)  # type: ignore[attr-defined] # typeshed lacks it
+    return found
+
+
+def _is_found(thing: Any, name: str) -> bool:
+    """Tell whether what pickles as a name is found there, in a module by name."""
+    home = getattr(thing, "__module__", None) or _module_of(thing, name)
+    module = sys.modules.get(home)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    by_value = is_own_module(module) and goes_by_value(module)
+    return found is thing and not by_value
+
+
+def _reduce_variable(variable: ContextVar[Any]) -> tuple[Any, ...]:
+    try:
+        default = (Context().run(variable.get),)
+    except LookupError:
+        return variable, (variable.name,)
+    return variable, (variable.name, *default)
+
+
+def _reduce_cache(cached: Any) -> tuple[Any, ...]:
+    settings = cached.cache_parameters()
+    return cached, (cached.__wrapped__, settings["maxsize"], settings["typed"])
+
+
+def _reduce_reference(reference: weakref.ref[Any]) -> tuple[Any, ...]:
+    thing = reference()
+    return (nothing, ()) if thing is None else (weakref.ref, (thing,))
+
+
+def _made_anew(thing: Any) -> tuple[Any, ...]:
+    return type(thing), ()
+
+
+_REDUCERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    type(threading.Lock()): lambda _: (threading.Lock, ()),
+    type(threading.RLock()): lambda _: (threading.RLock, ()),
+    threading.local: _made_anew,
+    threading.Event: _made_anew,
+    threading.Condition: _made_anew,
+    weakref.WeakKeyDictionary: _made_anew,
+    weakref.WeakValueDictionary: _made_anew,
+    weakref.WeakSet: _made_anew,
+    weakref.ref: _reduce_reference,
+    ContextVar: _reduce_variable,
+    types.MappingProxyType: lambda one: (types.MappingProxyType, (dict(one),)),
+    functools._lru_cache_wrapper: _reduce_cache,
+}
+"""What pickle does not take apart, and a copy can have afresh; by class."""

@@ -1,0 +1,156 @@
+"""Parts of syntax trees: which names stand in an expression, and where."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.scopes import FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "attribute_of_self",
+    "changed_by",
+    "foreign_modules",
+    "holder_name",
+    "is_after",
+    "is_in_inner_function",
+    "is_of_self",
+    "is_self_assigned",
+    "last_name",
+    "names_handed_on",
+    "nodes_with_loops",
+    "parent_of",
+    "root_name",
+]
+
+
+def changed_by(node: ast.AST) -> ast.AST | None:
+    """Return what a node changes, if it is an object that a name leads to."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in MUTATORS:
+            return base
+        case ast.Subscript(ctx=ast.Store() | ast.Del()):
+            return node
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            return node
+    return None
+
+
+def is_after(node: ast.AST, where: tuple[int, int]) -> bool:
+    """Tell whether a node begins at a line and column, or after it."""
+    line = getattr(node, "lineno", None)
+    return line is not None and (line, node.col_offset) >= where  # type: ignore[attr-defined] # it has a line
+
+
+def nodes_with_loops(scope: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
+    """Yield the nodes of a scope, without inner functions, with the loops around."""
+
+    def visit(
+        node: ast.AST, loops: list[ast.AST]
+    ) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Raise)):
+                continue  # what an exception takes along is read only
+            inner = loops
+            if isinstance(child, ast.For | ast.While | ast.AsyncFor):
+                inner = [*loops, child]
+            yield child, loops
+            yield from visit(child, inner)
+
+    return visit(scope, [])
+
+
+def names_handed_on(value: ast.AST) -> set[str]:
+    """Return the variables whose objects an expression hands on as they are."""
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            return {name for part in parts for name in names_handed_on(part)}
+        case ast.Dict(values=values):
+            return {name for part in values for name in names_handed_on(part)}
+        case ast.IfExp(body=body, orelse=orelse):
+            return names_handed_on(body) | names_handed_on(orelse)
+        case ast.BoolOp(values=values):
+            return {name for part in values for name in names_handed_on(part)}
+        case ast.Starred(value=inner):
+            return names_handed_on(inner)
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            return {name for one in keywords for name in names_handed_on(one.value)}
+    return set()
+
+
+def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
+    """Return what a node is a part of, and the node."""
+    for parent in ast.walk(scope):
+        for child in ast.iter_child_nodes(parent):
+            if child is node:
+                return parent, node
+    return None, node
+
+
+def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
+    """Tell whether a node is in a function of the scope."""
+    return any(
+        any(part is use for part in ast.walk(inner))
+        for inner in ast.walk(scope)
+        if isinstance(inner, FUNCTIONS) and inner is not scope
+    )
+
+
+def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
+    """Yield the names of modules that are not the program's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name.partition(".")[0] not in own:
+                    yield one.asname or one.name.partition(".")[0]
+
+
+def root_name(node: ast.AST | None) -> str:
+    """Return ``a`` of ``a.b[0].c()``; "" if it is no name."""
+    while True:
+        match node:
+            case ast.Attribute(value=base) | ast.Subscript(value=base):
+                node = base
+            case ast.Call(func=base):
+                node = base
+            case ast.Name(id=name):
+                return name
+            case _:
+                return ""
+
+
+def holder_name(node: ast.AST) -> str:
+    """Return the last name of what is subscripted: ``b`` of ``a.b[0]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return last_name(node)
+
+
+def is_of_self(node: ast.AST) -> bool:
+    """Tell whether it is ``self.name``: of a handler, which lives for one request."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+
+
+def attribute_of_self(node: ast.AST) -> str:
+    """Return ``name`` of ``self.name[0].part``; "" of anything else."""
+    name = ""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        name = getattr(node, "attr", name)
+        node = node.value
+    return name if isinstance(node, ast.Name) and node.id == "self" else ""
+
+
+def is_self_assigned(node: ast.AST) -> bool:
+    """Tell whether it assigns ``self.name`` itself."""
+    return isinstance(node, ast.Attribute) and is_of_self(node)
+
+
+def last_name(node: ast.AST) -> str:
+    """Return the last name of ``a.b.c``; "" if there is none."""
+    return getattr(node, "attr", getattr(node, "id", ""))
