@@ -42,7 +42,7 @@ SHORT_SECONDS = 0.005
 """What takes longer does not run in a front: others would wait for it."""
 
 _SLACK = 1.3
-"""By so much it has to be longer, or shorter, before that is changed again."""
+"""By so much it has to be longer, or shorter, before that counts."""
 
 _PROVING_RUNS = 5
 _PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
@@ -384,9 +384,7 @@ class Repertoire:
 
 def limit_of(on: On) -> float:
     """Return how many seconds are short, for a verb of which fronts do `on` now."""
-    if on is On.HERE:
-        return SHORT_SECONDS * _SLACK
-    return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS
+    return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
 
 
 def _seconds_of(profile: Profile) -> float | None:
