@@ -18,7 +18,13 @@ from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
 from txloop.web.driving import close_prepared, driven
 from txloop.web.eligible import may_wait
-from txloop.web.ending import finish, is_left_open, leave_open, let_finish
+from txloop.web.ending import (
+    ends_as_stock,
+    finish,
+    is_left_open,
+    leave_open,
+    let_finish,
+)
 from txloop.web.leftovers import Leftovers
 from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
@@ -136,7 +142,7 @@ def run_request(
             dict(path_kwargs),
             (Finish, *commits_on),
             attempt.speculative and may_wait(target.handler_class, request.method),
-            False,
+            not attempt.speculative and ends_as_stock(target.handler_class),
         )
     finally:
         if attempt.retrying:
@@ -174,7 +180,7 @@ def run_in_place(
             path_kwargs,
             (Finish, *plan.commits_on),
             attempt.speculative and plan.coroutine,
-            plan.ends_as_stock and not destination.application.transforms,
+            plan.ends_as_stock,
         )
     finally:
         if attempt.retrying:
@@ -232,6 +238,7 @@ def _run_handler(
         replace(handler, verb, driven(getattr(handler, verb)))
         replace(handler, "prepare", driven(handler.prepare))
         replaced = (*_REPLACED, verb, "prepare")
+    leaves_open = leaves_open and not application.transforms
     if leaves_open:
         leave_open(handler)
     response = Response(recorder, handler)
