@@ -19,7 +19,7 @@ READERS = {
     "cells/kinds.py": "a value just pickled, to see what comes back",
     "executors/threads/isolation.py": "a call just pickled, to copy it",
     "executors/dask/host.py": "of a process just forked, whether it has begun",
-    "executors/dask/loading.py": "the program, as its process sends it to a Dask worker",
+    "executors/dask/loading.py": "a program that was sent to a Dask worker",
     "sharing/survey.py": "of a pipe, what a child that ran the program has found",
     "web/frozen.py": "a request just pickled, to copy it",
     "web/leftovers.py": "attributes of a handler, in a worker's answer",
