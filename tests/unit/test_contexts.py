@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from txloop.executors.codec.contexts import Base
-from txloop.stm.arithmetic import DECIMAL, OwnDecimals
+from txloop.stm.arithmetic import DECIMAL, own_decimals
 
 named: contextvars.ContextVar[object] = contextvars.ContextVar("named")
 other: contextvars.ContextVar[object] = contextvars.ContextVar("other")
@@ -177,7 +177,8 @@ def test_an_attempt_has_decimals_of_its_own():
     shared = decimals_of(context)
     shared.prec = 6
     mine = context.copy()
-    own = OwnDecimals(mine)
+    own = own_decimals(mine)
+    assert own is not None
 
     # WHEN
     mine.run(decimal.setcontext, decimal.Context(prec=3))
@@ -185,7 +186,8 @@ def test_an_attempt_has_decimals_of_its_own():
 
     # THEN
     again = context.copy()
-    own = OwnDecimals(again)
+    own = own_decimals(again)
+    assert own is not None
     decimals_of(again).prec = 9
     assert own.changed
     assert 6 == shared.prec
@@ -194,10 +196,7 @@ def test_an_attempt_has_decimals_of_its_own():
 def test_what_nobody_shares_is_left_alone():
     context = contextvars.Context()
 
-    own = OwnDecimals(context)
-    decimals_of(context).prec = 9
-
-    assert not own.changed
+    assert own_decimals(context) is None
     assert DECIMAL is not None
 
 
