@@ -77,6 +77,7 @@ class Front:
         self._loop = loop
         self._ready: deque[FrontDelegate] = deque()
         self._planned = False
+        self._batches = False  # what is sent now goes to the owner at the end of it
         self._leaving = False
         self._connections = 0
 
@@ -171,12 +172,15 @@ class Front:
         if self._ready and not self._goes_on(self._ready[-1]):
             self.receive()
         # Not what is newest now: where there always is something new, none would run.
+        self._batches = True
         try:
             while self._ready and self._goes_on(self._ready[0]):
                 self._run(self._ready.popleft())
         except BaseException:
             self._plan()  # the others go on
             raise
+        finally:
+            self._batches = False
         if self._ready:
             self._carrier.ask()  # it goes on when something arrives
             for delegate in self._ready:
@@ -320,11 +324,14 @@ class Front:
 
     def receive(self) -> None:
         """Take what the owner has sent; end when it has closed the link."""
+        self._batches = True
         try:
             notes = self._carrier.receive()
         except (EOFError, OSError):
             self._carrier.end()
             return
+        finally:
+            self._batches = False
         for note, descriptor in notes:
             self._hear(note, descriptor)
         if self._carrier.trouble is not None:
@@ -372,8 +379,19 @@ class Front:
         self._carrier.count_gone()
 
     def log(self, record: logging.LogRecord) -> None:
-        """Have a record logged where the owner is."""
-        if self._carrier.log(record):
+        """Have a record logged where the owner is.
+
+        At once, as a client that is answered next may look for it there; except while
+        many requests run one after another, each of which may have its line.
+        """
+        first = self._carrier.log(record)
+        if not self._batches:
+            self._batches = True  # what is logged by that has to wait
+            try:
+                self._carrier.flush()
+            finally:
+                self._batches = False
+        elif first:
             self._loop.call_soon(self._carrier.flush, context=contextvars.Context())
 
 
