@@ -86,7 +86,9 @@ def is_left_open(handler: Any, attempt: Attempt, recorder: Recorder) -> bool:
 def _is_certain(handler: Any) -> bool:
     """Tell whether nothing can go wrong with the end of an answer."""
     status, reason, headers = handler._status_code, handler._reason, handler._headers
-    if status < 200 or status in (204, 304) or type(headers) is not HTTPHeaders:
+    if type(status) is not int or type(headers) is not HTTPHeaders:
+        return False
+    if status < 200 or status in (204, 304):
         return False
     if "Content-Length" in headers or hasattr(handler, "_new_cookie"):
         return False
