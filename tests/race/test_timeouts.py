@@ -22,6 +22,7 @@ from txloop.executors.processes.deaths import last_frames
 def late(monkeypatch, limits):
     """Let a test say when it is late, and wait for no clock."""
     limits.look_seconds = 0.01
+    limits.stalled_looks = 10_000
     gate: list[bool] = []
     stock = Pool._time_out_if_late
     monkeypatch.setattr(
