@@ -10,6 +10,7 @@ import pytest
 
 from tests.logs import expect_log
 from txloop.executors.debugging import have_no_terminal
+from txloop.executors.protocol import gil_enabled
 
 PASSED_OVER = (
     r"^breakpoint\(\) at .*test_debugging\.py:\d+ was passed over: this process \(\d+\)"
@@ -30,10 +31,8 @@ def plain_hook(monkeypatch):
 
 
 @pytest.mark.usefixtures("plain_hook")
+@pytest.mark.skipif(not gil_enabled(), reason="workers are threads")
 def test_in_a_worker_it_says_so_and_goes_on(engine, tmp_path):
-    if engine.executor.name != "processes":
-        pytest.skip("a worker that is a process")
-
     with expect_log("txloop", PASSED_OVER):
         value = engine.run(stop_here)
 

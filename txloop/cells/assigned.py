@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["assigned_names", "slots_of"]
+__all__ = ["assigned_names", "names_in", "slots_of"]
 
 _CLASS_VARIABLE = re.compile(r"^(\w+\.)*(ClassVar|Final\[ClassVar)\b")
 
@@ -33,7 +33,7 @@ def assigned_names(cls: type) -> list[str]:
         if isinstance(thing, functools.cached_property):
             found[name] = None
         for function in _functions_in(thing):
-            found.update(dict.fromkeys(_stored(function.__code__)))
+            found.update(dict.fromkeys(names_in(function.__code__, "STORE_ATTR")))
     return [name for name in found if name not in constants]
 
 
@@ -72,13 +72,14 @@ def _functions_in(thing: Any) -> Iterator[types.FunctionType]:
             yield function
 
 
-def _stored(code: types.CodeType) -> Iterator[str]:
+def names_in(code: types.CodeType, operation: str) -> Iterator[str]:
+    """Yield the names that code gives to an operation, its inner functions, too."""
     try:
         steps = list(dis.get_instructions(code))
     except IndexError:  # PyPy's fails at some variables of closures
         yield from code.co_names
     else:
-        yield from (step.argval for step in steps if step.opname == "STORE_ATTR")
+        yield from (step.argval for step in steps if step.opname == operation)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _stored(constant)
+            yield from names_in(constant, operation)

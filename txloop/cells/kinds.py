@@ -10,7 +10,6 @@ import copyreg
 import dataclasses
 import datetime
 import decimal
-import dis
 import fractions
 import pickle
 import types
@@ -18,6 +17,7 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from txloop.cells.assigned import names_in
 from txloop.cells.foreign import (
     fault_of_array,
     is_frozen_array,
@@ -261,24 +261,9 @@ def _references(function: types.FunctionType) -> Iterator[tuple[str, object]]:
     yield from zip(reversed(arguments), reversed(defaults), strict=False)
     yield from (function.__kwdefaults__ or {}).items()
     yield from vars(function).items()
-    for name in _global_names(code):
+    for name in names_in(code, "LOAD_GLOBAL"):
         if name in function.__globals__:
             yield name, function.__globals__[name]
-
-
-def _global_names(code: types.CodeType) -> Iterator[str]:
-    try:
-        steps = list(dis.get_instructions(code))
-    except IndexError:  # PyPy's fails at some variables of closures
-        yield from code.co_names
-    else:
-        yield from (step.argval for step in steps if step.opname == "LOAD_GLOBAL")
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _global_names(constant)
-
-
-# What is refused
 
 
 def refusal(value: Any) -> TxValueError:

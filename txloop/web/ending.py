@@ -76,7 +76,7 @@ def is_left_open(handler: Any, attempt: Attempt, recorder: Recorder) -> bool:
     """
     if handler._finished or handler._auto_finish is not _LATER:
         return False  # it has been finished, or the program will do that
-    object.__setattr__(handler, "_auto_finish", True)
+    let_finish(handler)
     if not (attempt.effects or recorder.operations) and _is_certain(handler):
         return True
     finish(handler)

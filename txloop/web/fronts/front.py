@@ -77,7 +77,7 @@ class Front:
         self._loop = loop
         self._ready: deque[FrontDelegate] = deque()
         self._planned = False
-        self._batches = False  # what is sent now goes to the owner at the end of it
+        self._batches = False  # many answers follow: what they log goes together
         self._leaving = False
         self._connections = 0
 
