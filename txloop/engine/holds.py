@@ -87,13 +87,7 @@ class Holds:
             # not, it does not run beside itself.
             profile.unproven = not self._watch.copies
             self._tell_caches(profile.label, subject)
-            if subject.held is not None:
-                profile.home = subject.held
-                _log.warning(
-                    "%s runs on the loop thread: %s", profile.label, subject.held
-                )
-                return True
-            if subject.is_late:
+            if subject.is_late and subject.reach.held is None:
                 _log.info(
                     "%s runs on the loop thread until workers are forked anew: it "
                     "reaches objects that were not looked at when they were",
@@ -102,6 +96,10 @@ class Holds:
                 profile.home = _LATE
                 self._may_leave(profile)
                 return True
+        if subject.reach.held is not None:  # perhaps only since workers are new
+            profile.home = subject.held
+            _log.warning("%s runs on the loop thread: %s", profile.label, profile.home)
+            return True
         return self._watch.copies and self._outdated(transaction)
 
     def _outdated(self, transaction: Transaction) -> bool:
