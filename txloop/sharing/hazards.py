@@ -120,6 +120,8 @@ def _what_call(function: ast.expr, call: ast.Call, modules: dict[str, str]) -> s
         return f"calls {home}.{name}, which takes plain objects only"
     if home in _DUMPERS and name in _DUMPS:
         return f"calls {home}.{name}, which does not know containers"
+    if home == "weakref":
+        return f"calls weakref.{name}: what containers have held may end later"
     return ""
 
 
