@@ -24,10 +24,10 @@ from txloop.scan.frame import Comprehension, Nested, parameters
 from txloop.scan.live_objects import (
     MUTATORS,
     UNKNOWN,
+    can_change,
     has_type,
     is_cache,
     is_iterator,
-    is_plain,
 )
 from txloop.scan.member import member, settings
 from txloop.scan.unfollowed import (
@@ -313,4 +313,4 @@ def _is_none(node: ast.expr) -> bool:
 
 def _with_contents(live: Live) -> frozenset[Slot]:
     slots = frozenset(live.slots)
-    return slots | {of_thing(live.thing)} if is_plain(live.thing) else slots
+    return slots | {of_thing(live.thing)} if can_change(live.thing) else slots

@@ -6,10 +6,14 @@ through code of the program.
 
 from __future__ import annotations
 
+import array
+import collections
+import configparser
 import enum
 import os
 import sys
 import threading
+import weakref
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
 from logging import Logger
@@ -47,6 +51,18 @@ METHODS = MUTATORS | GETTERS | {"items", "values"}
 """Those whose name tells that an unknown object is such a container."""
 
 IMMUTABLE = (*PLAIN, frozenset)
+_LIBRARY = (
+    array.array,
+    collections.ChainMap,
+    collections.UserDict,
+    collections.UserList,
+    configparser.RawConfigParser,
+    weakref.WeakKeyDictionary,
+    weakref.WeakSet,
+    weakref.WeakValueDictionary,
+)
+"""Containers of the standard library with the methods of the builtin ones."""
+
 _HARMLESS = (
     FunctionType,
     BuiltinFunctionType,
@@ -127,6 +143,12 @@ def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
 def is_plain(thing: object) -> bool:
     """Return whether the object is a builtin container that can change."""
     return has_type(thing, *CHANGEABLE) and not is_container(type(thing))
+
+
+def can_change(thing: object) -> bool:
+    """Return whether the object is a container that is not ours, and can change."""
+    library = has_type(thing, *_LIBRARY) and not is_container(type(thing))
+    return library or is_plain(thing)
 
 
 def is_harmless(thing: object) -> bool:
