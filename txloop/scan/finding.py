@@ -142,7 +142,7 @@ def _container(thing: object) -> str:
     if has_type(thing, *_WEAK):
         return f"leave the handler on the loop thread: no container is a {name}"
     for kind, plain in _PLAIN_INSTEAD:
-        if has_type(thing, kind):
+        if issubclass(cls, kind):
             return f"use a plain {plain} instead of this {name}, in a txloop container"
     if hasattr(cls, "__next__"):
         return "keep the next value in a txloop.TVar"
