@@ -28,6 +28,7 @@ from txloop.scan.live_objects import (
     has_type,
     is_cache,
     is_iterator,
+    makes_values,
 )
 from txloop.scan.member import member, settings
 from txloop.scan.unfollowed import (
@@ -141,7 +142,17 @@ class Expressions(Record):
     def visit_Subscript(self, node: ast.Subscript) -> Value:
         holder = self.value(node.value)
         self.value(node.slice)
+        if isinstance(holder, Live) and has_type(holder.thing, dict):
+            self._miss(holder, node)
         return self.item(holder, constant(node.slice), node)
+
+    def _miss(self, holder: Live, node: ast.AST) -> None:
+        """Write down what reading a key does that is not there."""
+        if makes_values(holder.thing):
+            self.change(holder, node)
+        missing = member(holder, "__missing__", self.sources)
+        if isinstance(missing, Bound):
+            self.run(missing.functions, missing.receiver, Arguments())
 
     def item(self, holder: Value, key: object, node: ast.AST) -> Value:
         """Return what `holder[key]` stands for, and write down what reading it does."""

@@ -151,6 +151,14 @@ def can_change(thing: object) -> bool:
     return library or is_plain(thing)
 
 
+def makes_values(thing: object) -> bool:
+    """Return whether reading a key that is not there gives the dict a new value."""
+    if not has_type(thing, collections.defaultdict):
+        return False
+    factory = vars(collections.defaultdict)["default_factory"]
+    return factory.__get__(thing) is not None
+
+
 def is_harmless(thing: object) -> bool:
     """Return whether a worker may have a copy of the object: no program notices."""
     return has_type(thing, *_HARMLESS)
