@@ -86,7 +86,7 @@ class Calls(Expressions):
     ) -> None:
         super().__init__(sources, evidence, app)
         self.everything = everything
-        self._made: dict[object, Instance] = {}
+        self._made: dict[object, Instance | Live] = {}
 
     def visit_Call(self, node: ast.Call) -> Value:
         callee = self.value(node.func)

@@ -74,7 +74,7 @@ PROGRAMS = {
             return cls.only
     Registry()
     def get(key):
-        Registry().items[key] = 1  # MUTATES_GLOBAL app.Registry.only.items
+        Registry().items[key] = 1  # WRITES_CLASS app.Registry.only.items
     """,
     "element by get, values, items and iteration": """
     rooms = {"a": []}
