@@ -62,6 +62,9 @@ CHANGING_METHODS = [
     ("ChainMap({})", "__setitem__"),
     ("array('i')", "append"),
     ("WeakSet()", "add"),
+    ("StringIO()", "write"),
+    ("BytesIO()", "seek"),
+    ("RawConfigParser()", "add_section"),
     ("WeakValueDictionary()", "setdefault"),
 ]
 
@@ -84,6 +87,8 @@ def programs() -> Iterator[object]:
         source = f"""
         from array import array
         from collections import *
+        from configparser import RawConfigParser
+        from io import BytesIO, StringIO
         from weakref import *
         it = {made}
         def get(value):

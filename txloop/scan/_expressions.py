@@ -25,6 +25,7 @@ from txloop.scan.live_objects import (
     MUTATORS,
     UNKNOWN,
     can_change,
+    changes_by,
     has_type,
     is_cache,
     is_iterator,
@@ -122,7 +123,7 @@ class Expressions(Record):
             elif name == "cache_info":
                 self.ask_cache(owner, node)
         found = self._known(member(owner, name, self.sources))
-        if isinstance(found, Member) and name in MUTATORS:
+        if isinstance(found, Member) and changes_by(found.holder.thing, name):
             # Code that takes the method is going to call it.
             self.change(found.holder, node)
         elif isinstance(found, Getter):

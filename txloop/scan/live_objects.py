@@ -10,6 +10,7 @@ import array
 import collections
 import configparser
 import enum
+import io
 import os
 import sys
 import threading
@@ -57,11 +58,36 @@ _LIBRARY = (
     collections.UserDict,
     collections.UserList,
     configparser.RawConfigParser,
+    io.BytesIO,
+    io.StringIO,
     weakref.WeakKeyDictionary,
     weakref.WeakSet,
     weakref.WeakValueDictionary,
 )
-"""Containers of the standard library with the methods of the builtin ones."""
+"""Containers of the standard library that change by their methods."""
+
+_CHANGES = (
+    (
+        (io.BytesIO, io.StringIO),
+        frozenset(
+            [
+                *("close", "read", "readline", "readlines", "seek", "truncate"),
+                *("write", "writelines"),
+            ]
+        ),
+    ),
+    (
+        (configparser.RawConfigParser,),
+        frozenset(
+            [
+                *("add_section", "read", "read_dict", "read_file", "read_string"),
+                *("remove_option", "remove_section", "set"),
+            ]
+        ),
+    ),
+)
+"""Their methods that no builtin container has."""
+
 
 _HARMLESS = (
     FunctionType,
@@ -149,6 +175,13 @@ def can_change(thing: object) -> bool:
     """Return whether the object is a container that is not ours, and can change."""
     library = has_type(thing, *_LIBRARY) and not is_container(type(thing))
     return library or is_plain(thing)
+
+
+def changes_by(thing: object, method: str) -> bool:
+    """Return whether calling the method of such a container changes it."""
+    return method in MUTATORS or any(
+        has_type(thing, *kinds) and method in names for kinds, names in _CHANGES
+    )
 
 
 def makes_values(thing: object) -> bool:

@@ -187,6 +187,8 @@ def _of_object(live: Live, name: str) -> Value:
     else:
         return _class_member(cls, found, name, receiver=live)
     guess = thing is UNKNOWN and live.role is None and own_module_of(cls) is None
+    # A function has what is assigned to it, mostly when it first runs.
+    guess = guess and not has_type(live.thing, FunctionType)
     if is_container(cls) or guess:
         return None
     return shared(thing, f"{live.name}.{name}", live.family, ((live.key, name),))
