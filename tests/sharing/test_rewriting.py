@@ -192,6 +192,8 @@ HARMLESS = {
     "locks": "import threading\nlock = threading.Lock()",
     "isinstance": "x = isinstance(items, list)",
     "another's type": "x = type(items) is int",
+    "a module beside it": "from .blocks import Block\nx = Block(items)",
+    "the package itself": "from . import blocks\nx = blocks.Block(items)",
     "a library": "import statistics\nx = statistics.mean(items)",
     "a loop over a copy": (
         "def drop(x): items.remove(x)\nfor x in list(items): drop(x)"

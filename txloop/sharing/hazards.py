@@ -243,7 +243,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
                 found[one.asname or one.name.partition(".")[0]] = one.name
         elif isinstance(node, ast.ImportFrom):
             for one in node.names:
-                found[one.asname or one.name] = f"{node.module}.{one.name}"
+                home = "." * node.level + (node.module or "")
+                found[one.asname or one.name] = f"{home}.{one.name}"
     return found
 
 
