@@ -21,12 +21,14 @@ from txloop.executors.codec.frames import UNPICKLABLE
 from txloop.executors.dask.absent import Absent
 from txloop.executors.dask.loading import (
     bare,
+    cached,
     made_class,
     module_named,
     nothing,
     set_on_class,
     set_state,
     space_of,
+    variable,
 )
 from txloop.stm.container import Container
 from txloop.stm.held import is_held_kind
@@ -191,17 +193,17 @@ def _is_found(thing: Any, name: str) -> bool:
     return found is thing and not by_value
 
 
-def _reduce_variable(variable: ContextVar[Any]) -> tuple[Any, ...]:
+def _reduce_variable(thing: ContextVar[Any]) -> tuple[Any, ...]:
     try:
-        default = (Context().run(variable.get),)
+        default = (Context().run(thing.get),)
     except LookupError:
-        return variable, (variable.name,)
-    return variable, (variable.name, *default)
+        return variable, (thing.name,)
+    return variable, (thing.name, *default)
 
 
-def _reduce_cache(cached: Any) -> tuple[Any, ...]:
-    settings = cached.cache_parameters()
-    return cached, (cached.__wrapped__, settings["maxsize"], settings["typed"])
+def _reduce_cache(thing: Any) -> tuple[Any, ...]:
+    settings = thing.cache_parameters()
+    return cached, (thing.__wrapped__, settings["maxsize"], settings["typed"])
 
 
 def _reduce_reference(reference: weakref.ref[Any]) -> tuple[Any, ...]:
