@@ -184,11 +184,15 @@ class Pool(Generic[W]):
     # Which worker gets a call
 
     def _worker_for(self, work: Work) -> W | None:
+        """Return the worker that `work` goes to, None if none has room for it."""
+        return self._least_busy(self._workers, work)
+
+    def _least_busy(self, workers: Sequence[W], work: Work) -> W | None:
         """Return the worker with the least to do, if it has room for `work`."""
         free: W | None = None
         busy: list[W] = []
         least = math.inf
-        for worker in self._workers:
+        for worker in workers:
             if worker.open and worker.assigned:
                 busy.append(worker)
                 least = min(least, self._book.seconds(worker))
