@@ -64,7 +64,7 @@ def make_image(dump: bytes, version: int) -> bytes:
     """
     own = [one for one in list(sys.modules.values()) if is_own_module(one)]
     values = {one.__name__: one for one in own if goes_by_value(one)}
-    values |= dict(_packages_of(values))
+    values |= dict(_packages_of([*values, _main_name()]))
     header = Header(
         claimed(),
         [(name, hasattr(one, "__path__")) for name, one in sorted(values.items())],
@@ -88,6 +88,12 @@ def make_image(dump: bytes, version: int) -> bytes:
     finally:
         sys.setrecursionlimit(limit)
     return pickle.dumps((tuple(header), program, dump, version), PROTOCOL)
+
+
+def _main_name() -> str:
+    """Return by which name the main module would be imported, "" if by none."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    return spec.name if spec is not None else ""
 
 
 def _packages_of(names: Iterable[str]) -> Iterator[tuple[str, types.ModuleType]]:
