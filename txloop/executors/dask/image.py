@@ -37,6 +37,7 @@ from txloop.stm.container import Container
 from txloop.stm.immutability import CONSTANTS
 from txloop.stm.origin import (
     claimed,
+    is_installed_file,
     is_own_module,
 )
 
@@ -91,9 +92,13 @@ def make_image(dump: bytes, version: int) -> bytes:
 
 
 def _main_name() -> str:
-    """Return by which name the main module would be imported, "" if by none."""
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    return spec.name if spec is not None else ""
+    """Return the main module's name in its package; "" where that does not count."""
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is None or is_installed_file(getattr(main, "__file__", None) or ""):
+        return ""
+    name: str = spec.name
+    return name
 
 
 def _packages_of(names: Iterable[str]) -> Iterator[tuple[str, types.ModuleType]]:

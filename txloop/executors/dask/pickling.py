@@ -152,7 +152,8 @@ def _as_it_is(kind: type, reduced: Any) -> Any:
         return reduced
     if not kind.__flags__ & _HEAP_TYPE:  # the interpreter's, and has no name
         return Absent, (f"the class {kind.__qualname__}",)
-    _, (meta, name, bases, space, *_), (state, _), *_ = reduced
+    _, (meta, name, _, space, *_), (state, _), *_ = reduced
+    bases = kind.__bases__  # not as written: `typing.NamedTuple` is a function
     space = dict(space)
     if "__slots__" in state:
         slots = state["__slots__"]
