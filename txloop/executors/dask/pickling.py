@@ -7,6 +7,7 @@ import enum
 import functools
 import importlib
 import importlib.machinery
+import marshal
 import pickle
 import sys
 import threading
@@ -65,6 +66,9 @@ class ImagePickler(ByValuePickler):  # type: ignore[misc] # cloudpickle ships no
         kind = type(thing)
         if kind is types.FunctionType:
             return _tied(thing, super().reducer_override(thing))
+        if kind is types.CodeType:
+            # cloudpickle forgets the file's name; and the Python is the same there.
+            return marshal.loads, (marshal.dumps(thing),)
         if kind is types.ModuleType:
             return module_named, (thing.__name__,)
         if issubclass(kind, type):
