@@ -81,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         txloop.install(
             options.executor,
             options.workers,
+            local=options.local,
             fronts=options.fronts and parse_fronts(options.fronts, "--fronts"),
             order=options.order,
             rounds=options.rounds,
@@ -195,6 +196,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="transactions that run at once (default: one per core)",
+    )
+    parser.add_argument(
+        "--local",
+        type=int,
+        metavar="N",
+        help="with dask: workers forked here, beside those of the cluster (default: 0)",
     )
     parser.add_argument(
         "--fronts",
