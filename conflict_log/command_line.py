@@ -105,7 +105,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="how much of it to show (default: 300); 0 is all",
     )
     top.add_argument("--interval", type=_seconds, default=2.0, metavar="SECONDS")
-    top.add_argument("--looks", type=_count, metavar="N", help="end after so many")
+    top.add_argument("--looks", type=_count, metavar="N", help="stop after N refreshes")
     _add_rows(top)
     _add_color(top)
     top.set_defaults(run=run_top)

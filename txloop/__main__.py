@@ -230,8 +230,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max-queue",
         type=int,
         metavar="N",
-        help="calls that may wait for a worker; more are rejected, requests with 503 "
-        "(default: any number)",
+        help="maximum queued calls; further requests get 503 (default: any number)",
     )
     parser.add_argument(
         "--timeout",

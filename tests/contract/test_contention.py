@@ -198,7 +198,7 @@ def test_statistics_and_a_warning_name_the_cell(engine):
             engine.wait(result)
 
     # THEN
-    assert "pay was aborted 3 times because hot changed" in records[0].getMessage()
+    assert "pay conflicted 3 times on hot" in records[0].getMessage()
     (label,) = engine.dispatcher.stats().labels
     assert ("pay", "hot") == (label.label, label.contended)
     assert label.aborts == sum(isinstance(one, Conflicted) for one in engine.events)

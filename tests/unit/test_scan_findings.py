@@ -224,8 +224,8 @@ class TestFindings:
 
         assert (
             "app.py:4: Handler.get() changes the module-level app.cache; make this "
-            "dict a txloop.TDict, or mark with @transactional(trust=True) if the write "
-            "may stay in one worker"
+            "dict a txloop.TDict, or mark with @transactional(trust=True) if each "
+            "worker may keep its own copy"
         ) == str(finding)
 
     def test_a_read_names_the_writer(
