@@ -127,6 +127,22 @@ def test_without_conflicts_the_line_is_given_up(engine):
 
 
 @on("scripted")
+def test_what_no_longer_writes_there_needs_no_line(engine):
+    """As one that makes an entry at first, and later adds to what is in it."""
+    # GIVEN
+    profile, variable = engine.profile(), TVar(0)
+    crowd(engine, profile, variable, 6)
+    assert profile.heat.lined_up
+
+    # WHEN
+    for _ in range(20):
+        engine.wait(engine.submit(variable.get, profile=profile))
+
+    # THEN
+    assert not profile.heat.lined_up
+
+
+@on("scripted")
 def test_who_leaves_the_line_lets_the_next_one_go(engine):
     # GIVEN
     profile, variable = engine.profile(), TVar(0)

@@ -12,6 +12,7 @@ from txloop.engine.stats import Distribution, LabelStats, Stats
 from txloop.executors.members import ProcessStats, Tally
 from txloop.executors.pool import Pool
 from txloop.stm.cell_names import cell_name
+from txloop.stm.container import Container
 from txloop.stm.counting import gil_enabled
 from txloop.stm.measuring import Average, BodyTimer, Histogram, WallTimer
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Executor
     from txloop.scan import Finding
-    from txloop.stm.types import Cell, Conflict
+    from txloop.stm.types import Cell, Conflict, Outcome
 
 __all__ = ["SHORT_SECONDS", "Heat", "Profile", "Profiles"]
 
@@ -42,7 +43,8 @@ _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
 # Of conflicts on one cell
 _WEIGHT = 0.1  # of the newest attempt in the moving average
-_CALM_WEIGHT = 0.02  # the same while there is a line, where a conflict proves more
+_CALM_WEIGHT = 0.02  # the same while there is a line, where a conflict proves more;
+# but not of one that has left the container alone: it needed no line
 _HOT = 1 / 3
 _COLD = 0.1
 
@@ -86,12 +88,26 @@ class Heat:
         self.share += _WEIGHT * (1 - self.share)
         self.lined_up = self.lined_up or self.share >= _HOT
 
-    def note_commit(self) -> None:
-        """Take an attempt into the average that committed."""
+    def note_commit(self, outcome: Outcome | None = None) -> None:
+        """Take an attempt into the average that committed.
+
+        Args:
+            outcome: Its outcome, where it may have stood in line.
+        """
         if self.cell is not None:
-            self.share -= (_CALM_WEIGHT if self.lined_up else _WEIGHT) * self.share
+            calm = self.lined_up and not (outcome and self._spares(outcome))
+            self.share -= (_CALM_WEIGHT if calm else _WEIGHT) * self.share
             if self.share < _COLD:
                 self.lined_up = False
+
+    def _spares(self, outcome: Outcome) -> bool:
+        """Tell whether no other attempt could have conflicted with it there."""
+        assert self.cell is not None
+        number = self.cell[0]
+        return not any(
+            isinstance(container, Container) and container._number == number
+            for container, _, _ in outcome.writes
+        )
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -168,11 +184,11 @@ class Profile:
             return BodyTimer()
         return WallTimer()
 
-    def note_commit(self, failed: bool) -> None:
+    def note_commit(self, outcome: Outcome) -> None:
         """Take note of a transaction that took effect."""
         self.commits += 1
-        self.errors += failed
-        self.heat.note_commit()
+        self.errors += outcome.failed
+        self.heat.note_commit(outcome)
 
     def note_conflict(self, conflict: Conflict) -> None:
         """Take note of an attempt that was aborted by a commit."""
