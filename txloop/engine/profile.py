@@ -8,11 +8,11 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.engine.heat import Heat
 from txloop.engine.stats import Distribution, LabelStats, Stats
 from txloop.executors.members import ProcessStats, Tally
 from txloop.executors.pool import Pool
 from txloop.stm.cell_names import cell_name
-from txloop.stm.container import Container
 from txloop.stm.counting import gil_enabled
 from txloop.stm.measuring import Average, BodyTimer, Histogram, WallTimer
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from txloop.scan import Finding
     from txloop.stm.types import Cell, Conflict, Outcome
 
-__all__ = ["SHORT_SECONDS", "Heat", "Profile", "Profiles"]
+__all__ = ["SHORT_SECONDS", "Profile", "Profiles"]
 
 _log = logging.getLogger("txloop")
 
@@ -41,13 +41,6 @@ _TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
-# Of conflicts on one cell
-_WEIGHT = 0.1  # of the newest attempt in the moving average
-_CALM_WEIGHT = 0.02  # the same while there is a line, where a conflict proves more;
-# but not of one that has left the container alone: it needed no line
-_HOT = 1 / 3
-_COLD = 0.1
-
 
 def _worth(transport_seconds: float) -> float:
     """Return what a body must take here to be worth sending away."""
@@ -55,59 +48,6 @@ def _worth(transport_seconds: float) -> float:
     if not transport_seconds:
         return 0.0
     return min(max(transport_seconds, SHORT_SECONDS), _MOST_WORTH)
-
-
-class Heat:
-    """How often the attempts of one function conflict on the same cell.
-
-    Attributes:
-        cell: The cell on which it conflicted last, or None.
-        share: The share of its attempts that conflict there, a moving average.
-        lined_up: Whether its calls stand in line for that cell.
-    """
-
-    __slots__ = ("cell", "lined_up", "share")
-
-    def __init__(self) -> None:
-        self.cell: Cell | None = None
-        self.share = 0.0
-        self.lined_up = False
-
-    @property
-    def matters(self) -> bool:
-        """Whether conflicts on the cell are more than an accident."""
-        return self.share >= _COLD
-
-    def note_conflict(self, cell: Cell) -> None:
-        """Take an attempt into the average that was aborted because of a cell."""
-        if cell != self.cell:
-            if self.share > _COLD:  # the other cell matters more, so far
-                self.share -= _WEIGHT * self.share
-                return
-            self.cell, self.share = cell, 0.0
-        self.share += _WEIGHT * (1 - self.share)
-        self.lined_up = self.lined_up or self.share >= _HOT
-
-    def note_commit(self, outcome: Outcome | None = None) -> None:
-        """Take an attempt into the average that committed.
-
-        Args:
-            outcome: Its outcome, where it may have stood in line.
-        """
-        if self.cell is not None:
-            calm = self.lined_up and not (outcome and self._spares(outcome))
-            self.share -= (_CALM_WEIGHT if calm else _WEIGHT) * self.share
-            if self.share < _COLD:
-                self.lined_up = False
-
-    def _spares(self, outcome: Outcome) -> bool:
-        """Tell whether no other attempt could have conflicted with it there."""
-        assert self.cell is not None
-        number = self.cell[0]
-        return not any(
-            isinstance(container, Container) and container._number == number
-            for container, _, _ in outcome.writes
-        )
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -188,7 +128,8 @@ class Profile:
         """Take note of a transaction that took effect."""
         self.commits += 1
         self.errors += outcome.failed
-        self.heat.note_commit(outcome)
+        if self.heat.cell is not None:
+            self.heat.note_commit(outcome)
 
     def note_conflict(self, conflict: Conflict) -> None:
         """Take note of an attempt that was aborted by a commit."""
