@@ -111,7 +111,9 @@ class Holds:
 
     def _tell_caches(self, label: str, subject: Subject) -> None:
         """Log what is not held although it is not quite right, once per function."""
-        for name in subject.reach.caches:
+        # Threads use the same one.
+        copied = self._watch is not None and self._watch.copies
+        for name in subject.reach.caches if copied else ():
             _log.info("%s uses the cache of %s: each worker has its own", label, name)
         if not subject.reach.complete:
             _log.warning(

@@ -387,7 +387,7 @@ class Pool(Generic[W]):
             return
         if number not in self._unanswered:
             return
-        message = f"{call.label} ran for more than {timeout_seconds:g} s"
+        message = f"{call.label} exceeded its {timeout_seconds:g} s timeout"
         end = worker.cancel(run.assignment, message)
         if end is None:
             return

@@ -34,7 +34,9 @@ from txloop.stm.origin import is_own_module, own_module_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-TRUST_WRITE = "mark with @transactional(trust=True) if the write may stay in one worker"
+TRUST_WRITE = (
+    "mark with @transactional(trust=True) if each worker may keep its own copy"
+)
 TRUST_READ = (
     "mark with @transactional(trust=True) if it is written before the first request "
     "only"
