@@ -296,6 +296,9 @@ def predict():
     return sum(weights())
 
 
+@pytest.mark.skipif(
+    sys.implementation.name == "pypy", reason="there a cache is a plain function"
+)
 @on(*AWAY)
 @pytest.mark.parametrize("each", [True, False])
 def test_a_cache_that_each_worker_fills_is_no_state(engine, monkeypatch, each):

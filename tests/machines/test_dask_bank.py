@@ -6,12 +6,9 @@ import os
 
 import pytest
 
-from tests.cluster import DASK
 from tests.soak import dask_bank
 
 SECONDS = float(os.environ.get("TXLOOP_SOAK_SECONDS", "13"))
-
-pytestmark = pytest.mark.skipif(not DASK, reason="Dask is an extra")
 
 
 @pytest.mark.slow
