@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.reached import reach_from
-from txloop.watch import Watch, roots_of
+from txloop.watch import Watch, limits, roots_of
 from txloop.watch.ends import is_missed_anywhere
 from txloop.watch.reach import census
 
@@ -182,8 +182,9 @@ def test_it_does_not_notice_the_end_of(thing):
     assert not is_missed_anywhere(thing)
 
 
-def test_what_does_not_lead_to_such_objects_is_pictured():
+def test_what_does_not_lead_to_such_objects_is_pictured(monkeypatch):
     # GIVEN
+    monkeypatch.setattr(limits, "MOST_PICTURED", 1_000_000)  # of all test modules
     noted.update(house.guests)
     plain = House(Guest())
     street = [plain, house]
