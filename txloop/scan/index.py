@@ -54,14 +54,22 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What a file names and stores, whatever the application is."""
+
+    source: Source
+    references: References
+    evidence: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Indexed:
     """What the functions of a module, as it was, do and name."""
 
     module: ModuleType
-    source: Source
+    read: _Read
     names: int
     accesses: tuple[Access, ...]
-    references: References
 
 
 class Program:
@@ -74,6 +82,7 @@ class Program:
         self.sources = Sources()
         self._providers: list[Callable[[], Iterable[Served]]] = []
         self._modules: dict[str, _Indexed] = {}
+        self._read: dict[str, _Read] = {}  # by the name of the module
         self._application: Callable[[], object] = _unknown
         self._claimed = claimed()
         self._known: object = None
@@ -114,14 +123,21 @@ class Program:
         if (
             known is None
             or known.module is not module
-            or known.source is not source
+            or known.read.source is not source
             or known.names != len(namespace)
         ):
             walk = self._walk(self._application(), {})
             accesses = _accesses(walk, module, source)
-            named = references(source.tree)
-            known = _Indexed(module, source, len(namespace), accesses, named)
+            read = self._reading(name, source)
+            known = _Indexed(module, read, len(namespace), accesses)
             self._modules[name] = known
+        return known
+
+    def _reading(self, name: str, source: Source) -> _Read:
+        known = self._read.get(name)
+        if known is None or known.source is not source:
+            found = tuple(evidence(source.tree))
+            known = self._read[name] = _Read(source, references(source.tree), found)
         return known
 
     def _walk(self, app: object, evidence: Mapping[str, object]) -> Walk:
@@ -136,11 +152,13 @@ class Program:
             map(os.path.dirname, map(os.path.abspath, files)),
             (path for path in paths if isinstance(path, str)),
         )
-        modules = [(each.module, each.source, each.references) for each in indexed]
+        modules = [
+            (each.module, each.read.source, each.read.references) for each in indexed
+        ]
         reach = Reach(modules, words)
         writes = Writes()
         for each in indexed:
-            for name, prototype in evidence(each.source.tree):
+            for name, prototype in each.read.evidence:
                 writes.add_evidence(name, prototype)
         accesses = [access for each in indexed for access in each.accesses]
         for one in served:
