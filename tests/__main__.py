@@ -1,14 +1,15 @@
 """Run all tests: ``python -m tests``, on two cores at once.
 
-Each part, ten files of a folder at the most, is run by a pytest of its own: forks of a
-process that has grown in a thousand tests, and looks at all that it has imported, take
-several times as long. Some parts wait for more than half of their time, so three go
-side by side. What arguments ask for is run by one pytest, as it is:
-``python -m tests tests/unit -x``.
+Each part is run by a pytest of its own, three side by side, as some wait for more than
+half of their time. Where tests start loops and servers, a part is one file: the scan
+and the pictures of each of these take all test modules that are imported for the
+program. In other folders it is ten files at the most. What arguments ask for is run by
+one pytest, as it is: ``python -m tests tests/unit -x``.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +25,9 @@ ROOT = Path(__file__).parents[1]
 AT_ONCE = 3
 FILES = 10
 """How many files a part has at the most."""
+
+ALONE = ("http", "loop")
+"""Folders of which each file is a part."""
 
 LONGEST = (
     "tests/loop/test_tornado_suite.py",
@@ -46,7 +50,10 @@ def parts() -> list[list[str]]:
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith((*LONGEST, *(["tests/machines"] * (not DASK)))):
             files.setdefault(path.parent.name, []).append(name)
-    several = [(names, -(-len(names) // FILES)) for names in files.values()]
+    several = [
+        (names, len(names) if folder in ALONE else -(-len(names) // FILES))
+        for folder, names in files.items()
+    ]
     small = [names[one::count] for names, count in several for one in range(count)]
     return [*([name] for name in LONGEST), *small]
 
@@ -76,11 +83,18 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=ROOT,
+        env=_environment(),
         check=False,
         stdout=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
     )
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables of a run, which may keep the modules that it compiles."""
+    unwanted = "PYTHONDONTWRITEBYTECODE"
+    return {name: value for name, value in os.environ.items() if name != unwanted}
 
 
 def summary(runs: list[subprocess.CompletedProcess[str]], seconds: float) -> str:
