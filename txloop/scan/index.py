@@ -11,6 +11,7 @@ import ast
 import os
 import sys
 import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from txloop.scan.value import Arguments, Family, Instance, Live, Value, applicat
 from txloop.stm.origin import claimed, file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from txloop.scan.access import Access
@@ -86,6 +87,7 @@ class Program:
         self._application: Callable[[], object] = _unknown
         self._claimed = claimed()
         self._known: object = None
+        self._stands: bool | None = None  # in `standing`: whether it was looked at
         self._writes = Writes()
         self._plain_calls: dict[object, Value] = {}
 
@@ -93,8 +95,19 @@ class Program:
         """Have the handlers looked at that a function returns."""
         self._providers.append(provider)
 
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Look at the program once only while the block runs, which runs none of it."""
+        outer, self._stands = self._stands, bool(self._stands)
+        try:
+            yield
+        finally:
+            self._stands = outer
+
     def writes(self) -> Writes:
         """Return what all functions of the program write."""
+        if self._stands:
+            return self._writes
         self.sources.refresh()
         self._plain_calls.clear()
         served = [one for provider in self._providers for one in provider()]
@@ -104,6 +117,8 @@ class Program:
         if known != self._known:
             self._known = known
             self._writes = self._collect(indexed, served)
+        if self._stands is not None:
+            self._stands = True
         return self._writes
 
     def _take_application(self, served: list[Served]) -> None:
