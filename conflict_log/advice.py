@@ -167,7 +167,7 @@ RULES: Final = (
         _text(
             r"\btime\.(time|clock|monotonic|perf_counter)(_ns)?\(|datetime\.(utc)?now"
         ),
-        "read the clock with txloop.time(), which does not end being undoable",
+        "read the clock with txloop.transaction.time(): that can still be undone",
     ),
     Rule(
         "pure",
@@ -229,7 +229,7 @@ RULES: Final = (
         "list",
         _DATA,
         _text(r"\.(append|appendleft|extend|pop|popleft|insert|put|get_nowait)\("),
-        "everybody changes one end of one list: use a txloop.Channel, or a list for"
+        "each changes the same end of one list: use a txloop.Channel, or a list for"
         " each worker",
     ),
     Rule(
@@ -279,8 +279,7 @@ RULES: Final = (
         "workers",
         _NO_WORKER,
         _always,
-        "raise workers= if there are cores left; else the loop's own thread is what"
-        " they wait for",
+        "raise workers= if there are cores left; else they wait for the loop thread",
     ),
     Rule(
         "barrier",

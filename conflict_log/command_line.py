@@ -51,13 +51,15 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = _Parser(
         prog="conflict-log",
-        description="Show what keeps the cores idle: the conflicts in a log that"
-        " PYPYSTM=stm.log has made txloop or PyPy-STM write.",
-        epilog="A FILE without a command means report.",
+        description="Show which conflicts cost how much time. PYPYSTM=stm.log makes"
+        " txloop and PyPy-STM write the log.",
+        epilog="Without a command, FILE is reported: conflict-log stm.log",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    report = _add_command(commands, "report", "print what was lost, and where")
+    report = _add_command(
+        commands, "report", "Print how much time was lost, and at which lines"
+    )
     _add_input(report)
     _add_rows(report)
     report.add_argument(
@@ -66,24 +68,31 @@ def make_parser() -> argparse.ArgumentParser:
     _add_color(report)
     report.set_defaults(run=run_report)
 
-    export = _add_command(commands, "export", "write it for another program")
+    export = _add_command(commands, "export", "Export a log to another format")
     _add_input(export)
     _add_rows(export, top=0)
     export.add_argument(
-        "--format", choices=EXPORT_NAMES, help="default: what the output's name says"
+        "--format",
+        choices=EXPORT_NAMES,
+        help="default: told by the suffix of the output's name",
     )
     export.add_argument(
-        "-o", "--output", metavar="FILE", help="where to (default: standard output)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write to FILE (default: standard output)",
     )
     export.set_defaults(run=run_export)
 
-    check = _add_command(commands, "check", "hold it against budgets, for CI")
+    check = _add_command(commands, "check", "Compare a log with budgets, for CI")
     _add_input(check)
     _add_budgets(check)
     _add_baseline(check)
     check.set_defaults(run=run_check)
 
-    diff = _add_command(commands, "diff", "show what got better or worse")
+    diff = _add_command(
+        commands, "diff", "Show what got better or worse between two logs"
+    )
     diff.add_argument("old", metavar="OLD")
     diff.add_argument("new", metavar="NEW")
     _add_reading(diff)
@@ -94,7 +103,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_color(diff)
     diff.set_defaults(run=run_diff)
 
-    top = _add_command(commands, "top", "follow a log that is being written")
+    top = _add_command(commands, "top", "Follow a log that is being written")
     top.add_argument("file", metavar="FILE")
     top.add_argument("--numbering", choices=list(FORMATS))
     top.add_argument(
@@ -102,10 +111,16 @@ def make_parser() -> argparse.ArgumentParser:
         type=_seconds,
         default=300.0,
         metavar="SECONDS",
-        help="how much of it to show (default: 300); 0 is all",
+        help="show the last seconds (default: 300); 0 is all",
     )
-    top.add_argument("--interval", type=_seconds, default=2.0, metavar="SECONDS")
-    top.add_argument("--looks", type=_count, metavar="N", help="end after so many")
+    top.add_argument(
+        "--interval",
+        type=_seconds,
+        default=2.0,
+        metavar="SECONDS",
+        help="time between two refreshes (default: 2)",
+    )
+    top.add_argument("--looks", type=_count, metavar="N", help="stop after N refreshes")
     _add_rows(top)
     _add_color(top)
     top.set_defaults(run=run_top)
@@ -121,36 +136,39 @@ def _add_command(
 
 def _add_color(parser: argparse.ArgumentParser) -> None:
     choices = ["auto", "always", "never"]
-    parser.add_argument("--color", choices=choices, default="auto")
+    parser.add_argument(
+        "--color",
+        choices=choices,
+        default="auto",
+        help="default: auto, colors on a terminal only",
+    )
 
 
 def _add_budgets(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--max-abort-rate", type=_share, metavar="PERCENT", help="of all attempts")
-    add("--max-lost-share", type=_share, metavar="PERCENT", help="of the busy time")
-    add("--max-lost", type=_seconds, metavar="SECONDS", help="in all")
-    add("--min-commits", type=_count, metavar="N")
+    add("--max-abort-rate", type=_share, metavar="PERCENT", help="of attempts aborted")
+    add("--max-lost-share", type=_share, metavar="PERCENT", help="of busy time lost")
+    add("--max-lost", type=_seconds, metavar="SECONDS", help="lost in all")
+    add("--min-commits", type=_count, metavar="N", help="fewer are an error")
     add(
         "--forbid",
         action="append",
         default=[],
         metavar="FILE[:LINE]",
-        help="where nothing may be lost",
+        help="a place at which no time may be lost",
     )
     add("--strict", action="store_true", help="exit with 4 if the log is damaged")
 
 
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--baseline", metavar="LOG", help="an earlier log, of which it may not be worse"
-    )
+    add("--baseline", metavar="LOG", help="an earlier log, to be no worse than")
     add(
         "--max-worse",
         type=_tolerance,
         default=0.1,
         metavar="PERCENT",
-        help="how much more may be lost for 1000 commits (default: 10)",
+        help="how much more time 1000 commits may lose (default: 10)",
     )
     for name, what in (
         ("--source-root", ""),
@@ -242,19 +260,44 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--numbering", choices=list(FORMATS), help="how the events are numbered")
-    add("--no-forks", action="store_true", help="leave FILE.fork<PID> out")
-    add("--from", dest="begin", type=_seconds, metavar="SECONDS")
-    add("--to", dest="end", type=_seconds, metavar="SECONDS")
-    add("--kind", action="append", default=[], choices=KIND_NAMES, metavar="KIND")
-    add("--file", action="append", default=[], metavar="PATTERN")
-    add("--handler", action="append", default=[], metavar="PATTERN")
+    add("--numbering", choices=list(FORMATS), help="of the events (default: detected)")
+    add("--no-forks", action="store_true", help="do not read FILE.fork<PID>")
+    since = "seconds after the first event (default: the whole log)"
+    add("--from", dest="begin", type=_seconds, metavar="SECONDS", help=since)
+    add("--to", dest="end", type=_seconds, metavar="SECONDS", help=since)
+    add(
+        "--kind",
+        action="append",
+        default=[],
+        choices=KIND_NAMES,
+        metavar="KIND",
+        help="only rows of that kind, as write-read or inevitable",
+    )
+    add(
+        "--file",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only lines of such files, as '*/app.py'",
+    )
+    add(
+        "--handler",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only such handlers, as 'GET *'",
+    )
 
 
 def _add_rows(parser: argparse.ArgumentParser, top: int = 10) -> None:
     """Add what says how to show it."""
     add = parser.add_argument
-    add("--by", choices=list(GROUPINGS), default="line", help="how to group the rows")
+    add(
+        "--by",
+        choices=list(GROUPINGS),
+        default="line",
+        help="what makes a row (default: line)",
+    )
     what = f"how many rows (default: {top or 'all'}); 0 is all"
     add("--top", type=_count, metavar="N", help=what)
     parser.set_defaults(usual_top=top)
@@ -264,5 +307,5 @@ def _add_rows(parser: argparse.ArgumentParser, top: int = 10) -> None:
         default=[],
         type=Path,
         metavar="FOLDER",
-        help="where the source is (default: here)",
+        help="folder of the source code (default: here)",
     )

@@ -148,13 +148,11 @@ def verdict(report: Report, grouped: Sequence[Row]) -> str:
         return f"{begin}{lost / busy:.0%} of the busy time was lost."
     first = grouped[0]
     left = busy - first.lost_ns
-    gain = (
-        f"{busy / left:.2f} times as fast" if left > 0 else "any number of times faster"
-    )
-    return (
-        f"{begin}{lost / busy:.0%} of the busy time was lost; without the first row, "
-        f"{first.label}, this would be at most {gain}."
-    )
+    share = f"{begin}{lost / busy:.0%} of the busy time was lost"
+    if left <= 0:
+        return f"{share}, all of it at {first.label}."
+    gain = f"{busy / left:.2f}x"
+    return f"{share}; fixing {first.label} would make this up to {gain} faster."
 
 
 def _parts(report: Report) -> Iterator[Part]:

@@ -2,8 +2,8 @@
 
     Application([("/_txloop/", ConflictLogHandler), ("/metrics", MetricsHandler), ...])
 
-Both tell of the program's source and of what it is asked for: let nobody see them who
-should not, see `ConflictLogHandler`.
+Both tell of the program's source and of what it is asked for: restrict access to them,
+see `ConflictLogHandler`.
 """
 
 from __future__ import annotations

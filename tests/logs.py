@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WATCHED = ("txloop", "tornado", "asyncio")
 
-AT_BOUND = r" was aborted \d+ times because "
+AT_BOUND = r" conflicted \d+ times on "
 
 # Set on a record that some `expect_log` has claimed.
 EXPECTED = "expected_by_test"

@@ -41,17 +41,17 @@ USAGE = """python -m txloop [options] app.py [arguments]
 EXAMPLES = """\
 examples:
   python -m txloop app.py --port=8000      run a program, with an option of its own
-  python -m txloop check app.py            which handlers would run in parallel?
-  python -m txloop share app.py            what would let more of them? as a diff
-  python -m txloop --auto --share app.py   run it so, with no file changed
+  python -m txloop check app.py            show which handlers would run in parallel
+  python -m txloop share app.py            print a diff that lets more of them
+  python -m txloop --auto --share app.py   run with that diff, and change no file
   python -m txloop --transactional '*' app.py
-                                           run all handlers so
+                                           run all handlers as transactions
   python -m txloop --debug app.py          breakpoint() opens pdb in this terminal
   TXLOOP_WORKERS=4 python -m txloop --log stm.log -m shop.server
-                                           options have variables, too
+                                           set an option by a variable
 
-The command txloop is short for python -m txloop. What an option leaves open, a
-variable may say: TXLOOP_ and its name in capitals, as TXLOOP_MAX_QUEUE=100,
+The command txloop is short for python -m txloop. An option that is not given is
+taken from the variable of that name, if it is set: TXLOOP_MAX_QUEUE=100,
 TXLOOP_SIGNALS=0, TXLOOP_TRANSACTIONAL='Main app.*', TXLOOP_DEBUG=1."""
 
 
@@ -81,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         txloop.install(
             options.executor,
             options.workers,
+            local=options.local,
             fronts=options.fronts and parse_fronts(options.fronts, "--fronts"),
             order=options.order,
             rounds=options.rounds,
@@ -142,8 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m txloop",
         usage=USAGE,
-        description="Run a Tornado program with its IOLoop made transactional, or\n"
-        "check how each of its handlers would run.",
+        description="Run a Tornado program with its IOLoop made transactional, check\n"
+        "how each of its handlers would run, or share what keeps them on one core.",
         epilog=f"{EXAMPLES}\n\n{textwrap.fill(f'{EXIT_CODES} {SHARE_EXIT_CODES}', 79)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -160,12 +161,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="with --write: also files that git does not say are clean",
+        help="with --write: also change files that are not committed to git",
     )
     parser.add_argument(
         "--marks",
         action="store_true",
-        help="with share: mark the verbs that run in parallel then",
+        help="with share: also mark the verbs that would then run in parallel",
     )
     # All that follows is the module's own, as with Python's `-m`.
     parser.add_argument(
@@ -181,14 +182,13 @@ def _parser() -> argparse.ArgumentParser:
         help="auto (default), processes, threads, serial or dask",
     )
     parser.add_argument(
-        "--log", metavar="FILE", help="log what conflicts cost (default: none)"
+        "--log", metavar="FILE", help="write the conflict log to FILE (default: no log)"
     )
     parser.add_argument(
         "--log-bytes",
         type=int,
         metavar="N",
-        help="how long that file may become before a new one is begun (default: "
-        "256 MiB)",
+        help="begin a new log file after N bytes (default: 256 MiB)",
     )
     parser.add_argument(
         "--workers",
@@ -197,19 +197,25 @@ def _parser() -> argparse.ArgumentParser:
         help="transactions that run at once (default: one per core)",
     )
     parser.add_argument(
+        "--local",
+        type=int,
+        metavar="N",
+        help="with dask: workers forked here, beside those of the cluster (default: 0)",
+    )
+    parser.add_argument(
         "--fronts",
         metavar="N",
-        help="fronts that take requests in and run what is short, or auto (default)",
+        help="processes that take requests in and run short ones, or auto (default)",
     )
     parser.add_argument(
         "--order",
         metavar="NAME",
-        help="completion (default), or arrival: all commit in the order of arrival",
+        help="completion (default), or arrival: commit in the order of arrival",
     )
     parser.add_argument(
         "--rounds",
         metavar="NAME",
-        help="overlapping (default), or barrier: each begins when the one before it "
+        help="overlapping (default), or barrier: begin a round when the one before it "
         "has ended",
     )
     parser.add_argument(
@@ -217,61 +223,60 @@ def _parser() -> argparse.ArgumentParser:
         dest="signals",
         action="store_false",
         default=None,
-        help="leave SIGTERM and Ctrl-C to the program (default: they end it after what "
-        "runs)",
+        help="leave SIGTERM and Ctrl-C to the program (default: finish the running "
+        "requests, then exit)",
     )
     parser.add_argument(
         "--drain-seconds",
         type=float,
         metavar="SECONDS",
-        help="how long what runs may take at the end (default: 10)",
+        help="how long running requests may take after SIGTERM (default: 10)",
     )
     parser.add_argument(
         "--max-queue",
         type=int,
         metavar="N",
-        help="calls that may wait for a worker; more are rejected, requests with 503 "
-        "(default: any number)",
+        help="maximum queued calls; further requests get 503 (default: any number)",
     )
     parser.add_argument(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="how long a transaction may run in a worker (default: for ever)",
+        help="maximum time of a transaction in a worker (default: no limit)",
     )
     parser.add_argument(
         "--max-calls",
         type=int,
         metavar="N",
-        help="calls after which a worker process is replaced (default: never)",
+        help="replace a worker process after N calls (default: never)",
     )
     parser.add_argument(
         "--transactional",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="treat handler classes of that name as marked: Main, app.*, '*' ...",
+        help="mark the handler classes of that name: Main, app.*, '*' ...",
     )
     parser.add_argument(
         "--auto",
         action="store_true",
-        help="treat each verb as marked of which it is proved that it shares nothing",
+        help="mark each verb that is proved to share nothing",
     )
     parser.add_argument(
         "--share",
         action="store_true",
-        help="hold in containers what handlers share, as `share` would write it",
+        help="put what handlers share into containers, as share would, in memory only",
     )
     parser.add_argument(
         "--on-error",
         choices=_ON_ERROR,
-        help="what an exception does to the writes before it, where PATTERN has marked "
-        "the handler: they stay, as in stock Tornado (default), or are undone",
+        help="after an exception in a handler that PATTERN has marked: commit its "
+        "writes, as stock Tornado does (default), or undo them",
     )
     parser.add_argument(
         "--debug",
         action="store_true",
-        help="run everything on the loop thread and this terminal, for breakpoint()",
+        help="run everything on the loop thread in this terminal, for breakpoint()",
     )
     parser.add_argument("program", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser

@@ -127,6 +127,22 @@ def test_without_conflicts_the_line_is_given_up(engine):
 
 
 @on("scripted")
+def test_what_no_longer_writes_there_needs_no_line(engine):
+    """As one that makes an entry at first, and later adds to what is in it."""
+    # GIVEN
+    profile, variable = engine.profile(), TVar(0)
+    crowd(engine, profile, variable, 6)
+    assert profile.heat.lined_up
+
+    # WHEN
+    for _ in range(20):
+        engine.wait(engine.submit(variable.get, profile=profile))
+
+    # THEN
+    assert not profile.heat.lined_up
+
+
+@on("scripted")
 def test_who_leaves_the_line_lets_the_next_one_go(engine):
     # GIVEN
     profile, variable = engine.profile(), TVar(0)
@@ -198,7 +214,7 @@ def test_statistics_and_a_warning_name_the_cell(engine):
             engine.wait(result)
 
     # THEN
-    assert "pay was aborted 3 times because hot changed" in records[0].getMessage()
+    assert "pay conflicted 3 times on hot" in records[0].getMessage()
     (label,) = engine.dispatcher.stats().labels
     assert ("pay", "hot") == (label.label, label.contended)
     assert label.aborts == sum(isinstance(one, Conflicted) for one in engine.events)

@@ -88,7 +88,7 @@ def test_what_is_pending_at_the_end_is_aborted(engine, log):
 @on("processes", "threads")
 def test_a_body_that_takes_too_long_is_in_the_log(engine, log, tmp_path):
     # WHEN
-    with allow_log("txloop", "ran for more than|died"):
+    with allow_log("txloop", "exceeded its|died"):
         result = engine.submit(wait_at, Gate(tmp_path / "never"), timeout_seconds=0.5)
         engine.until(lambda: engine.dispatcher.running() or result.done)
         hub.flush(settling_ns=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import sys
 import threading
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 
 from tests.engine import Tally, on
 from tests.logs import expect_log
-from txloop import TVar
+from txloop import TVar, on_worker_start
+from txloop.executors.processes import worker
 from txloop.watch import limits
 
 AWAY = ("processes", "threads")
@@ -278,6 +280,42 @@ def test_what_is_trusted_is_left_alone(engine):
     assert profile.home is None
     copies = engine.executor.name == "processes"
     assert ([] if copies else [0, 1, 2]) == ledger
+
+
+# Caches of `functools`
+
+
+def load():
+    return [0.5, 2.0]
+
+
+weights = functools.cache(load)
+
+
+def predict():
+    return sum(weights())
+
+
+@on(*AWAY)
+@pytest.mark.parametrize("each", [True, False])
+def test_a_cache_that_each_worker_fills_is_no_state(engine, monkeypatch, each):
+    # GIVEN
+    monkeypatch.setitem(globals(), "weights", functools.cache(load))
+    monkeypatch.setattr(worker, "_start_hooks", [])
+    if each:
+        on_worker_start(weights)
+    profile = known(engine)
+    seen = "pypy" not in sys.implementation.name  # there they are plain functions
+
+    # WHEN it is filled here, too, as by a call that stays
+    with expect_log("txloop", HELD, 1 if seen and not each else 0):
+        if engine.executor.name == "processes":
+            engine.run_in_turn(profile, predict)
+            weights()
+        values = engine.run_in_turn(profile, predict)
+
+    # THEN
+    assert {2.5} == set(values)
 
 
 # Workers whose copy is spoilt

@@ -68,7 +68,8 @@ def rows_of_commands() -> list[str]:
         if name in OF_INSTALL or name == "help":
             continue
         variable = f"`TXLOOP_{name.upper()}`" if name in OF_COMMANDS else ""
-        rows.append(f"| {flag_of(name)} | {variable} | {action.help} |")
+        what = str(action.help).replace("*", r"\*")
+        rows.append(f"| {flag_of(name)} | {variable} | {what} |")
     return rows
 
 

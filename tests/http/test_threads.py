@@ -96,7 +96,7 @@ def test_a_request_that_takes_too_long_gets_503(tmp_path):
     gate = Gate(tmp_path / "gate")
     with serving("threads", make_application, timeout=0.5) as server:
         server.limits.look_seconds = 0.01
-        too_long = "^GET Waiting ran for more than 0.5 s; a thread cannot be ended"
+        too_long = "^GET Waiting exceeded its 0.5 s timeout; a thread cannot be ended"
 
         request = Request("GET", f"/wait/{tmp_path}", {}, None)
 

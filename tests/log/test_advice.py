@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import operator
+import re
+
 import pytest
 
+import txloop
 from conflict_log import formats, load, rows
 from conflict_log.advice import RULES, Evidence, advise, pairs_of
 from conflict_log.sources import Sources, Text
@@ -207,4 +211,10 @@ def test_nothing_to_gain_is_said_first(tmp_path):
 def test_a_log_without_transactions_has_a_verdict_too(cases):
     summary = summarize(load("c8_no_transactions.stm"), Sources())
 
-    assert "any number of times" in summary.verdict
+    assert "was lost, all of it at " in summary.verdict
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_advice_names_what_is_there(rule):
+    for name in re.findall(r"\btxloop((?:\.\w+)+)", rule.advice):
+        assert operator.attrgetter(name[1:])(txloop) is not None

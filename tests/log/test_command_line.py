@@ -33,7 +33,7 @@ def test_the_verdict_comes_before_the_tables(cases, capsys):
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("The workers were idle 67% of the time. 54% of")
-    assert "at most 1.70 times as fast" in " ".join(" ".join(lines[1:3]).split())
+    assert "up to 1.70x faster" in " ".join(" ".join(lines[1:3]).split())
 
 
 def test_in_a_pipe_there_is_no_colour(cases):

@@ -36,7 +36,7 @@ ANNOUNCED = {
     "a worker died": r"^worker \d+ died; ",
     "an effect failed": r"^an effect failed: ",
     "a spawner died": r"^the process that forks workers has died; starting",
-    "an inevitable one": r" was aborted 3 times because ",
+    "an inevitable one": r" conflicted 3 times on ",
     "a spawner died at once": r"^the process that forks workers dies before it forks",
     "workers again": r"^there are workers again",
     "the start": "^faults happen on purpose",

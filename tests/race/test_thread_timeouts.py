@@ -30,7 +30,7 @@ def late(monkeypatch, limits):
     return lambda: gate.append(True)
 
 
-TOO_LONG = r"^test ran for more than 0.01 s; a thread cannot be ended: it goes on"
+TOO_LONG = r"^test exceeded its 0.01 s timeout; a thread cannot be ended: it goes on"
 
 
 def take_long(shared, started, gate, tally):
@@ -59,7 +59,7 @@ def test_a_body_that_takes_too_long_is_answered_and_left_alone(engine, tmp_path,
 
     # THEN
     assert isinstance(result.error, TxTimeoutError)
-    expected = "test ran for more than 0.01 s; its thread goes on, without effect"
+    expected = "test exceeded its 0.01 s timeout; its thread goes on, without effect"
     assert expected == str(result.error)
     if gil_enabled():
         assert f'File "{__file__}", line ' in records[0].getMessage()

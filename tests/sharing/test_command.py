@@ -114,7 +114,7 @@ def test_files_are_written_only_if_git_says_that_they_are_clean(committed):
     code, _, errors = run(committed, "share", "--write", "app.py")
 
     assert 2 == code
-    assert "git does not say that app.py is clean" in errors
+    assert "app.py is not committed to git" in errors
     assert before + "# changed\n" == (committed / "app.py").read_text()
 
 

@@ -88,7 +88,7 @@ LABELS: Mapping[Kind, str] = {
 DEATH = re.compile(r"worker \d+ died; (its call runs again on|it was replaced)")
 HARMLESS = re.compile(
     r"409 (POST|PUT|DELETE) /|410 GET /events\?since=0 |"
-    r".* was aborted 3 times because .+ changed; it runs once more while"
+    r".* conflicted 3 times on .+; running it again with other commits held back"
 )
 
 

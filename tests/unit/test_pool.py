@@ -315,8 +315,8 @@ def test_a_call_that_takes_too_long_is_answered_and_cancelled(stage):
     [(number, outcome)] = stage.told
     assert 1 == number
     assert isinstance(outcome.error, TxTimeoutError)
-    assert "label ran for more than 5 s; it was ended" == str(outcome.error)
-    assert ["label ran for more than 5 s"] == stage.desks[0].cancelled
+    assert "label exceeded its 5 s timeout; it was ended" == str(outcome.error)
+    assert ["label exceeded its 5 s timeout"] == stage.desks[0].cancelled
     stage.pool._look()
     assert 1 == len(stage.desks[0].cancelled), "once"
 

@@ -224,8 +224,8 @@ class TestFindings:
 
         assert (
             "app.py:4: Handler.get() changes the module-level app.cache; make this "
-            "dict a txloop.TDict, or mark with @transactional(trust=True) if the write "
-            "may stay in one worker"
+            "dict a txloop.TDict, or mark with @transactional(trust=True) if each "
+            "worker may keep its own copy"
         ) == str(finding)
 
     def test_a_read_names_the_writer(
@@ -405,12 +405,13 @@ class TestActs:
         ("call", "act"),
         [
             ("open('a.txt', 'w')", "writes a.txt"),
-            ("open(name, mode='ab')", "writes something"),
+            ("open(name, mode='ab')", "writes name"),
             ("os.remove('a.txt')", "removes a.txt"),
             ("os.write(3, b'')", "writes to something"),
             ("shutil.copyfile('a.txt', 'b.txt')", "copies a.txt"),
             ("subprocess.run(['ls'])", "starts something"),
-            ("socket.create_connection(name)", "connects to something"),
+            ("socket.create_connection(name)", "connects to name"),
+            ("socket.create_connection(('a', 1))", "connects to something"),
             ("sqlite3.connect('a.db')", "opens the database a.db"),
             ("open('a.txt')", ""),
             ("open(name, name)", ""),

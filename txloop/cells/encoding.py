@@ -39,7 +39,7 @@ def has_json(container: Container) -> bool:
 
 
 def encode_like_plain() -> None:
-    """Let JSON take containers just where it takes what they stand for.
+    """Let JSON take containers just where it takes the types they replace.
 
     A `default` of the program's own is not asked about a dict or a list, and about all
     others it is.

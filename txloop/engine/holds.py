@@ -81,13 +81,15 @@ class Holds:
         if subject is None or self._watch is None:
             return False
         profile = transaction.profile
+        held = subject.reach.held
+        holds = held is not None and (held.is_missed or not profile.examined)
         if not profile.examined:
             profile.examined = True
             # Threads change the very objects: before it is known that a function does
             # not, it does not run beside itself.
             profile.unproven = not self._watch.copies
             self._tell_caches(profile.label, subject)
-            if subject.is_late and subject.reach.held is None:
+            if subject.is_late and not holds:
                 _log.info(
                     "%s runs on the loop thread until workers are forked anew: it "
                     "reaches objects that were not looked at when they were",
@@ -96,7 +98,7 @@ class Holds:
                 profile.home = _LATE
                 self._may_leave(profile)
                 return True
-        if subject.reach.held is not None:  # perhaps only since workers are new
+        if holds:  # perhaps only since workers are new
             profile.home = subject.held
             _log.warning("%s runs on the loop thread: %s", profile.label, profile.home)
             return True
@@ -111,7 +113,9 @@ class Holds:
 
     def _tell_caches(self, label: str, subject: Subject) -> None:
         """Log what is not held although it is not quite right, once per function."""
-        for name in subject.reach.caches:
+        # Threads use the same one.
+        copied = self._watch is not None and self._watch.copies
+        for name in subject.reach.caches if copied else ():
             _log.info("%s uses the cache of %s: each worker has its own", label, name)
         if not subject.reach.complete:
             _log.warning(

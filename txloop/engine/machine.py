@@ -344,7 +344,7 @@ class Machine:
 
     def _commit(self, transaction: Transaction, outcome: Outcome) -> list[Action]:
         """Let it take effect, and those go on that waited for it."""
-        transaction.profile.note_commit(outcome.failed)
+        transaction.profile.note_commit(outcome)
         return [Commit(transaction, outcome), *self._end(transaction)]
 
     def _conflicting(

@@ -97,7 +97,7 @@ def transactional(
         trust: Run it in parallel although it uses plain module, class or application
             state: a write to such state stays in the worker that made it.
         timeout: After how many seconds a run of it in a worker is ended and answered
-            with 503, or `TxTimeoutError` for whoever awaits it; None: what `install`
+            with 503, or with `TxTimeoutError` where it is awaited; None: what `install`
             says, ``math.inf``: never. Waiting for a worker does not count, and each
             attempt counts anew. What runs on the loop thread cannot be ended; a worker
             that is a thread goes on without effect.

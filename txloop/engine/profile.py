@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.engine.heat import Heat
 from txloop.engine.stats import Distribution, LabelStats, Stats
 from txloop.executors.members import ProcessStats, Tally
 from txloop.executors.pool import Pool
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Executor
     from txloop.scan import Finding
-    from txloop.stm.types import Cell, Conflict
+    from txloop.stm.types import Cell, Conflict, Outcome
 
-__all__ = ["SHORT_SECONDS", "Heat", "Profile", "Profiles"]
+__all__ = ["SHORT_SECONDS", "Profile", "Profiles"]
 
 _log = logging.getLogger("txloop")
 
@@ -40,12 +41,6 @@ _TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
-# Of conflicts on one cell
-_WEIGHT = 0.1  # of the newest attempt in the moving average
-_CALM_WEIGHT = 0.02  # the same while there is a line, where a conflict proves more
-_HOT = 1 / 3
-_COLD = 0.1
-
 
 def _worth(transport_seconds: float) -> float:
     """Return what a body must take here to be worth sending away."""
@@ -53,45 +48,6 @@ def _worth(transport_seconds: float) -> float:
     if not transport_seconds:
         return 0.0
     return min(max(transport_seconds, SHORT_SECONDS), _MOST_WORTH)
-
-
-class Heat:
-    """How often the attempts of one function conflict on the same cell.
-
-    Attributes:
-        cell: The cell on which it conflicted last, or None.
-        share: The share of its attempts that conflict there, a moving average.
-        lined_up: Whether its calls stand in line for that cell.
-    """
-
-    __slots__ = ("cell", "lined_up", "share")
-
-    def __init__(self) -> None:
-        self.cell: Cell | None = None
-        self.share = 0.0
-        self.lined_up = False
-
-    @property
-    def matters(self) -> bool:
-        """Whether conflicts on the cell are more than an accident."""
-        return self.share >= _COLD
-
-    def note_conflict(self, cell: Cell) -> None:
-        """Take an attempt into the average that was aborted because of a cell."""
-        if cell != self.cell:
-            if self.share > _COLD:  # the other cell matters more, so far
-                self.share -= _WEIGHT * self.share
-                return
-            self.cell, self.share = cell, 0.0
-        self.share += _WEIGHT * (1 - self.share)
-        self.lined_up = self.lined_up or self.share >= _HOT
-
-    def note_commit(self) -> None:
-        """Take an attempt into the average that committed."""
-        if self.cell is not None:
-            self.share -= (_CALM_WEIGHT if self.lined_up else _WEIGHT) * self.share
-            if self.share < _COLD:
-                self.lined_up = False
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -168,11 +124,12 @@ class Profile:
             return BodyTimer()
         return WallTimer()
 
-    def note_commit(self, failed: bool) -> None:
+    def note_commit(self, outcome: Outcome) -> None:
         """Take note of a transaction that took effect."""
         self.commits += 1
-        self.errors += failed
-        self.heat.note_commit()
+        self.errors += outcome.failed
+        if self.heat.cell is not None:
+            self.heat.note_commit(outcome)
 
     def note_conflict(self, conflict: Conflict) -> None:
         """Take note of an attempt that was aborted by a commit."""

@@ -132,8 +132,8 @@ class Reporter:
         self._warned.add((label, number))
         self._next_warning[label] = now + REPORT_SECONDS
         _log.warning(
-            "%s was aborted %d times because %s changed; it runs once more while other "
-            "commits wait",
+            "%s conflicted %d times on %s; running it again with other commits held "
+            "back",
             label,
             transaction.conflicts,
             cell_name(conflict.cell),

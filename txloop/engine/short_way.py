@@ -308,7 +308,7 @@ class ShortWay(abc.ABC):
                 profile.note_conflict(conflict)
             hand_back(conflict)
             return
-        profile.note_commit(outcome.failed)
+        profile.note_commit(outcome)
         profile.note_times(0.0, outcome.body_seconds)
         if outcome.writes:
             committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers

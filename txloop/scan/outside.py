@@ -11,6 +11,7 @@ what is as a rule set to the same value again and again, or put back at once.
 
 from __future__ import annotations
 
+import ast
 import os
 from types import BuiltinFunctionType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,8 +20,7 @@ from txloop.scan._record import constant
 from txloop.scan.live_objects import has_type
 
 if TYPE_CHECKING:
-    import ast
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _ACTS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -62,7 +62,13 @@ def act_of(thing: object, node: ast.Call) -> str | None:
     target = constant(node.args[0]) if node.args else None
     if words is None or target in _HARMLESS:
         return None
-    return f"{words} {target}" if isinstance(target, str) else f"{words} something"
+    return f"{words} {target if isinstance(target, str) else _written(node.args)}"
+
+
+def _written(arguments: Sequence[ast.expr]) -> str:
+    """Return how the code names the first argument; other parts may be secret."""
+    named = bool(arguments) and isinstance(arguments[0], ast.Name | ast.Attribute)
+    return ast.unparse(arguments[0]) if named else "something"
 
 
 def _words(thing: object) -> str | None:

@@ -35,7 +35,7 @@ class Wanted:
 
     Attributes:
         write: Whether to write them into the files.
-        force: Also into files that git does not say are clean.
+        force: Also into files that are not committed to git as they are.
         marks: Whether to mark verbs that run in parallel then.
     """
 
@@ -121,8 +121,8 @@ def _write(files: list[tuple[Text, str]], force: bool) -> int:
     if unclean:
         names = ", ".join(map(os.path.relpath, unclean))
         print(
-            f"txloop: nothing is written: git does not say that {names} is clean; "
-            "commit it, or use --force",
+            f"txloop: nothing was written: {names} is not committed to git; commit it, "
+            "or use --force",
             file=sys.stderr,
         )
         return 2

@@ -8,6 +8,7 @@ any more. The watch calls nothing of the program and changes nothing::
 
     kinds      what an object is to the watch
     names      which names code and templates use, and in which line
+    caches     what an `lru_cache` has kept
     pictures   what an object looked like, and whether it looks otherwise now
     ambient    what belongs to the whole process: its folder, environment, locale ...
     reach      from a function to all that it can reach: the walk
@@ -26,6 +27,7 @@ any more. The watch calls nothing of the program and changes nothing::
 
 from __future__ import annotations
 
+from txloop.watch.caches import note_start_hook
 from txloop.watch.given import Given, GivenWatch
 from txloop.watch.in_worker import WorkerWatch
 from txloop.watch.names import names_in_templates
@@ -52,5 +54,6 @@ __all__ = [
     "held_in_reach",
     "known_functions",
     "names_in_templates",
+    "note_start_hook",
     "roots_of",
 ]

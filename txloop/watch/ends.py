@@ -7,6 +7,7 @@ or a connection is closed when nothing holds it any more.
 
 from __future__ import annotations
 
+import threading
 import types
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ def is_missed(thing: object) -> bool:
     if cls in ATOMS or issubclass(cls, _LASTING) or kind_of(thing) not in _WITH_PARTS:
         return False
     if own_module_of(cls) is None or is_tornados_application(cls):
+        return False
+    if issubclass(cls, threading.local):  # has weak references of its own
         return False
     return hasattr(cls, "__del__") or _count_references(thing) > 0
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import abc
 import functools
-import gc
 import operator
 import weakref
 import zlib
@@ -21,8 +20,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from txloop.watch import limits
+from txloop.watch.caches import cache_results, filled_by_each
 from txloop.watch.ends import is_missed
-from txloop.watch.kinds import ATOMS, Kind, kind_of
+from txloop.watch.kinds import ATOMS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -35,7 +35,6 @@ __all__ = [
     "Namespace",
     "Thing",
     "all_same",
-    "cache_results",
     "thing_of",
 ]
 
@@ -277,6 +276,8 @@ class Results(Thing):
         self.parts = 1 + len(self._picture)
 
     def difference(self, names: Names | None) -> str | None:
+        if self.object in filled_by_each:
+            return None
         known = set(map(id, self._picture))
         new = [one for one in cache_results(self.object) if id(one) not in known]
         return "" if new else None
@@ -385,35 +386,3 @@ def _sum_of(thing: Any) -> int:
     for start in range(0, last, last // limits.SAMPLES):
         total = zlib.crc32(view[start : start + limits.SAMPLE_BYTES], total)
     return total
-
-
-def cache_results(cache: Any) -> list[object]:
-    """Return those of the results in an `lru_cache` that can be changed."""
-    attributes = getattr(cache, "__dict__", None)
-    referents = gc.get_referents(cache)
-    results: list[object] = []
-    for entries in referents:
-        if type(entries) is not dict or entries is attributes:
-            continue
-        values = list(entries.values())
-        if values and type(values[0]).__name__ != "_lru_list_elem":
-            results += values
-            continue
-        # A bounded one has its keys and results itself; what is in its dict has none.
-        others = {id(entries), id(attributes), id(cache.__wrapped__), *map(id, entries)}
-        results += [one for one in referents if id(one) not in others]
-    return [one for one in results if _is_mutable(one) and type(one) is not object]
-
-
-def _is_mutable(thing: object, depth: int = 0) -> bool:
-    kind = kind_of(thing)
-    if kind is Kind.PARTS:
-        return depth < 4 and any(_is_mutable(part, depth + 1) for part in thing)  # type: ignore[attr-defined] # a tuple or the like
-    return kind not in (
-        Kind.NOTHING,
-        Kind.CLASS,
-        Kind.MODULE,
-        Kind.FUNCTION,
-        Kind.WRAPPER,
-        Kind.CACHE,
-    )

@@ -18,6 +18,7 @@ from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
 from txloop.watch import limits
 from txloop.watch.ambient import shared_generators
+from txloop.watch.caches import cache_results
 from txloop.watch.hooks import kept_by_module, libraries_behind
 from txloop.watch.kinds import (
     ATOMS,
@@ -48,16 +49,13 @@ from txloop.watch.parts import (
     parts_of,
     wrapped,
 )
-from txloop.watch.pictures import (
-    Thing,
-    cache_results,
-)
 from txloop.watch.places import Job, Place
 from txloop.watch.states import state_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from txloop.watch.pictures import Thing
     from txloop.watch.walk import Walk
 
 __all__ = [

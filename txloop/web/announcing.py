@@ -1,9 +1,9 @@
 """The line that says how a server runs, once for each process, when it listens.
 
-It is made when somebody reads it (INFO of the logger `txloop`), in a program that has
-called `install`, and of a server that has a marked verb. It tells what the scan says of
-each verb now, and keeps nothing of that: the application is judged when its first
-request comes.
+It is made where it is logged (INFO, logger `txloop`), in a program that has called
+`install`, and of a server that has handlers of the program. It tells what the scan says
+of each verb and of messages to WebSockets now, and keeps nothing of that: the
+application is judged when its first request comes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
 from txloop.loop.setup import is_installed
 from txloop.stm.origin import own_module_of
-from txloop.web.eligible import forget_plans, may_wait, plan_for, why_not
+from txloop.web.eligible import forget_plans, may_wait, plan_for, verbs_of, why_not
 from txloop.web.fronts.servers import numbered_servers
 from txloop.web.targets import mounted
 from txloop.web.verdicts import forget_verdicts, held_because
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["announce_servers"]
 
 _log = logging.getLogger("txloop")
+
+_NO_VERB = ("there is no such verb", "it is a WebSocket")
 
 _said_in = 0  # the process that has said it
 
@@ -74,7 +76,7 @@ def _announce(tie: weakref.ref[TransactionLoop]) -> None:
             places.update(_places(handler_class, application, parallel))
             forget_verdicts(handler_class)
     forget_plans()
-    if places["parallel"] + places["loop"]:
+    if places:
         _say(loop, places)
 
 
@@ -82,13 +84,13 @@ def _places(
     handler_class: type[RequestHandler], application: Application, parallel: bool
 ) -> Iterator[str]:
     """Yield where each verb of a class would run."""
-    for verb in handler_class.SUPPORTED_METHODS:
+    for verb in verbs_of(handler_class):
         plan = plan_for(handler_class, verb)
         if plan is not None and not plan.coroutine:
             held = not parallel or held_because(handler_class, verb, application)
             yield "loop" if held else "parallel"
         elif (
-            why_not(handler_class, verb) != "there is no such verb"
+            why_not(handler_class, verb) not in _NO_VERB
             and own_module_of(handler_class) is not None  # those of packages are theirs
         ):
             yield "coroutine" if may_wait(handler_class, verb) else "unmarked"

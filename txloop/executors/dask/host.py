@@ -119,7 +119,7 @@ def serve(descriptor: int) -> None:
 
 def _run_program(connection: socket.socket, number: int) -> None:
     """Load a program and fork its workers, until the Dask worker lets it go."""
-    set_title("a program's process that forks")
+    set_title("spawner")
     _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
     control = socket.socket(fileno=descriptors[0])
     image = receive_frame(connection)

@@ -52,6 +52,7 @@ class FrontConnection:
         calls_open: What the owner calls those that it has forwarded, by their numbers.
         epoch: Up to which of the watch all was seen to be as it was forked with.
         cause: Why it has to end, if we know.
+        timed_out: Whether that is because a call took too long.
         status: How it ended, as far as reported.
     """
 
@@ -86,6 +87,7 @@ class FrontConnection:
         self.calls_open: dict[int, int] = {}
         self.epoch = -1
         self.cause: str | None = None
+        self.timed_out = False
         self.status: int | None = None
         self._retiring = False
         self._limits = limits
@@ -247,6 +249,7 @@ class FrontConnection:
         if self.condemned:
             return
         if seconds > self._limits.grace_seconds:
+            self.timed_out = True
             self.condemn(cause)
             return
         with suppress(ProcessLookupError):

@@ -272,12 +272,15 @@ class Desk(Reception):
         self._crew.remove(front)
         if not wanted:
             self.tally.deaths += 1
-            _log.warning(
-                "front %d died: %s; the connections that it had are lost",
-                front.pid,
-                front.death().describe(),
-            )
+            _log.warning("%s", _tell_end(front))
             self._on_death(front, None if running is None else running[0])
+
+
+def _tell_end(front: FrontConnection) -> str:
+    death, lost = front.death(), "the connections that it had are lost"
+    if front.timed_out:
+        return death.describe_timeout(f"front {front.pid} was killed; {lost}")
+    return f"front {front.pid} died: {death.describe()}; {lost}"
 
 
 def _unpacked(packed: bytes | PlainOutcome) -> Answer | None:

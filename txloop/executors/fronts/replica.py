@@ -198,7 +198,7 @@ class Replica(Carrier):
 
     def _time_out(self, kind: Kind, limit: float) -> Outcome:
         """Return the outcome of what has taken too long; let another front go on."""
-        message = f"{kind.label} ran for more than {limit:g} s"
+        message = f"{kind.label} exceeded its {limit:g} s timeout"
         _log.warning(
             "%s; the front that ran it is replaced; it was at\n%s",
             message,

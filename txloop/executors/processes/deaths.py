@@ -41,6 +41,16 @@ class Death:
         frames = last_frames(self.words)
         return f"{how}, at\n{frames}" if frames else how
 
+    def describe_timeout(self, what: str) -> str:
+        """Return that it was ended for a call that took too long.
+
+        Args:
+            what: What was ended, and what follows from that.
+        """
+        frames = last_frames(self.words)
+        end = f". It was at:\n{frames}" if frames else ""
+        return f"{self.cause}; {what}{end}"
+
 
 def _how(status: int | None) -> str:
     if status is None:

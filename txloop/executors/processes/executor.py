@@ -34,11 +34,14 @@ if TYPE_CHECKING:
 
     from txloop.executors.limits import Limits
     from txloop.executors.members import ProcessStats
+    from txloop.executors.processes.deaths import Death
     from txloop.executors.protocol import Deliver, Reactor, Work
 
 __all__ = ["Companion", "ProcessesExecutor"]
 
 _log = logging.getLogger("txloop")
+
+_REPLACED = "it was replaced"
 
 
 class Companion(Protocol):
@@ -281,18 +284,21 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         again = self.lose(worker, death)
         self.tally.deaths += not worker.timed_out
         if not known:  # that it cannot even start is no news
-            _log.warning(
-                "worker %s %s; %s; %s",
-                worker,
-                "was killed" if worker.timed_out else "died",
-                self._what_follows(again),
-                death.describe(),
-            )
+            _log.warning("%s", self._tell_end(worker, death, again))
         self.feed()
+
+    def _tell_end(
+        self, worker: WorkerConnection, death: Death, again: Sequence[Work]
+    ) -> str:
+        follows = self._what_follows(again)
+        if not worker.timed_out:
+            return f"worker {worker} died; {follows}; {death.describe()}"
+        if follows == _REPLACED:
+            return death.describe_timeout(f"worker {worker} was killed and replaced")
+        return death.describe_timeout(f"worker {worker} was killed; {follows}")
 
     def _what_follows(self, again: Sequence[Work]) -> str:
         if not again:
-            complete = self._crew.is_complete
-            return "it was replaced" if complete else "it was not replaced"
+            return _REPLACED if self._crew.is_complete else "it was not replaced"
         where = "another worker" if self._workers else "the loop thread"
         return f"its call runs again on {where} ({again[0].call.label})"

@@ -81,7 +81,7 @@ def run_child(body: Callable[..., None], *args: object) -> Never:
 def spawn_workers(control: socket.socket, run_worker: RunWorker) -> None:
     """Fork a worker for each message on `control`, until that closes."""
     _leave_parent(control.fileno())
-    set_title("the process that forks")
+    set_title("spawner")
     gc.freeze() if hasattr(gc, "freeze") else None
     brood = _Brood(control, run_worker)
     control.setblocking(False)  # `recv_fds` takes flags, and forgets them

@@ -40,7 +40,7 @@ from txloop.stm.measuring import Delay
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Answer, Outcome, Refusal
-from txloop.watch import WorkerWatch
+from txloop.watch import WorkerWatch, note_start_hook
 from txloop.watch.outside import guard
 
 if TYPE_CHECKING:
@@ -71,12 +71,14 @@ def on_worker_start(function: F) -> F:
     """Run `function` in each new worker process before its first transaction.
 
     For what does not survive a fork: database connections, threads. Sockets and files
-    that the program had open are closed in workers. Containers may be read in it, but
-    written in transactions only. Register at import, from any
+    that the program had open are closed in workers. A function of `functools.cache`
+    fills that in each worker with what may be its own, such as a model. Containers may
+    be read in it, but written in transactions only. Register at import, from any
     thread; it may be used as a decorator. A function that raises is logged, and the
     worker goes on. On executors without processes it never runs.
     """
     _start_hooks.append(function)
+    note_start_hook(function)
     return function
 
 

@@ -371,7 +371,7 @@ class Repertoire:
                 limit = verb.call.timeout_seconds
                 seconds = (time.monotonic_ns() - running[1]) / 1e9
                 if limit is not None and seconds > limit:
-                    cause = f"{verb.call.label} ran for more than {limit:g} s"
+                    cause = f"{verb.call.label} exceeded its {limit:g} s timeout"
                     front.end_call(cause, seconds - limit)
 
     def greet(self, front: FrontEnd) -> None:
