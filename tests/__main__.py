@@ -1,14 +1,16 @@
-"""Run all tests: ``python -m tests``, on two cores at once.
+"""Run all tests, or those of some folders, on two cores at once.
 
-Each part, ten files of a folder at the most, is run by a pytest of its own: forks of a
-process that has grown in a thousand tests, and looks at all that it has imported, take
-several times as long. Some parts wait for more than half of their time, so three go
-side by side. What arguments ask for is run by one pytest, as it is:
-``python -m tests tests/unit -x``.
+``python -m tests``, or ``python -m tests tests/unit tests/contract``. Each part is run
+by a pytest of its own, three side by side, as some wait for more than half of their
+time. Where tests start loops and servers, a part is one file: the scan and the pictures
+of each of these take all test modules that are imported for the program. In other
+folders it is ten files at the most. What other arguments ask for is run by one pytest,
+as it is: ``python -m tests tests/unit -x``.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -16,14 +18,21 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.cluster import DASK
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 ROOT = Path(__file__).parents[1]
 
 AT_ONCE = 3
 FILES = 10
 """How many files a part has at the most."""
+
+ALONE = ("http", "loop")
+"""Folders of which each file is a part."""
 
 LONGEST = (
     "tests/loop/test_tornado_suite.py",
@@ -37,8 +46,12 @@ _COUNTS = re.compile(r"(\d+) ([a-z]+)")
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def parts() -> list[list[str]]:
-    """Return what each run is given; every file with tests is in one of them."""
+def parts(folders: Collection[str] = ()) -> list[list[str]]:
+    """Return what each run is given; every file with tests is in one of them.
+
+    Args:
+        folders: Those whose tests are run, such as ``"tests/unit"``; none for all.
+    """
     missing = [name for name in LONGEST if not (ROOT / name).exists()]
     assert not missing, f"there is no {missing}"
     files: dict[str, list[str]] = {}
@@ -46,21 +59,34 @@ def parts() -> list[list[str]]:
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith((*LONGEST, *(["tests/machines"] * (not DASK)))):
             files.setdefault(path.parent.name, []).append(name)
-    several = [(names, -(-len(names) // FILES)) for names in files.values()]
+    several = [
+        (names, len(names) if folder in ALONE else -(-len(names) // FILES))
+        for folder, names in files.items()
+    ]
     small = [names[one::count] for names, count in several for one in range(count)]
-    return [*([name] for name in LONGEST), *small]
+    found = [*([name] for name in LONGEST), *small]
+    asked = tuple(f"{folder}/" for folder in folders) or ("",)
+    return [part for part in found if f"{part[0]}/".startswith(asked)]
+
+
+def folders_in(arguments: Collection[str]) -> list[str]:
+    """Return the folders of tests that are asked for; none if it is anything else."""
+    found = [argument.rstrip("/") for argument in arguments]
+    known = {str(Path(part[0]).parent) for part in parts()} | {*LONGEST}
+    return found if known.issuperset(found) else []
 
 
 def main(arguments: list[str]) -> int:
     """Run the tests; return 0 if all passed, else the code of a run that failed."""
     pytest = [sys.executable, "-m", "pytest"]
-    if arguments:
+    folders = folders_in(arguments)
+    if arguments and not folders:
         return subprocess.run([*pytest, *arguments], cwd=ROOT, check=False).returncode
     if sys.stdout.isatty():
         pytest.append("--color=yes")
     begun, ended = time.monotonic(), list[subprocess.CompletedProcess[str]]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = [pool.submit(_run, [*pytest, *part]) for part in parts()]
+        runs = [pool.submit(_run, [*pytest, *part]) for part in parts(folders)]
         try:
             for run in as_completed(runs):
                 ended.append(run.result())
@@ -76,11 +102,18 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=ROOT,
+        env=_environment(),
         check=False,
         stdout=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
     )
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables of a run, which may keep the modules that it compiles."""
+    unwanted = "PYTHONDONTWRITEBYTECODE"
+    return {name: value for name, value in os.environ.items() if name != unwanted}
 
 
 def summary(runs: list[subprocess.CompletedProcess[str]], seconds: float) -> str:

@@ -355,7 +355,7 @@ class Gate:
 
     def wait(self) -> None:
         """Wait until it is open."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + 30
         while not self.path.exists():
             if time.monotonic() > deadline:
                 raise TimeoutError(f"nobody opened {self.path.name}")

@@ -24,7 +24,7 @@ def run_example(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=15,
+        timeout=40,
         cwd="/",
     )
 

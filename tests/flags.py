@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Flag", "until"]
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 30.0
 """What never comes fails the test."""
 
 _POLL_SECONDS = 0.0005

@@ -60,7 +60,7 @@ def why_on_loop(
                 )
                 request.method = method
                 with contextlib.suppress(urllib.error.HTTPError):
-                    urllib.request.urlopen(request, timeout=15).close()
+                    urllib.request.urlopen(request, timeout=40).close()
             process.send_signal(signal.SIGTERM)
             last = process.stdout.read().splitlines()[-1]
         finally:

@@ -43,7 +43,7 @@ def serving(port=0):
             assert found is not None
             yield found[0]
             process.terminate()
-            _, errors = process.communicate(timeout=10)
+            _, errors = process.communicate(timeout=40)
         finally:
             process.kill()
     assert process.returncode == 0

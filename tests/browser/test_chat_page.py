@@ -39,7 +39,7 @@ def test_each_browser_shows_what_both_say(chromium, other_chromium):
         for browser in browsers:
             browser.open("about:blank")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=15)
+        _, errors = process.communicate(timeout=40)
 
     assert [["1 guest: hello <b>you</b>", "2 guest: hello"]] * 2 == shown
     assert [[], []] == complaints

@@ -41,7 +41,7 @@ def serving(name: str, *options: str) -> Iterator[str]:
             assert found is not None
             yield found[1]
             process.terminate()
-            process.communicate(timeout=10)
+            process.communicate(timeout=40)
         finally:
             process.kill()
     assert process.returncode == 0
@@ -49,7 +49,7 @@ def serving(name: str, *options: str) -> Iterator[str]:
 
 def ask(host: str, method: str, path: str, body: object = None) -> dict[str, object]:
     """Send one request; return what the answer says."""
-    connection = http.client.HTTPConnection(host, timeout=10)
+    connection = http.client.HTTPConnection(host, timeout=40)
     connection.request(method, path, json.dumps(body) if body else None)
     answer = connection.getresponse().read()
     connection.close()

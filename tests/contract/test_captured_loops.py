@@ -140,7 +140,7 @@ async def answer():
 
 
 def ask_own_loop():
-    return asyncio.run_coroutine_threadsafe(answer(), own[0]).result(timeout=10)
+    return asyncio.run_coroutine_threadsafe(answer(), own[0]).result(timeout=40)
 
 
 def test_a_worker_uses_a_loop_that_its_hook_has_made(monkeypatch):

@@ -73,13 +73,13 @@ def test_the_map_is_what_the_options_say():
 def test_it_ends_at_once_and_answers_who_waits_for_events(arguments):
     with serving(*arguments) as (process, url):
         load(f"{url}/map")
-        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=10)
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=40)
         connection.request("GET", "/events")
         load(f"{url}/map")  # by now it waits
         members = processes.tree(process.pid)
         process.send_signal(signal.SIGTERM)
         answer = json.load(connection.getresponse())
-        _, errors = process.communicate(timeout=15)
+        _, errors = process.communicate(timeout=40)
         connection.close()
 
     assert {"events": []} == answer
@@ -93,7 +93,7 @@ def test_every_request_to_the_game_runs_in_parallel():
         capture_output=True,
         text=True,
         check=False,
-        timeout=15,
+        timeout=40,
         cwd=EXAMPLES.parent,
     )
 

@@ -64,7 +64,7 @@ def run_check(folder: Path, *arguments: str) -> Checked:
         capture_output=True,
         text=True,
         check=False,
-        timeout=15,
+        timeout=40,
     )
 
 
@@ -523,7 +523,7 @@ def test_json_is_for_check_only(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=15,
+        timeout=40,
     )
 
     assert (2, "txloop: --json goes with check (--help lists the options)\n") == (

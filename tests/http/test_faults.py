@@ -304,7 +304,7 @@ def test_a_server_goes_on_though_its_log_has_nowhere_to_go(tmp_path, log):
 
 
 def fetch_status(port, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=40)
     try:
         connection.request("GET", f"/{path}")
         response = connection.getresponse()

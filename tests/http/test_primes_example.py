@@ -69,7 +69,7 @@ def test_it_says_where_it_serves_and_leaves_nothing(arguments, described, number
         members = processes.tree(process.pid)
         process.send_signal(number)
 
-        _, errors = process.communicate(timeout=15)
+        _, errors = process.communicate(timeout=40)
 
     assert primes[-1] == 29
     assert (0, "") == (process.returncode, errors)

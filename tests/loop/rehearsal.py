@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from typing import TYPE_CHECKING, ClassVar
 
 import tornado.test
 from tornado.ioloop import IOLoop
+from tornado.testing import AsyncTestCase
 
 from tests.executors import RehearsalExecutor
 from txloop.engine.marks import Mark
@@ -16,6 +18,7 @@ from txloop.executors.protocol import register_executor
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.stm import origin
 from txloop.web import mark_matching
+from txloop.web.targets import applications
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +72,21 @@ class Fronts:
 _close_desk = Desk.close
 
 
+MOST_APPLICATIONS = 2
+
+_set_up = AsyncTestCase.setUp
+
+
+def set_up_among_few(test: AsyncTestCase) -> None:
+    """Begin a test, with the applications of earlier ones collected.
+
+    Each that is left is scanned, and pictured, with the test's own.
+    """
+    if len(applications()) > MOST_APPLICATIONS:
+        gc.collect()
+    _set_up(test)
+
+
 def rehearse_all_handlers() -> None:
     """Make loops transactional from now on, and handlers as if they were marked.
 
@@ -89,6 +107,7 @@ def send_all_handlers_to_fronts() -> None:
     which says so; Tornado's runner takes any record for a failure.
     """
     _make_tests_the_program()
+    AsyncTestCase.setUp = set_up_among_few  # type: ignore[method-assign, assignment] # of all
     Desk.close = Fronts.close  # type: ignore[method-assign, assignment] # to count
     logging.getLogger("txloop").setLevel(logging.ERROR)
     os.environ["TXLOOP_FAULTS"] = "fronts=1"

@@ -87,4 +87,4 @@ def test_who_awaits_short_ones_in_a_circle_lets_others_run(loop):
 
     short_by_now(loop)
 
-    loop.run_sync(both, timeout=20)
+    loop.run_sync(both, timeout=40)

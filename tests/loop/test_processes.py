@@ -18,7 +18,7 @@ from tests.scripts import ROOT, run_script, running_script
 
 pytestmark = pytest.mark.slow
 
-WAIT_SECONDS = 10  # what never comes fails the test
+WAIT_SECONDS = 30  # what never comes fails the test
 
 SERVER = """\
 import asyncio, os, sys, time

@@ -168,7 +168,7 @@ def test_who_waits_in_the_queue_is_answered(tmp_path):
         )
         clients = [
             programs.enter_context(
-                socket.create_connection(("127.0.0.1", program.port), timeout=10)
+                socket.create_connection(("127.0.0.1", program.port), timeout=40)
             )
             for _ in range(20)
         ]
@@ -209,7 +209,7 @@ def program(tmp_path):
 
 def connected(program):
     """Connect to a server."""
-    return socket.create_connection(("127.0.0.1", program.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", program.port), timeout=40)
 
 
 def test_a_body_on_its_way_is_waited_for(program):

@@ -18,7 +18,7 @@ from tests.scripts import running_script
 
 pytestmark = pytest.mark.slow
 
-WAIT_SECONDS = 10  # what never comes fails the test
+WAIT_SECONDS = 30  # what never comes fails the test
 
 HANDLERS = """\
 import asyncio, os, signal, sys, time
@@ -117,7 +117,7 @@ def refused(port):
 @contextmanager
 def request(program, folder, path):
     """Send a request and yield the connection once it is being served."""
-    connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=40)
     try:
         connection.request("GET", path)
         until((folder / "started").exists)
@@ -161,7 +161,7 @@ def test_an_idle_server_ends_at_once(way_to_run, number, tmp_path):
     text = HANDLERS + PATIENT + WAYS_TO_RUN[way_to_run]
 
     with running_script(tmp_path, text) as program:
-        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=40)
         connection.request("GET", "/hello")
         connection.getresponse().read()
         program.signal(number)
@@ -182,7 +182,7 @@ def test_an_open_websocket_holds_up_nobody(way_to_run, tmp_path):
     }
 
     with running_script(tmp_path, text) as program:
-        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=40)
         connection.request("GET", "/socket", headers=upgrade)
         response = connection.getresponse()
         program.signal(signal.SIGTERM)
@@ -196,7 +196,7 @@ def test_an_open_websocket_holds_up_nobody(way_to_run, tmp_path):
 
 def test_an_answer_on_its_way_arrives_whole(tmp_path):
     with running_script(tmp_path, HANDLERS + INSTALL + WAYS_TO_RUN["start"]) as program:
-        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=40)
         connection.request("GET", "/large")
         response = connection.getresponse()
         program.signal(signal.SIGTERM)

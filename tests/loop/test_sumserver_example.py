@@ -18,7 +18,7 @@ def test_it_sums_and_leaves_nothing(kind):
         for number in (1, 25_000):
             ask(int(line.rpartition(" ")[2]), number)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=15)
+        _, errors = process.communicate(timeout=40)
 
     assert line.startswith("sum server on 127.0.0.1 port ")
     assert (0, "") == (process.returncode, errors)

@@ -26,13 +26,13 @@ def run_transaction(loop, shared):
     async def main():
         return await atomically(add, shared)
 
-    return loop.run_sync(main, timeout=10)
+    return loop.run_sync(main, timeout=40)
 
 
 def elsewhere(function, *args):
     """Run a function in a thread of its own, to its end."""
     with ThreadPoolExecutor(1, "other") as thread:
-        return thread.submit(function, *args).result(timeout=15)
+        return thread.submit(function, *args).result(timeout=40)
 
 
 def open_run_close(kind, shared):
@@ -151,7 +151,7 @@ def test_a_second_thread_hands_a_transaction_over(loop, kind):
         await answered.wait()
         thread.join()
 
-    loop.run_sync(main, timeout=10)
+    loop.run_sync(main, timeout=40)
 
     assert {"n": 2} == shared
 

@@ -12,14 +12,20 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.leaks import children, remaining_children
 from tests.loop.tornado_suite import SERVING, WITHOUT_HANDLERS
 from tests.serving import FRONTS
 from txloop.stm.counting import gil_enabled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -87,23 +93,27 @@ def run_suite(mode: str, folder: Path, *arguments: str) -> Run:
     return Run(code, output=text, **json.loads(results.read_text()))
 
 
-class Suites:
-    """The suite's runs, one after another: each made when it is first asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._runs: dict[str, Run] = {}
-
-    def run(self, mode: str) -> Run:
-        """Return how the suite ended in one mode."""
-        if mode not in self._runs:
-            self._runs[mode] = run_suite(mode, self._folder)
-        return self._runs[mode]
-
-
 @pytest.fixture(scope="module")
-def suites(tmp_path_factory: pytest.TempPathFactory) -> Suites:
-    return Suites(tmp_path_factory.mktemp("tornado"))
+def suites(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Run]:
+    """Run the suite in each mode that is asked for, two at a time: it mostly sleeps."""
+    folder, before = tmp_path_factory.mktemp("tornado"), children()
+    modes = modes_of(request.session.items)
+    with ThreadPoolExecutor(2) as pool:
+        runs = pool.map(lambda mode: run_suite(mode, folder), modes)
+        found = dict(zip(modes, runs, strict=True))
+    assert set() == remaining_children(before)  # no test begins before
+    return found
+
+
+def modes_of(items: Iterable[pytest.Item]) -> tuple[str, ...]:
+    """Return the modes that some tests are about, and the one they compare with."""
+    here = [one for one in items if one.path == Path(__file__)]
+    calls = [getattr(one, "callspec", None) for one in here]
+    asked = {call.params.get("mode") for call in calls if call is not None}
+    every = any(one.name == test_most_handlers_are_rehearsed.__name__ for one in here)
+    return tuple(mode for mode in MODES if every or mode in asked | {"stock"})
 
 
 def belongs(module: str, mode: str) -> bool:
@@ -113,20 +123,22 @@ def belongs(module: str, mode: str) -> bool:
     return mode == "loop" or module not in WITHOUT_HANDLERS
 
 
-def test_the_stock_loop_sets_the_mark(suites: Suites) -> None:
+def test_the_stock_loop_sets_the_mark(suites: dict[str, Run]) -> None:
     """Without this the others could pass by running nothing."""
-    stock = suites.run("stock")
+    stock = suites["stock"]
 
     assert stock.ran > 1000, stock.output
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "stock"])
-def test_nothing_more_fails_than_on_the_stock_loop(mode: str, suites: Suites) -> None:
+def test_nothing_more_fails_than_on_the_stock_loop(
+    mode: str, suites: dict[str, Run]
+) -> None:
     # GIVEN
-    stock = suites.run("stock")
+    stock = suites["stock"]
 
     # WHEN
-    run = suites.run(mode)
+    run = suites[mode]
 
     # THEN
     modules, theirs = (
@@ -158,9 +170,9 @@ def test_what_is_unstable_fails_on_a_slow_stock_loop(name: str, tmp_path: Path) 
     assert {} == run_suite("stock", tmp_path, *fast, name).failed
 
 
-def test_most_handlers_are_rehearsed(suites: Suites) -> None:
+def test_most_handlers_are_rehearsed(suites: dict[str, Run]) -> None:
     """Without this the test above could pass by treating no handler as marked."""
-    rehearsed = {mode: suites.run(mode).rehearsed for mode in MODES}
+    rehearsed = {mode: suites[mode].rehearsed for mode in MODES}
 
     assert rehearsed["stock"] == rehearsed["loop"] == 0
     assert rehearsed["twice"] > 500

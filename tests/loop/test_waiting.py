@@ -204,7 +204,7 @@ def test_nobody_waits_longer_than_it_must_when_the_program_ends(
     tmp_path, query, status, body
 ):
     with running_script(tmp_path, PROGRAM) as program:
-        client = http.client.HTTPConnection("127.0.0.1", program.port, timeout=10)
+        client = http.client.HTTPConnection("127.0.0.1", program.port, timeout=40)
         client.request("GET", f"/{query}")
         assert program.process.stdout is not None
         assert "waiting\n" == program.process.stdout.readline()

@@ -9,7 +9,7 @@ Tornado nor the containers: it tells them by the name of their module.
 
 from __future__ import annotations
 
-from txloop.scan.find import add_served, scan_function, scan_handler
+from txloop.scan.find import add_served, scan_function, scan_handler, scan_once
 from txloop.scan.finding import Finding, FindingKind
 from txloop.scan.index import Served
 from txloop.scan.source import give_source
@@ -22,4 +22,5 @@ __all__ = [
     "give_source",
     "scan_function",
     "scan_handler",
+    "scan_once",
 ]

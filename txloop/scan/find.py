@@ -33,6 +33,7 @@ from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from txloop.scan.access import Access, Writes
 
@@ -68,6 +69,14 @@ def add_served(provider: Callable[[], Iterable[Served]]) -> None:
     What they write of their arguments and of the application makes reads stale.
     """
     _PROGRAM.add_served(provider)
+
+
+def scan_once() -> AbstractContextManager[None]:
+    """Look at the program's modules once only while a block scans many handlers.
+
+    The block may run nothing of the program's, and handlers may not be mounted in it.
+    """
+    return _PROGRAM.standing()
 
 
 def scan_function(

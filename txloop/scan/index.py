@@ -11,6 +11,7 @@ import ast
 import os
 import sys
 import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from txloop.scan.value import Arguments, Family, Instance, Live, Value, applicat
 from txloop.stm.origin import claimed, file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from txloop.scan.access import Access
@@ -54,14 +55,22 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What a file names and stores, whatever the application is."""
+
+    source: Source
+    references: References
+    evidence: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Indexed:
     """What the functions of a module, as it was, do and name."""
 
     module: ModuleType
-    source: Source
+    read: _Read
     names: int
     accesses: tuple[Access, ...]
-    references: References
 
 
 class Program:
@@ -74,9 +83,11 @@ class Program:
         self.sources = Sources()
         self._providers: list[Callable[[], Iterable[Served]]] = []
         self._modules: dict[str, _Indexed] = {}
+        self._read: dict[str, _Read] = {}  # by the name of the module
         self._application: Callable[[], object] = _unknown
         self._claimed = claimed()
         self._known: object = None
+        self._stands: bool | None = None  # in `standing`: whether it was looked at
         self._writes = Writes()
         self._plain_calls: dict[object, Value] = {}
 
@@ -84,8 +95,19 @@ class Program:
         """Have the handlers looked at that a function returns."""
         self._providers.append(provider)
 
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Look at the program once only while the block runs, which runs none of it."""
+        outer, self._stands = self._stands, bool(self._stands)
+        try:
+            yield
+        finally:
+            self._stands = outer
+
     def writes(self) -> Writes:
         """Return what all functions of the program write."""
+        if self._stands:
+            return self._writes
         self.sources.refresh()
         self._plain_calls.clear()
         served = [one for provider in self._providers for one in provider()]
@@ -95,6 +117,8 @@ class Program:
         if known != self._known:
             self._known = known
             self._writes = self._collect(indexed, served)
+        if self._stands is not None:
+            self._stands = True
         return self._writes
 
     def _take_application(self, served: list[Served]) -> None:
@@ -114,14 +138,21 @@ class Program:
         if (
             known is None
             or known.module is not module
-            or known.source is not source
+            or known.read.source is not source
             or known.names != len(namespace)
         ):
             walk = self._walk(self._application(), {})
             accesses = _accesses(walk, module, source)
-            named = references(source.tree)
-            known = _Indexed(module, source, len(namespace), accesses, named)
+            read = self._reading(name, source)
+            known = _Indexed(module, read, len(namespace), accesses)
             self._modules[name] = known
+        return known
+
+    def _reading(self, name: str, source: Source) -> _Read:
+        known = self._read.get(name)
+        if known is None or known.source is not source:
+            found = tuple(evidence(source.tree))
+            known = self._read[name] = _Read(source, references(source.tree), found)
         return known
 
     def _walk(self, app: object, evidence: Mapping[str, object]) -> Walk:
@@ -136,11 +167,13 @@ class Program:
             map(os.path.dirname, map(os.path.abspath, files)),
             (path for path in paths if isinstance(path, str)),
         )
-        modules = [(each.module, each.source, each.references) for each in indexed]
+        modules = [
+            (each.module, each.read.source, each.read.references) for each in indexed
+        ]
         reach = Reach(modules, words)
         writes = Writes()
         for each in indexed:
-            for name, prototype in evidence(each.source.tree):
+            for name, prototype in each.read.evidence:
                 writes.add_evidence(name, prototype)
         accesses = [access for each in indexed for access in each.accesses]
         for one in served:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
-from txloop.scan import FindingKind, scan_handler
+from txloop.scan import FindingKind, scan_handler, scan_once
 from txloop.web.eligible import mark_for, plan_for, verbs_of
 from txloop.web.targets import mounted, register_all, targets_of
 
@@ -58,10 +58,11 @@ def judge_all(application: Application, loop: object = None) -> None:
     if application.__dict__.get(_ATTRIBUTE, _ATTRIBUTE) is server:
         return
     application.__dict__[_ATTRIBUTE] = server
-    for handler_class in mounted(application):
-        for verb in verbs_of(handler_class):
-            if plan_for(handler_class, verb) is not None:
-                held_because(handler_class, verb, application)
+    with scan_once():
+        for handler_class in mounted(application):
+            for verb in verbs_of(handler_class):
+                if plan_for(handler_class, verb) is not None:
+                    held_because(handler_class, verb, application)
 
 
 def is_served_elsewhere(application: Application, loop: object) -> bool:
