@@ -41,6 +41,6 @@ def test_each_browser_shows_what_both_say(chromium, other_chromium):
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=15)
 
-    assert [["1 anybody: hello <b>you</b>", "2 anybody: hello"]] * 2 == shown
+    assert [["1 guest: hello <b>you</b>", "2 guest: hello"]] * 2 == shown
     assert [[], []] == complaints
     assert "" == errors
