@@ -189,7 +189,7 @@ def test_importing_txloop_asks_for_no_variable(tmp_path):
     ("words", "complaint"),
     [
         (["--executr=serial", "app.py"], "; did you mean --executor?"),
-        (["chek", "app.py"], "there is no file chek; did you mean check?"),
+        (["shar", "app.py"], "there is no file shar; did you mean share?"),
         (["nothing.py"], "there is no file nothing.py"),
     ],
 )
