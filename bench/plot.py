@@ -1,4 +1,4 @@
-"""Rendering: rows as a bar chart, an SVG or PNG file, and a dark one beside it.
+"""Rendering: rows as bars or lines, an SVG or PNG file, and a dark one beside it.
 
 What the figures are about stands out: rows of txloop have a colour, others are grey.
 """
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from bench.machine import Machine
     from bench.report import Run
 
 
@@ -44,7 +45,7 @@ def write_plot(run: Run, path: Path) -> None:
             axes.set_xlabel("requests per second, median and range")
             axes.set_title(f"{run.case.name}: {run.case.summary}", fontsize="medium")
             axes.margins(x=0.15)
-            _save(figure, axes, run, file)
+            _save(figure, axes, run.machine, file)
 
 
 def write_sweep_plot(runs: Sequence[Run], path: Path) -> None:
@@ -73,7 +74,54 @@ def write_sweep_plot(runs: Sequence[Run], path: Path) -> None:
             axes.set_title(title, fontsize="medium")
             axes.set_ylim(bottom=0)
             axes.legend(frameon=False)
-            _save(figure, axes, first, file)
+            _save(figure, axes, first.machine, file)
+
+
+class Line(NamedTuple):
+    """Values to draw as a line, evenly spaced."""
+
+    name: str
+    values: Sequence[float]
+
+
+def write_lines(
+    places: Sequence[str],
+    lines: Sequence[Line],
+    labels: tuple[str, str],
+    title: str,
+    machine: Machine,
+    path: Path,
+) -> None:
+    """Write lines to `path`, on a scale on which each step is a factor.
+
+    Args:
+        places: What stands below the values.
+        lines: What to draw.
+        labels: What the two axes are.
+        title: What stands above it.
+        machine: Where it was measured.
+        path: The file; a dark one gets a name of its own.
+    """
+    for scheme, file in _schemes(path):
+        with _drawn(scheme):
+            figure = Figure(figsize=(7, 4), layout="constrained")
+            axes = figure.subplots()
+            for place, line in enumerate(lines):
+                axes.plot(
+                    range(len(places)),
+                    line.values,
+                    marker="o",
+                    label=line.name,
+                    color=scheme.colour_of(line.name),
+                    linestyle=_STYLES[place % len(_STYLES)],
+                )
+            axes.set_xticks(range(len(places)), places)
+            axes.set_yscale("log")
+            axes.set_xlabel(labels[0])
+            axes.set_ylabel(labels[1])
+            axes.set_title(title, fontsize="medium")
+            axes.legend(frameon=False)
+            _save(figure, axes, machine, file)
 
 
 _STYLES = ("-", "--", "-.", ":")  # of lines of one colour
@@ -121,13 +169,13 @@ def _drawn(scheme: _Scheme) -> AbstractContextManager[None]:
     )
 
 
-def _save(figure: Figure, axes: Axes, run: Run, path: Path) -> None:
+def _save(figure: Figure, axes: Axes, machine: Machine, path: Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     figure.text(
         1.0,
         -0.02,
-        f"{run.machine.cpu}, {run.machine.cores} cores,"
-        f" {run.machine.interpreter}, {run.machine.date[:10]}",
+        f"{machine.cpu}, {machine.cores} cores,"
+        f" {machine.interpreter}, {machine.date[:10]}",
         ha="right",
         va="top",
         fontsize="x-small",

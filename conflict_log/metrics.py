@@ -104,7 +104,7 @@ class TransactionCollector(Collector):
             labels=["process"],
         )
         for process in stats.processes:
-            if process.pid:
+            if process.pid and not process.address:
                 memory.add_metric([process.name], process.memory_bytes)
         yield memory
         body = GaugeMetricFamily(

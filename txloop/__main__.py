@@ -159,7 +159,7 @@ def _check_options(
     if options.debug:
         if options.executor not in (None, "serial"):
             parser.error("--debug runs everything serially; leave --executor out")
-        options.executor, options.fronts = "serial", "0"
+        options.executor, options.fronts, options.local = "serial", "0", 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -218,6 +218,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="transactions that run at once (default: one per core)",
+    )
+    parser.add_argument(
+        "--local",
+        type=int,
+        metavar="N",
+        help="with dask: workers forked here, beside those of the cluster (default: 0)",
     )
     parser.add_argument(
         "--fronts",

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from bench import processes
 from bench.command_line import output_file, positive
 from bench.machine import describe_machine
-from bench.trials import channels, handoff, light, memory, sum_server, transaction
+from bench.trials import (
+    channels,
+    handoff,
+    light,
+    memory,
+    scale,
+    sum_server,
+    transaction,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +31,7 @@ TRIALS = (
     memory.TRIAL,
     handoff.TRIAL,
     light.TRIAL,
+    scale.TRIAL,
 )
 
 
@@ -31,6 +40,8 @@ def add_options(parser: argparse.ArgumentParser, trial: Trial) -> None:
     add = parser.add_argument
     add("--repeat", type=positive, default=5, help="turns of each (default: 5)")
     add("--json", type=output_file, metavar="FILE", help="write all figures")
+    if trial.draw is not None:
+        add("--plot", type=output_file, metavar="FILE", help="draw it: .svg or .png")
     trial.add_options(parser)
 
 
@@ -64,6 +75,8 @@ def run_trial(trial: Trial, options: argparse.Namespace, words: str) -> None:
     print(make_text(run), end="")
     if options.json:
         options.json.write_text(make_json(run))
+    if trial.draw is not None and options.plot:
+        trial.draw(run, options.plot)
 
 
 def _own_seconds() -> float:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from bench.trials.report import TrialRun
 
 Figures = dict[str, float]
 """What one turn has found, by name."""
@@ -67,6 +70,7 @@ class Trial:
             divided by; a contender may lack figures.
         columns: The figures in the table.
         notes: Lines below it.
+        draw: Draws a run into a file, None where there is nothing to see.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Trial:
     contenders: Callable[[argparse.Namespace], Sequence[Contender]]
     columns: Callable[[argparse.Namespace], Sequence[Column]]
     notes: Callable[[argparse.Namespace], Sequence[str]]
+    draw: Callable[[TrialRun, Path], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ def test_json_has_everything():
 
 
 def test_the_promised_trials_are_there():
-    expected = {"transaction", "sum", "channels", "memory", "handoff", "light"}
+    expected = {"transaction", "sum", "channels", "memory", "handoff", "light", "scale"}
     assert expected == {trial.name for trial in TRIALS}
 
 

@@ -534,6 +534,40 @@ def test_json_is_for_check_only(tmp_path: Path) -> None:
 
 # What happens
 
+
+def test_what_a_common_base_keeps_is_followed_in_each_handler(
+    check: Callable[..., Checked],
+) -> None:
+    """A walk through one handler's `initialize` tells nothing of another's."""
+    done = check(
+        """
+        from tornado.ioloop import IOLoop
+        from tornado.web import Application, RequestHandler
+        class Store:
+            def __init__(self):
+                self.rows = {}
+            def count(self):
+                return len(self.rows)
+            def add(self, name):
+                self.rows[name] = 1
+        class Base(RequestHandler):
+            def initialize(self):
+                self.store = self.settings["store"]
+        class Count(Base):
+            def get(self):
+                self.write(str(self.store.count()))
+        class Add(Base):
+            def post(self):
+                self.store.add("a")
+        Application([("/", Count), ("/add", Add)], store=Store()).listen(8888)
+        IOLoop.current().start()
+        """,
+        options=("--auto",),
+    )
+
+    assert "GET Count  as in stock Tornado" in done.stdout
+
+
 needs_workers = pytest.mark.skipif(
     resolve_name("auto") == "serial", reason="there is no parallel executor here"
 )

@@ -13,7 +13,7 @@ from tornado.web import Application, HTTPError, RequestHandler
 from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import pair_of, serving
-from txloop import transactional
+from txloop import TDict, TList, transactional
 
 PAGES = {
     "fine.html": "{% extends base.html %}{% block body %}{{ number }}{% end %}",
@@ -160,6 +160,34 @@ def test_an_answer_and_the_log_show_no_frame_of_ours(how, kind):
         assert "refused" in text
         assert "_write" not in text
         assert "ending.py" not in text
+
+
+shelf: TDict[str, TList[int]] = TDict(a=TList([1]))
+
+
+@transactional
+class Fetching(RequestHandler):
+    def get(self, key, place):
+        self.write(str(shelf[key][int(place)]))
+
+
+@pytest.mark.parametrize("path", ["/b/0", "/a/7"])
+def test_no_frame_of_a_container_is_shown(path, kind):
+    # WHEN
+    with (
+        expect_log("tornado", f"GET {path}", count=2) as records,
+        serving(
+            kind,
+            lambda: Application([("/(.*)/(.*)", Fetching)], serve_traceback=True),
+        ) as server,
+    ):
+        page = server.get(path).body.decode()
+
+    # THEN
+    trace = "".join(logging.Formatter().format(one) for one in records)
+    for text in (page, trace):
+        assert "shelf[key]" in text
+        assert "__getitem__" not in text
 
 
 @pytest.fixture

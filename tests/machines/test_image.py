@@ -23,6 +23,7 @@ import logging
 import socket
 import sys
 import threading
+import typing
 
 import local_module
 from local_module import Counter, shared
@@ -43,6 +44,10 @@ here = threading.current_thread()
 
 class Color(enum.Enum):
     RED = 1
+
+
+class Point(typing.NamedTuple):
+    x: int = 7
 
 
 class Slotted:
@@ -102,6 +107,7 @@ def look():
         "changed": local_module.changed,
         "counter": Counter().count(),
         "color": Color(1) is Color.RED,
+        "named": [Point().x, Point._fields, isinstance(Point(), tuple)],
         "slots": [slotted.x, frozen.x, child.read(), hasattr(slotted, "__dict__")],
         "player": [player.name, player.score, sorted(Player._settable)],
         "known": KNOWN["only"] is find_known("only"),

@@ -102,6 +102,41 @@ def test_two_programs_on_one_cluster_do_not_meet(machines, tmp_path):
     assert ["-99", "-90"] == ends
 
 
+MODULE = """
+import asyncio, os, time, txloop
+
+def where():
+    time.sleep(0.01)  # too long to run here
+    return os.getpid()
+
+async def main():
+    print(await txloop.atomically(where) != os.getpid())
+
+if __name__ == "__main__":
+    txloop.install(executor="dask")
+    asyncio.run(main())
+"""
+
+
+def test_a_module_of_a_package_without_a_file_runs_there(machines, tmp_path):
+    # GIVEN
+    machines.add()
+    (tmp_path / "shop" / "pages").mkdir(parents=True)
+    (tmp_path / "shop" / "__init__.py").touch()
+    (tmp_path / "shop" / "pages" / "main.py").write_text(MODULE)
+
+    # WHEN
+    said = subprocess.check_output(
+        [sys.executable, "-m", "shop.pages.main"],
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "DASK_SCHEDULER_ADDRESS": machines.address},
+    )
+
+    # THEN
+    assert "True" == said.strip()
+
+
 def test_a_server_answers_from_there(machines, monkeypatch):
     machines.add(threads=2)
     monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", machines.address)

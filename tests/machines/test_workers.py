@@ -9,7 +9,7 @@ from distributed import Client
 
 from tests.engine import Gate, Tally, note, noted
 from tests.logs import expect_log
-from tests.machines.conftest import end
+from tests.machines.machines import end
 from tests.race.losses import add_at_gate, kill
 from txloop import TDict, TxTimeoutError, TxWorkerError, on_commit, on_worker_start
 from txloop.executors.dask import crew

@@ -160,6 +160,7 @@ HAZARDS = {
     "pickle": ("import pickle\npickle.dumps(items)", "pickle.dumps"),
     "pickle's function": ("from pickle import dumps\ndumps(items)", "pickle.dumps"),
     "heapq": ("import heapq\nheapq.heappush(items, 1)", "heapq.heappush"),
+    "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
     "a loop": ("for x in items: items.remove(x)", "while it is gone over"),
     "a loop that calls": (
@@ -191,6 +192,8 @@ HARMLESS = {
     "locks": "import threading\nlock = threading.Lock()",
     "isinstance": "x = isinstance(items, list)",
     "another's type": "x = type(items) is int",
+    "a module beside it": "from .blocks import Block\nx = Block(items)",
+    "the package itself": "from . import blocks\nx = blocks.Block(items)",
     "a library": "import statistics\nx = statistics.mean(items)",
     "a loop over a copy": (
         "def drop(x): items.remove(x)\nfor x in list(items): drop(x)"
@@ -342,6 +345,11 @@ def test_attributes_that_other_code_sets_are_named():
     ("line", "reason"),
     [
         ("    def __setattr__(self, n, v): pass", "it has __setattr__"),
+        ("    def __hash__(self): return hash(self.name)", "it has __hash__"),
+        (
+            "class Special(Thing):\n    def __del__(self): pass",
+            "Special, which is derived from it, cannot: it has __del__",
+        ),
         ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
         ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
     ],

@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tests.soak import bank, game
+from tests.cluster import DASK
+from tests.soak import bank, dask_bank, game
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SOAKS: dict[str, Callable[[float, int, Path], bank.Report]] = {
     "bank": bank.run,
     "game": game.run,
+    **({"dask-bank": dask_bank.run} if DASK else {}),
 }
 """What there is, by name: runs for so many seconds with a seed, and logs to a file."""
 

@@ -19,7 +19,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tests.messages import Answer, Request, read_answer
 from tests.soak.bank_server import ACCOUNTS, MONEY
@@ -28,17 +28,19 @@ from tests.soak.faults import Harm, descendants_of, is_alive
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-__all__ = ["Report", "run"]
+__all__ = ["FAILED", "DoesHarm", "Report", "run"]
 
 ROOT = Path(__file__).parents[2]
 
 CLIENTS = 8
-EPOCH_SECONDS = 4.0
 ANSWER_SECONDS = 30.0  # what takes longer counts as lost
 HARM_EVERY_SECONDS = 0.25
 LEAVE_SECONDS = 10.0  # for workers, once the server has ended
 
 TOTAL = ACCOUNTS * MONEY
+
+FAILED = "failed"
+"""What ended with a status that nothing but harm explains."""
 
 
 @dataclass
@@ -77,6 +79,7 @@ class Bank:
         self._resting = asyncio.Event()
         self._number = 0
         self._fates: dict[str, str] = {}  # by transfer: a status, or "left"
+        self._failing: set[str] = set()  # transfers that were asked to fail
 
     async def epoch(self, seconds: float) -> None:
         """Let clients do what they do for some time, then compare the books."""
@@ -116,6 +119,8 @@ class Bank:
         # Now and then more than there is.
         amount = self._chance.choice([1, 5, 20, 100, 50 * MONEY])
         how = "fail" if self._chance.random() < 0.05 else "do"
+        if how == "fail":
+            self._failing.add(name)
         body = json.dumps([f"a{giver}", f"a{taker}", amount, how]).encode()
         return name, Request("POST", f"/transfer/{name}", {}, body)
 
@@ -132,6 +137,8 @@ class Bank:
             return
         self._fates[name] = str(answer.status)
         self._report.answers[str(answer.status)] += 1
+        if answer.status >= 500 and name not in self._failing:
+            self._report.answers[FAILED] += 1
 
     async def _transfer_and_leave(self) -> None:
         name, request = self._new_transfer()
@@ -168,6 +175,7 @@ class Bank:
         if answer.status != 200:
             # An audit may have killed three workers by being there when they died.
             self._report.answers[f"{path} {answer.status}"] += 1
+            self._report.answers[FAILED] += 1
             return
         self._report.answers[path] += 1
         total = json.loads(answer.body)["total"]
@@ -222,7 +230,36 @@ def has_fronts() -> bool:
     return os.environ["TXLOOP_FRONTS"] != "0"
 
 
-def run(seconds: float, seed: int, log: Path, least: int = 0) -> Report:
+class DoesHarm(Protocol):
+    """What is done to the workers of a server.
+
+    Attributes:
+        done: How often it did what.
+        workers: All processes that have to be gone when the server is.
+        epoch_seconds: For how long clients are at work until books are compared.
+    """
+
+    done: Counter[str]
+    workers: set[int]
+    epoch_seconds: float
+
+    async def go_on(self) -> None:
+        """Do harm until cancelled, and be called again."""
+
+
+def harm_workers(pid: int, seed: int) -> DoesHarm:
+    """Return what kills and stops the forked workers of a server."""
+    return Harm(pid, random.Random(seed + 1), HARM_EVERY_SECONDS)
+
+
+def run(
+    seconds: float,
+    seed: int,
+    log: Path,
+    least: int = 0,
+    executor: str = "processes",
+    make_harm: Callable[[int, int], DoesHarm] = harm_workers,
+) -> Report:
     """Run a server for so long, do harm, and return what was seen.
 
     Args:
@@ -230,12 +267,14 @@ def run(seconds: float, seed: int, log: Path, least: int = 0) -> Report:
         seed: Decides who does what, though not how the threads of chance interlace.
         log: Gets what the server writes to its standard error.
         least: How many requests have to succeed, however long that takes.
+        executor: The server's.
+        make_harm: Makes what does harm, of the server's process number and the seed.
     """
     report = Report()
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "tests.soak.bank_server"],
+            [sys.executable, "-m", "tests.soak.bank_server", executor],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -246,7 +285,7 @@ def run(seconds: float, seed: int, log: Path, least: int = 0) -> Report:
         try:
             assert process.stdout is not None
             port = int(process.stdout.readline().split()[1])
-            harm = Harm(process.pid, random.Random(seed + 1), HARM_EVERY_SECONDS)
+            harm = make_harm(process.pid, seed)
             asyncio.run(_clients(port, harm, seconds, seed, report, least))
             family = {*descendants_of(process.pid), *harm.workers}
             process.send_signal(signal.SIGTERM)
@@ -266,19 +305,19 @@ def run(seconds: float, seed: int, log: Path, least: int = 0) -> Report:
 
 
 async def _clients(
-    port: int, harm: Harm, seconds: float, seed: int, report: Report, least: int
+    port: int, harm: DoesHarm, seconds: float, seed: int, report: Report, least: int
 ) -> None:
     bank = Bank(port, random.Random(seed), report)
     deadline = time.monotonic() + seconds
     while not report.wrong:
         left = deadline - time.monotonic()
         if report.answers["200"] < least:
-            left = EPOCH_SECONDS
+            left = harm.epoch_seconds
         elif left <= 0.5:
             break
         doing_harm = asyncio.create_task(harm.go_on())
         try:
-            await bank.epoch(min(left, EPOCH_SECONDS))
+            await bank.epoch(min(left, harm.epoch_seconds))
         finally:
             doing_harm.cancel()
             with suppress(asyncio.CancelledError):

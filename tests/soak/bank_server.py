@@ -114,5 +114,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    txloop.install("processes", 3)
+    txloop.install(sys.argv[1], 3)  # type: ignore[arg-type] # checked by it
     asyncio.run(main())

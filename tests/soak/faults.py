@@ -22,7 +22,10 @@ class Harm:
     Attributes:
         done: How often it did what.
         workers: All that were ever seen: some outlive the process that forked them.
+        epoch_seconds: For how long clients are at work until books are compared.
     """
+
+    epoch_seconds = 4.0
 
     def __init__(self, pid: int, chance: random.Random, every_seconds: float) -> None:
         """Take the server's process number and how long the pauses are on average."""

@@ -128,7 +128,7 @@ def change_filters(monkeypatch):
 
 
 def change_registered(monkeypatch):
-    Shape.register(type("Registered", (), {}))
+    kept.append(Shape.register(type("Registered", (), {})))
 
 
 def change_subclasses(monkeypatch):

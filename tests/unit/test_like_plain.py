@@ -41,6 +41,16 @@ PROGRAMS = {
         assert shared[own] is own and shared["tuple"][1][0] is own
         assert shared["lambda"]() is own
         """,
+    "holds a key that may change": """
+        class Own:
+            def __init__(self, name): self.name = name
+            def __eq__(self, other): return self.name == other.name
+            def __hash__(self): return hash(self.name)
+        shared = txloop.share({pathlib.Path("a"): 1})
+        assert pathlib.PosixPath not in held.STRANGE
+        shared[Own("b")] = 2
+        assert Own in held.STRANGE and shared[Own("b")] == 2
+        """,
     "leaves objects that are there already": """
         @dataclasses.dataclass
         class Own: x: list
@@ -76,9 +86,10 @@ if sys.implementation.name == "cpython":  # where it does not depend on what cam
         """
 
 HEAD = """
-import collections, dataclasses, json
+import collections, dataclasses, json, pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 import txloop
+from txloop.stm import held
 from txloop.stm.container import Container
 txloop.like_plain()
 txloop.like_plain()

@@ -25,6 +25,8 @@ from txloop.loop.options import Options, take_executor
         ("max_calls", 0, "max_calls must be at least 1, got 0"),
         ("max_calls", 2.5, "max_calls must be an integer >= 1, not 2.5"),
         ("max_calls", True, "max_calls must be an integer >= 1, not True"),
+        ("local", -1, "local must be at least 0, got -1"),
+        ("local", 2, "local=2 goes with executor='dask', whose other workers are else"),
     ],
 )
 def test_what_options_may_not_be(option, value, complaint):
@@ -49,6 +51,7 @@ def test_an_executor_gets_those_that_it_knows(executor):
     [
         ("TXLOOP_EXECUTOR", "serial", "executor", "serial"),
         ("TXLOOP_WORKERS", "3", "workers", 3),
+        ("TXLOOP_LOCAL", "0", "local", 0),
         ("TXLOOP_FRONTS", "auto", "fronts", "auto"),
         ("TXLOOP_FRONTS", "2", "fronts", 2),
         ("TXLOOP_ORDER", "arrival", "order", "arrival"),
@@ -91,6 +94,7 @@ def test_what_is_given_wins_over_the_environment(monkeypatch):
     ("variable", "text", "complaint"),
     [
         ("TXLOOP_WORKERS", "two", "TXLOOP_WORKERS must be an integer >= 1, not 'two'"),
+        ("TXLOOP_LOCAL", "two", "TXLOOP_LOCAL must be an integer >= 0, not 'two'"),
         ("TXLOOP_WORKERS", "0", "workers must be at least 1, got 0"),
         ("TXLOOP_FRONTS", "few", "TXLOOP_FRONTS must be an integer or auto, not 'few'"),
         ("TXLOOP_TIMEOUT", "soon", "TXLOOP_TIMEOUT must be a number, not 'soon'"),

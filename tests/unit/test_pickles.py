@@ -18,6 +18,8 @@ READERS = {
     "executors/codec/answers.py": "an error just pickled, or one in a worker's answer",
     "cells/kinds.py": "a value just pickled, to see what comes back",
     "executors/threads/isolation.py": "a call just pickled, to copy it",
+    "executors/dask/forks.py": "the program's image, which its owner has sent",
+    "executors/dask/pickling.py": "the code of a function, in a program's image",
     "executors/dask/host.py": "of a process just forked, whether it has begun",
     "executors/dask/loading.py": "a program that was sent to a Dask worker",
     "sharing/survey.py": "of a pipe, what a child that ran the program has found",

@@ -57,6 +57,15 @@ CHANGING_METHODS = [
     ("defaultdict(list)", "update"),
     ("Counter()", "subtract"),
     ("OrderedDict()", "move_to_end"),
+    ("UserDict()", "update"),
+    ("UserList()", "append"),
+    ("ChainMap({})", "__setitem__"),
+    ("array('i')", "append"),
+    ("WeakSet()", "add"),
+    ("StringIO()", "write"),
+    ("BytesIO()", "seek"),
+    ("RawConfigParser()", "add_section"),
+    ("WeakValueDictionary()", "setdefault"),
 ]
 
 HOOKS = [
@@ -76,7 +85,11 @@ def programs() -> Iterator[object]:
             yield pytest.param(source, id=f"{family.__name__[20:]}: {name}")
     for made, method in CHANGING_METHODS:
         source = f"""
+        from array import array
         from collections import *
+        from configparser import RawConfigParser
+        from io import BytesIO, StringIO
+        from weakref import *
         it = {made}
         def get(value):
             return it.{method}(value)  # MUTATES_GLOBAL app.it

@@ -303,6 +303,26 @@ def test_names_that_shared_objects_need_are_refused():
                 pass
 
 
+def test_what_is_assigned_on_a_class_is_seen_by_derived_classes():
+    # GIVEN
+    class Ticket(TObject, dataclass=False):
+        sold = 0
+
+        def __init__(self) -> None:
+            type(self).sold += 1
+            self.number = self.sold
+
+    class Return(Ticket):
+        pass
+
+    # WHEN
+    numbers = [kind().number for kind in (Ticket, Return, Return, Ticket)]
+
+    # THEN
+    assert [1, 2, 3, 2] == numbers
+    assert (2, 3) == (Ticket.sold, Return.sold)
+
+
 def test_its_own_bases_say_what_it_is_equal_to():
     class Sized:
         def __eq__(self, other: object) -> bool:

@@ -237,7 +237,7 @@ def test_what_the_program_has_is_held(held):
     found = reach_from({"a": [thing]}).held
 
     assert found is not None
-    assert found.thing is thing
+    assert found.identity == id(thing)
     assert "thing['a'][0]" == found.name
 
 

@@ -50,6 +50,15 @@ class Attribute:
         self.default: Any = default
         self.shown = shown
 
+    def is_like(self, other: object) -> bool:
+        """Tell whether the other one does the same."""
+        return (
+            isinstance(other, Attribute)
+            and (self.name, self.place) == (other.name, other.place)
+            and self.default is other.default
+            and self.shown is other.shown
+        )
+
     def __get__(self, shared: Container | None, kind: type) -> Any:
         if shared is None:
             return self._of_class(kind)

@@ -15,6 +15,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
+from txloop.cells.kinds import has_changing_hash
 from txloop.stm.immutability import CHANGEABLE, FAMILIES, SCALARS
 
 __all__ = ["are_constant"]
@@ -66,7 +67,7 @@ def _parts_of(kind: type, group: Collection[Any]) -> _Parts | None:
     frozen = getattr(kind, "__dataclass_params__", None)
     if frozen is None:
         if issubclass(kind, FAMILIES):
-            return tuple  # no parts
+            return None if has_changing_hash(kind) else tuple  # no parts
         if _goes_through(kind, tuple) or _goes_through(kind, frozenset):
             return partial(chain.from_iterable, group)
         return None

@@ -28,7 +28,8 @@ from txloop.cells.foreign import (
 from txloop.errors import TxConfigurationError, TxValueError
 from txloop.stm.attempt import running
 from txloop.stm.callables import is_found_by_name
-from txloop.stm.held import hold, is_held_kind, is_reference
+from txloop.stm.container import Container
+from txloop.stm.held import hold, holds_the_rest, is_held_kind, is_reference
 from txloop.stm.immutability import FAMILIES, SCALARS
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_held",
     "check_key",
+    "has_changing_hash",
     "is_frozen_dataclass",
     "is_immutable",
     "is_plain_tuple",
@@ -174,14 +176,26 @@ def _comes_back_itself(value: Any) -> bool:
         return False
 
 
+def has_changing_hash(kind: type) -> bool:
+    """Tell whether objects of a class are containers with a hash of the program's."""
+    # None is the hash of what cannot be a key anyway.
+    return issubclass(kind, Container) and kind.__hash__ not in (object.__hash__, None)
+
+
 def check_key(key: Any) -> None:
     """Check that a key is equal to its copies, so that a worker finds it.
 
     Raises:
-        TxValueError: if it is not.
+        TxValueError: if it is not, or its hash is not the same at all times.
     """
     if type(key) in SCALARS:
         return
+    if has_changing_hash(type(key)):
+        raise TxValueError(
+            f"{named(key)} may not be shared as a key: its hash is made of attributes "
+            "that transactions change; leave out its __hash__ and __eq__, so that it "
+            "is equal to itself only, or use the attributes as the key"
+        )
     if isinstance(key, tuple | frozenset):
         for part in key:
             check_key(part)
@@ -197,6 +211,13 @@ def check_key(key: Any) -> None:
     elif is_frozen_dataclass(key):
         for part in _parts(key):
             check_key(part)
+    elif holds_the_rest() and _may_change(key):
+        check_held(key)
+
+
+def _may_change(key: object) -> bool:
+    """Tell whether a key that is equal to its copies is more than a value."""
+    return not (isinstance(key, Container) or is_reference(key) or is_immutable(key))
 
 
 def check_held(value: object) -> None:

@@ -123,7 +123,10 @@ class TObject(_WithDict):
             shown = defaults = defaults_of(cls, cls._names)
         for place, name in enumerate(cls._names):
             default, on_class = defaults.get(name, MISSING), shown.get(name, MISSING)
-            setattr(cls, name, Attribute(name, place, default, on_class))
+            attribute = Attribute(name, place, default, on_class)
+            # One of its own would hide what is assigned to the name on its base.
+            if not _inherits(cls, attribute):
+                setattr(cls, name, attribute)
         cls._row = row_of(cls._names)
         cls._settable = frozenset(
             name
@@ -319,6 +322,15 @@ def _take_place(cls: type[TObject], initialize: Callable[..., None]) -> None:
     new.__doc__ = cls.__init__.__doc__
     new._adopts = True
     cls.__init__ = new  # type: ignore[method-assign] # in place
+
+
+def _inherits(cls: type[TObject], attribute: Attribute) -> bool:
+    """Tell whether a class has the like of it from its bases."""
+    for kind in cls.__mro__:
+        found = vars(kind).get(attribute.name, MISSING)
+        if found is not MISSING:
+            return kind is not cls and attribute.is_like(found)
+    return False
 
 
 def names_of(cls: type[TObject]) -> tuple[str, ...]:

@@ -81,19 +81,15 @@ class Holds:
         if subject is None or self._watch is None:
             return False
         profile = transaction.profile
+        held = subject.reach.held
+        holds = held is not None and (held.is_missed or not profile.examined)
         if not profile.examined:
             profile.examined = True
             # Threads change the very objects: before it is known that a function does
             # not, it does not run beside itself.
             profile.unproven = not self._watch.copies
             self._tell_caches(profile.label, subject)
-            if subject.held is not None:
-                profile.home = subject.held
-                _log.warning(
-                    "%s runs on the loop thread: %s", profile.label, subject.held
-                )
-                return True
-            if subject.is_late:
+            if subject.is_late and not holds:
                 _log.info(
                     "%s runs on the loop thread until workers are forked anew: it "
                     "reaches objects that were not looked at when they were",
@@ -102,6 +98,10 @@ class Holds:
                 profile.home = _LATE
                 self._may_leave(profile)
                 return True
+        if holds:  # perhaps only since workers are new
+            profile.home = subject.held
+            _log.warning("%s runs on the loop thread: %s", profile.label, profile.home)
+            return True
         return self._watch.copies and self._outdated(transaction)
 
     def _outdated(self, transaction: Transaction) -> bool:

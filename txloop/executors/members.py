@@ -39,6 +39,7 @@ class ProcessStats:
             ``"leaves"``.
         label: What it runs.
         seconds: For how long it has been running that.
+        address: That of the Dask worker beside which it runs; "" for this machine.
     """
 
     kind: str
@@ -47,19 +48,23 @@ class ProcessStats:
     state: str
     label: str = ""
     seconds: float = 0.0
+    address: str = ""
 
     @property
     def name(self) -> str:
-        """What it is called: ``"worker 1"``, or ``"owner"``."""
-        return self.kind if self.kind == "owner" else f"{self.kind} {self.place}"
+        """What it is called: ``"worker 1"``, of another machine with its address."""
+        if self.kind == "owner":
+            return self.kind
+        of = f" of {self.address}" if self.address else ""
+        return f"{self.kind} {self.place}{of}"
 
     @property
     def memory_bytes(self) -> int:
-        """What it has in memory now, 0 where that is unknown.
+        """What it has in memory now, 0 where that is unknown, as on another machine.
 
         What it shares with others counts in each of them, as in `ps` and `top`.
         """
-        return memory_of(self.pid) if self.pid else 0
+        return 0 if self.address or not self.pid else memory_of(self.pid)
 
 
 def memory_of(pid: int) -> int:

@@ -184,22 +184,23 @@ class Pool(Generic[W]):
     # Which worker gets a call
 
     def _worker_for(self, work: Work) -> W | None:
+        """Return the worker that `work` goes to, None if none has room for it."""
+        return self._least_busy(self._workers, work)
+
+    def _least_busy(self, workers: Sequence[W], work: Work) -> W | None:
         """Return the worker with the least to do, if it has room for `work`."""
-        free: W | None = None
-        busy: list[W] = []
-        least = math.inf
-        for worker in self._workers:
-            if worker.open and worker.assigned:
-                busy.append(worker)
-                least = min(least, self._book.seconds(worker))
-            elif worker.open and free is None:
-                free = worker
-        # The last core is the loop's, which runs medium calls, too.
-        if free is not None and not (
-            work.medium and len(busy) >= self._most_for_medium
-        ):
+        # Of hundreds of workers, to look at each costs more than to send the call.
+        free = next((one for one in workers if not one.assigned and one.open), None)
+        if free is not None and not work.medium:
             return free
         room = self.limits.read_ahead_seconds - estimated(work)
+        if free is None and room < 0:
+            return None
+        busy = [one for one in workers if one.assigned and one.open]
+        # The last core is the loop's, which runs medium calls, too.
+        if free is not None and len(busy) < self._most_for_medium:
+            return free
+        least = min(map(self._book.seconds, busy), default=math.inf)
         if work.estimate_seconds is None or least > room:
             return None
         load, place = min(
@@ -222,7 +223,7 @@ class Pool(Generic[W]):
         if (
             not self._ahead
             and self._reactor is not None
-            and any(one.open and not one.assigned for one in self._workers)
+            and any(not one.assigned and one.open for one in self._workers)
             and any(len(one.assigned) > 1 for one in self._workers)
         ):
             self._ahead = True

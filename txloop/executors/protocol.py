@@ -258,7 +258,10 @@ def _serial_run() -> Callable[[Call], Outcome | Retry]:
 
 
 def executor_named(
-    name: str, workers: int | None = None, max_calls: int | None = None
+    name: str,
+    workers: int | None = None,
+    max_calls: int | None = None,
+    local: int = 0,
 ) -> Executor:
     """Return a new executor of that name, not yet started.
 
@@ -266,6 +269,8 @@ def executor_named(
         name: ``"serial"``, ``"processes"``, ``"threads"``, ``"dask"`` or ``"auto"``.
         workers: How many attempts at once; None for one per core.
         max_calls: After how many calls a worker is replaced, where there are workers.
+        local: How many forked workers there are beside those of a Dask cluster; for
+            other executors 0.
 
     Raises:
         TxConfigurationError: if there is none of that name, or `workers` is below 1.
@@ -277,4 +282,6 @@ def executor_named(
     executor = make(workers)
     if max_calls is not None and executor.forks:
         executor.relieve_after(max_calls)
+    if local:
+        executor.fork_beside(local)
     return cast("Executor", executor)  # the table lists executors only

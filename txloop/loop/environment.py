@@ -26,7 +26,14 @@ __all__ = [
     "words_given",
 ]
 
-LEAST = {"workers": 1, "fronts": 0, "max_queue": 0, "max_calls": 1, "log_bytes": 1}
+LEAST = {
+    "workers": 1,
+    "local": 0,
+    "fronts": 0,
+    "max_queue": 0,
+    "max_calls": 1,
+    "log_bytes": 1,
+}
 """The options that are numbers, with the least that each can be."""
 
 _SWITCHES = {"1": True, "true": True, "yes": True, "0": False, "false": False}
@@ -128,6 +135,7 @@ def _switch(text: str, variable: str) -> bool:
 _PARSERS: dict[str, Callable[[str, str], object]] = {
     "executor": _word,
     "workers": _integer,
+    "local": _integer,
     "fronts": parse_fronts,
     "order": _word,
     "rounds": _word,

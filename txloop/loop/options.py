@@ -37,6 +37,7 @@ class Options:
 
     executor: str = "auto"
     workers: int | None = None
+    local: int = 0
     fronts: int | Literal["auto"] = "auto"
     order: Literal["completion", "arrival"] = "completion"
     rounds: Literal["overlapping", "barrier"] = "overlapping"
@@ -60,6 +61,11 @@ class Options:
         if self.fronts not in ("auto", *range(MOST_FRONTS + 1)):
             raise TxConfigurationError(
                 f"fronts must be a number up to {MOST_FRONTS}, not {self.fronts!r}"
+            )
+        if self.local and self.executor != "dask":
+            raise TxConfigurationError(
+                f"local={self.local} goes with executor='dask', whose other workers "
+                f"are elsewhere; not with {self.executor!r}"
             )
         check_timeout(self.timeout)
         if type(self.auto) is not bool:
@@ -121,4 +127,6 @@ def take_executor(options: Options) -> Executor:
             "txloop.start_workers() came before a fork (fork_processes, a daemon's): "
             "this process starts workers of its own; call it after the fork"
         )
-    return executor_named(options.executor, options.workers, options.max_calls)
+    return executor_named(
+        options.executor, options.workers, options.max_calls, options.local
+    )

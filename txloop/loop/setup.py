@@ -27,6 +27,7 @@ def install(
     executor: Literal["auto", "processes", "threads", "serial", "dask"] | None = None,
     workers: int | None = None,
     *,
+    local: int | None = None,
     fronts: int | Literal["auto"] | None = None,
     order: Literal["completion", "arrival"] | None = None,
     rounds: Literal["overlapping", "barrier"] | None = None,
@@ -54,6 +55,9 @@ def install(
             cores and a fork; the default. ``"dask"``: on the cluster that Dask's
             configuration names, else on a local one.
         workers: How many transactions run at once. None: one per core.
+        local: With ``"dask"``, how many workers are forked on this machine, beside
+            those of the cluster, for calls that take less time than the way there. None
+            or 0: no workers.
         fronts: How many processes take requests in and run what is short, up to 30;
             with the executor ``"threads"``, how many threads, where the GIL is off.
             ``"auto"``, the default: one per core, eight at the most, from when the loop

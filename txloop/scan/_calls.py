@@ -86,7 +86,7 @@ class Calls(Expressions):
     ) -> None:
         super().__init__(sources, evidence, app)
         self.everything = everything
-        self._made: dict[object, Instance] = {}
+        self._made: dict[object, Instance | Live] = {}
 
     def visit_Call(self, node: ast.Call) -> Value:
         callee = self.value(node.func)
@@ -180,6 +180,11 @@ class Calls(Expressions):
             return None if found == FOREIGN else found
         key = (id(cls), self.unless, arguments.identity())
         if key not in self._made:
+            known = self._new(cls, arguments)
+            if known is not None:
+                self._made[key] = known
+                self.call_method(known, "__init__", arguments)
+                return known
             self._made[key] = instance = Instance(cls)
             fields = getattr(cls, "__dataclass_fields__", ())
             named = dict(zip(fields, arguments.positional, strict=False))
@@ -189,6 +194,16 @@ class Calls(Expressions):
             for name in ("__init__", "__post_init__"):
                 self.call_method(instance, name, arguments)
         return self._made[key]
+
+    def _new(self, cls: type, arguments: Arguments) -> Live | None:
+        """Return what a `__new__` of the program returns, if that is there already."""
+        own = [kind for kind in cls.__mro__ if own_module_of(kind) is not None]
+        raw = next((vars(k)["__new__"] for k in own if "__new__" in vars(k)), None)
+        if raw is None:
+            return None
+        kind = Live(cls, class_label(cls), Family.CLASS)
+        made = self.run(functions_of(raw), kind, arguments)
+        return made if isinstance(made, Live) else None
 
     def call_method(self, receiver: Value, name: str, arguments: Arguments) -> None:
         """Walk through the method or property of the receiver, if there is one."""

@@ -24,10 +24,12 @@ from txloop.scan.frame import Comprehension, Nested, parameters
 from txloop.scan.live_objects import (
     MUTATORS,
     UNKNOWN,
+    can_change,
+    changes_by,
     has_type,
     is_cache,
     is_iterator,
-    is_plain,
+    makes_values,
 )
 from txloop.scan.member import member, settings
 from txloop.scan.unfollowed import (
@@ -121,7 +123,7 @@ class Expressions(Record):
             elif name == "cache_info":
                 self.ask_cache(owner, node)
         found = self._known(member(owner, name, self.sources))
-        if isinstance(found, Member) and name in MUTATORS:
+        if isinstance(found, Member) and changes_by(found.holder.thing, name):
             # Code that takes the method is going to call it.
             self.change(found.holder, node)
         elif isinstance(found, Getter):
@@ -141,7 +143,17 @@ class Expressions(Record):
     def visit_Subscript(self, node: ast.Subscript) -> Value:
         holder = self.value(node.value)
         self.value(node.slice)
+        if isinstance(holder, Live) and has_type(holder.thing, dict):
+            self._miss(holder, node)
         return self.item(holder, constant(node.slice), node)
+
+    def _miss(self, holder: Live, node: ast.AST) -> None:
+        """Write down what reading a key does that is not there."""
+        if makes_values(holder.thing):
+            self.change(holder, node)
+        missing = member(holder, "__missing__", self.sources)
+        if isinstance(missing, Bound):
+            self.run(missing.functions, missing.receiver, Arguments())
 
     def item(self, holder: Value, key: object, node: ast.AST) -> Value:
         """Return what `holder[key]` stands for, and write down what reading it does."""
@@ -313,4 +325,4 @@ def _is_none(node: ast.expr) -> bool:
 
 def _with_contents(live: Live) -> frozenset[Slot]:
     slots = frozenset(live.slots)
-    return slots | {of_thing(live.thing)} if is_plain(live.thing) else slots
+    return slots | {of_thing(live.thing)} if can_change(live.thing) else slots

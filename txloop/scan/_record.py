@@ -14,11 +14,11 @@ from txloop.scan.finding import FindingKind
 from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
     UNKNOWN,
+    can_change,
     has_type,
     is_container,
     is_harmless,
     is_iterator,
-    is_plain,
     module_label,
 )
 from txloop.scan.member import (
@@ -148,7 +148,7 @@ class Record(ast.NodeVisitor, abc.ABC):
             self.assign_part(setting(value, UNKNOWN), node)
         elif value.thing is UNKNOWN:
             self._change(value, node, certain=False)
-        elif is_plain(value.thing) or is_iterator(value.thing):
+        elif can_change(value.thing) or is_iterator(value.thing):
             self._change(value, node, certain=True)
 
     def change_process(self, changer: str, node: ast.AST) -> None:
@@ -362,7 +362,7 @@ class Record(ast.NodeVisitor, abc.ABC):
             self.lose(node)
         if isinstance(holder, Live):
             unknown = holder.thing is UNKNOWN
-            if unknown or is_plain(holder.thing):
+            if unknown or can_change(holder.thing):
                 self.change(holder, node)
 
 

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import UNKNOWN, has_type, is_plain
+from txloop.scan.live_objects import UNKNOWN, can_change, has_type
 
 if TYPE_CHECKING:
     from txloop.scan.finding import FindingKind
@@ -124,7 +124,7 @@ class Writes:
         for slot in read.slots:
             if slot in self.assigned:
                 return self.assigned[slot]
-        inside = is_plain(read.thing) or has_type(read.thing, tuple)
+        inside = can_change(read.thing) or has_type(read.thing, tuple)
         for owner, name in read.slots:
             if (inside or name == WHOLE) and (owner, name) in self.changed:
                 return self.changed[owner, name]

@@ -8,10 +8,13 @@ Findings are built from what the walk saw; this module looks at no source.
 
 from __future__ import annotations
 
+import array
+import collections
 import enum
 import itertools
 import os
 import sys
+import weakref
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
@@ -111,6 +114,15 @@ _DICTS = {
 }
 
 
+_PLAIN_INSTEAD: tuple[tuple[type, str], ...] = (
+    (array.array, "list"),
+    (collections.UserList, "list"),
+    (collections.ChainMap, "dict"),
+    (collections.UserDict, "dict"),
+)
+_WEAK = (weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary)
+
+
 def _container(thing: object) -> str:
     """Return the container to use instead of the thing."""
     cls = type(thing)
@@ -129,6 +141,11 @@ def _container(thing: object) -> str:
             f"make this {name} a txloop container or an immutable tuple "
             "in a txloop.TVar"
         )
+    if has_type(thing, *_WEAK):
+        return f"leave the handler on the loop thread: no container is a {name}"
+    for kind, plain in _PLAIN_INSTEAD:
+        if issubclass(cls, kind):
+            return f"use a plain {plain} instead of this {name}, in a txloop container"
     if hasattr(cls, "__next__"):
         return "keep the next value in a txloop.TVar"
     if thing is not UNKNOWN and own_module_of(cls) is not None:

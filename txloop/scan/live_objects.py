@@ -6,10 +6,15 @@ through code of the program.
 
 from __future__ import annotations
 
+import array
+import collections
+import configparser
 import enum
+import io
 import os
 import sys
 import threading
+import weakref
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
 from logging import Logger
@@ -47,6 +52,43 @@ METHODS = MUTATORS | GETTERS | {"items", "values"}
 """Those whose name tells that an unknown object is such a container."""
 
 IMMUTABLE = (*PLAIN, frozenset)
+_LIBRARY = (
+    array.array,
+    collections.ChainMap,
+    collections.UserDict,
+    collections.UserList,
+    configparser.RawConfigParser,
+    io.BytesIO,
+    io.StringIO,
+    weakref.WeakKeyDictionary,
+    weakref.WeakSet,
+    weakref.WeakValueDictionary,
+)
+"""Containers of the standard library that change by their methods."""
+
+_CHANGES = (
+    (
+        (io.BytesIO, io.StringIO),
+        frozenset(
+            [
+                *("close", "read", "readline", "readlines", "seek", "truncate"),
+                *("write", "writelines"),
+            ]
+        ),
+    ),
+    (
+        (configparser.RawConfigParser,),
+        frozenset(
+            [
+                *("add_section", "read", "read_dict", "read_file", "read_string"),
+                *("remove_option", "remove_section", "set"),
+            ]
+        ),
+    ),
+)
+"""Their methods that no builtin container has."""
+
+
 _HARMLESS = (
     FunctionType,
     BuiltinFunctionType,
@@ -127,6 +169,27 @@ def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
 def is_plain(thing: object) -> bool:
     """Return whether the object is a builtin container that can change."""
     return has_type(thing, *CHANGEABLE) and not is_container(type(thing))
+
+
+def can_change(thing: object) -> bool:
+    """Return whether the object is a container that is not ours, and can change."""
+    library = has_type(thing, *_LIBRARY) and not is_container(type(thing))
+    return library or is_plain(thing)
+
+
+def changes_by(thing: object, method: str) -> bool:
+    """Return whether calling the method of such a container changes it."""
+    return method in MUTATORS or any(
+        has_type(thing, *kinds) and method in names for kinds, names in _CHANGES
+    )
+
+
+def makes_values(thing: object) -> bool:
+    """Return whether reading a key that is not there gives the dict a new value."""
+    if not has_type(thing, collections.defaultdict):
+        return False
+    factory = vars(collections.defaultdict)["default_factory"]
+    return factory.__get__(thing) is not None
 
 
 def is_harmless(thing: object) -> bool:

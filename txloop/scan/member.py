@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import (
     METHODS,
     UNKNOWN,
+    can_change,
     class_label,
     functions_of,
     has_type,
     is_container,
-    is_plain,
     module_label,
 )
 from txloop.scan.unfollowed import is_of_library
@@ -182,11 +182,13 @@ def _of_object(live: Live, name: str) -> Value:
         thing = _in_slot(raw, thing)
     elif found is None:
         thing = UNKNOWN
-    elif is_plain(thing) and own_module_of(found[0]) is None:
+    elif can_change(thing) and own_module_of(found[0]) is None:
         return Member(live, name)
     else:
         return _class_member(cls, found, name, receiver=live)
     guess = thing is UNKNOWN and live.role is None and own_module_of(cls) is None
+    # A function has what is assigned to it, mostly when it first runs.
+    guess = guess and not has_type(live.thing, FunctionType)
     if is_container(cls) or guess:
         return None
     return shared(thing, f"{live.name}.{name}", live.family, ((live.key, name),))
@@ -242,7 +244,7 @@ def _of_super(value: Super, name: str) -> Value:
     for owner in later:
         if name in owner.__dict__:
             found = _called(owner.__dict__[name], receiver)
-            plain = isinstance(receiver, Live) and is_plain(receiver.thing)
+            plain = isinstance(receiver, Live) and can_change(receiver.thing)
             if found is None and plain and isinstance(receiver, Live):
                 return Member(receiver, name)
             return found

@@ -197,7 +197,7 @@ def application(thing: object = UNKNOWN) -> Live:
 def is_changeable(value: Value) -> bool:
     """Return whether a function may change the value that it is passed."""
     if not isinstance(value, Live):
-        return False
+        return isinstance(value, Instance)  # such as `self`
     return not (is_harmless(value.thing) or has_type(value.thing, *IMMUTABLE))
 
 

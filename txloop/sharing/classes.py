@@ -21,7 +21,7 @@ __all__ = ["Classes"]
 _SPECIAL = frozenset(
     [
         *("__del__", "__delattr__", "__get__", "__getattr__", "__getattribute__"),
-        *("__getstate__", "__init_subclass__", "__new__", "__reduce__"),
+        *("__getstate__", "__hash__", "__init_subclass__", "__new__", "__reduce__"),
         *("__reduce_ex__", "__set__", "__setattr__", "__setstate__", "__slots__"),
     ]
 )
@@ -70,6 +70,23 @@ class Classes:
         return self._why[name]
 
     def _find_why_not(self, name: str) -> str:
+        reason = self._why_not_itself(name)
+        if reason:
+            return reason
+        for base in self._found[name][0][1].bases:
+            if last_name(base) in self._found:
+                reason = self.why_not(last_name(base))
+                if reason:
+                    return f"its base {last_name(base)} cannot: {reason}"
+        for other in self._found:
+            if other != name and name in self._line(other):
+                reason = self._why_not_itself(other)
+                if reason:
+                    return f"{other}, which is derived from it, cannot: {reason}"
+        return self._why_not_attributes(name)
+
+    def _why_not_itself(self, name: str) -> str:
+        """Return what the class itself has that no TObject can have."""
         found = self._found.get(name, [])
         if len(found) != 1:
             return f"there are {len(found) or 'no'} classes of that name"
@@ -83,25 +100,15 @@ class Classes:
         if getattr(node, "type_params", None):
             return "it is generic"
         for base in node.bases:
-            reason = self._why_not_base(base)
-            if reason:
-                return reason
+            if last_name(base) != "object" and last_name(base) not in self._found:
+                return f"it is derived from {ast.unparse(base)}"
         for one in node.body:
             names = {getattr(one, "name", "")}
             for target in getattr(one, "targets", []):
                 names.add(last_name(target))
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
-        return self._why_not_attributes(name)
-
-    def _why_not_base(self, base: ast.expr) -> str:
-        name = last_name(base)
-        if name == "object":
-            return ""
-        if name not in self._found:
-            return f"it is derived from {ast.unparse(base)}"
-        reason = self.why_not(name)
-        return f"its base {name} cannot: {reason}" if reason else ""
+        return ""
 
     def _why_not_attributes(self, name: str) -> str:
         for text, _, node, attribute in self._strays:

@@ -120,6 +120,8 @@ def _what_call(function: ast.expr, call: ast.Call, modules: dict[str, str]) -> s
         return f"calls {home}.{name}, which takes plain objects only"
     if home in _DUMPERS and name in _DUMPS:
         return f"calls {home}.{name}, which does not know containers"
+    if home == "weakref":
+        return f"calls weakref.{name}: what containers have held may end later"
     return ""
 
 
@@ -241,7 +243,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
                 found[one.asname or one.name.partition(".")[0]] = one.name
         elif isinstance(node, ast.ImportFrom):
             for one in node.names:
-                found[one.asname or one.name] = f"{node.module}.{one.name}"
+                home = "." * node.level + (node.module or "")
+                found[one.asname or one.name] = f"{home}.{one.name}"
     return found
 
 

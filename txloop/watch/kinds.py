@@ -35,7 +35,6 @@ __all__ = [
     "is_live_stream",
     "is_tornados_application",
     "kind_of",
-    "why_held",
 ]
 
 ATOMS = SCALARS - {re.Pattern, zoneinfo.ZoneInfo}
@@ -303,14 +302,3 @@ def is_live_stream(thing: object) -> bool:
     if any(thing is one or thing is getattr(one, "buffer", one) for one in standard):
         return False
     return not getattr(thing, "closed", False)
-
-
-def why_held(thing: object) -> str:
-    """Return what is wrong with a copy of something that is held."""
-    if issubclass(type(thing), threading.local):
-        return "it was set for this thread alone, in a threading.local"
-    if issubclass(type(thing), logging.Handler):
-        return "what a transaction logs gets there after it has committed, not before"
-    cls = type(thing)
-    name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
-    return f"it is a {name}, of which a copy in another process is of no use"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from txloop.watch import limits
 from txloop.watch.caches import cache_results, filled_by_each
+from txloop.watch.ends import is_missed
 from txloop.watch.kinds import ATOMS, Kind
 
 if TYPE_CHECKING:
@@ -282,6 +283,12 @@ class Results(Thing):
         return "" if new else None
 
 
+class _Missed(weakref.ref[Any]):
+    """Stands in a picture for what that must not keep alive."""
+
+    __slots__ = ()
+
+
 class Namespace(Thing):
     """What has attributes: a module, a class, an object; of those some may matter."""
 
@@ -306,6 +313,10 @@ class Namespace(Thing):
     def retake(self) -> None:
         self._class = type(self.object)
         self._picture = dict(self._look())
+        for name, thing in self._picture.items():
+            if is_missed(thing):  # and perhaps no code names it
+                with suppress(TypeError):  # one with __slots__
+                    self._picture[name] = _Missed(thing)
         self.parts = 1 + len(self._picture)
 
     def difference(self, names: Names | None) -> str | None:
@@ -316,6 +327,8 @@ class Namespace(Thing):
         for name in present:
             value, before = now.get(name, _GONE), old.get(name, _GONE)
             if value is before or name in INTERNAL:
+                continue
+            if type(before) is _Missed and before() is value is not None:
                 continue
             if not _same(before, value):
                 return f".{name}"

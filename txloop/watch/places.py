@@ -58,11 +58,26 @@ class Roots:
 
 
 class Held(NamedTuple):
-    """Something reached of which a copy is of no use."""
+    """Something reached of which a copy is of no use; it is not kept alive by this.
+
+    Attributes:
+        name: What the program calls it.
+        kind: Its class.
+        identity: Its `id`.
+        place: Where the program uses it, if known.
+        is_missed: Whether the reason is that the program notices when its life ends.
+    """
 
     name: str
-    thing: object
+    kind: type
+    identity: int
     place: Place | None
+    is_missed: bool = False
+
+    @classmethod
+    def of(cls, name: str, thing: object, place: Place | None) -> Held:
+        """Return what is held because of its class."""
+        return cls(name, type(thing), id(thing), place)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import module_label
 from txloop.stm.origin import is_own_module
 from txloop.watch import limits
+from txloop.watch.ends import Trail
 from txloop.watch.walk import Walk
 
 if TYPE_CHECKING:
@@ -52,14 +53,21 @@ def census(things: Iterable[tuple[str, object]], table: Table) -> None:
     """Put what `things` and the program's modules lead to into `table`.
 
     The nearest first, and not all of a large program: it is for functions that are
-    first called later, and takes its time from the first request.
+    first called later, and takes its time from the first request. No function may ever
+    reach it, so what leads to objects of which the program would notice that they are
+    kept alive is left out.
     """
-    walk = Walk(table)
+    walk = Walk({})
     walk.use_all()
+    walk.trail = Trail()
     modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
     modules_named = ((module_label(vars(one)), one) for one in modules)
     walk.begin((*things, *modules_named), limits.MOST_PICTURED)
     walk.end()
+    harmful = walk.trail.leading_to_missed()
+    for key, thing in walk.table.items():
+        if id(thing.object) not in harmful:
+            table[key] = thing
 
 
 def pictures_by_value(things: Iterable[tuple[str, object]]) -> list[Thing]:

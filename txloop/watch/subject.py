@@ -7,13 +7,14 @@ at, each look goes on where the last one stopped.
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan import Finding, FindingKind
 from txloop.scan.finding import short_path
 from txloop.watch import limits
-from txloop.watch.kinds import why_held
 from txloop.watch.names import line_of
 from txloop.watch.pictures import Namespace
 
@@ -95,11 +96,24 @@ def finding_of(held: Held) -> Finding:
         file,
         line,
         function,
-        f"{why_held(held.thing)}; {_TRUSTING}",
+        f"{_why(held)}; {_TRUSTING}",
         _TRUSTING,
-        thing=type(held.thing).__name__,
-        identity=id(held.thing),
+        thing=held.kind.__name__,
+        identity=held.identity,
     )
+
+
+def _why(held: Held) -> str:
+    """Return what is wrong with a copy of something that is held."""
+    if held.is_missed:
+        return "the program notices when its life ends, and a copy would prolong that"
+    cls = held.kind
+    if issubclass(cls, threading.local):
+        return "it was set for this thread alone, in a threading.local"
+    if issubclass(cls, logging.Handler):
+        return "what a transaction logs gets there after it has committed, not before"
+    name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
+    return f"it is a {name}, of which a copy in another process is of no use"
 
 
 class Subject:
@@ -149,7 +163,7 @@ class Subject:
         self._runs = 0
         self._credit = 0.0
         self._cursor = 0
-        self._parts = sum(thing.parts for thing in self.reach.things)
+        self._parts = max(1, sum(thing.parts for thing in self.reach.things))
         self._seconds_a_part = 0.0  # unknown yet
 
     @property

@@ -16,6 +16,7 @@ from txloop.watch.ambient import (
     is_seeded,
     is_shared_generator,
 )
+from txloop.watch.ends import Trail, is_missed
 from txloop.watch.hooks import hooks
 from txloop.watch.kinds import (
     ATOMS,
@@ -104,6 +105,8 @@ class Walk:
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
         self.by_value = False
+        self.missed: Held | None = None  # the first whose end the program notices
+        self.trail: Trail | None = None
         self.template_names: Callable[[], Iterable[str]] = tuple
 
     def use_all(self) -> None:
@@ -120,11 +123,17 @@ class Walk:
         while self._ahead:
             if len(self.reach.things) >= limits.MOST_THINGS or len(self.seen) >= most:
                 self.reach.complete = False
+                self._note_rest()
                 return
             job = self._ahead.popleft()
             if id(job.thing) not in self.seen:
                 self.seen.add(id(job.thing))
                 self._visit(job)
+
+    def _note_rest(self) -> None:
+        if self.trail is not None:
+            for job in self._ahead:
+                self.trail.note(job.thing)
 
     def begin_at_attributes(self, thing: types.SimpleNamespace) -> None:
         """Walk from those attributes of an object, too, that code will name."""
@@ -155,7 +164,8 @@ class Walk:
         for job in self.handlers:
             kept = record_keeper(job.thing, self.names)
             if kept is not None and reach.held is None:
-                reach.held = Held(f"{job.name}.{kept}", job.thing, job.place)
+                reach.held = Held.of(f"{job.name}.{kept}", job.thing, job.place)
+        reach.held = reach.held or self.missed
         return reach
 
     def _names_of(self, space: Space) -> Names | None:
@@ -187,7 +197,11 @@ class Walk:
         self, thing: object, name: str, place: Place | None, near: bool = True
     ) -> None:
         """Have the walk go into something, unless nothing leads on from it."""
-        if type(thing) not in ATOMS and id(thing) not in self.seen:
+        if type(thing) in ATOMS:
+            return
+        if self.trail is not None:
+            self.trail.see(thing)
+        if id(thing) not in self.seen:
             self._ahead.append(Job(thing, name, place, near))
 
     def add_all(
@@ -206,13 +220,18 @@ class Walk:
         return len(self.reach.things) - 1
 
     def _visit(self, job: Job) -> None:
+        if self.trail is not None:
+            self.trail.enter(job.thing)
+        if self.missed is None and is_missed(job.thing):
+            held = Held.of(job.name, job.thing, job.place)
+            self.missed = held._replace(is_missed=True)
         kind = kind_of(job.thing)
         common = kind is Kind.HELD_NEAR and is_shared_generator(job.thing)
         if common and not is_seeded():
             return
         if kind is Kind.HELD or (kind is Kind.HELD_NEAR and job.near):
             if self.reach.held is None and is_live_stream(job.thing):
-                self.reach.held = Held(job.name, job.thing, job.place)
+                self.reach.held = Held.of(job.name, job.thing, job.place)
             return
         if kind in (Kind.NOTHING, Kind.HELD_NEAR):
             return

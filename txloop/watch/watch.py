@@ -87,7 +87,7 @@ class Watch:
             if roots.key not in self._subjects:
                 self._subjects[roots.key] = Subject(roots, Reach())
         for subject in self._subjects.values():
-            subject.reach = reach_of(subject.roots, self._table)
+            subject.reach = self._reach_of(subject.roots)
             subject.epoch = self.epoch
             subject.is_late = False
             subject.begin_anew()
@@ -108,7 +108,7 @@ class Watch:
         subject = self._subjects.get(roots.key)
         if subject is None:
             known = len(self._table)
-            reach = reach_of(roots, self._table)
+            reach = self._reach_of(roots)
             if not self.copies and reach.held is None:
                 reach.held = _only_here(reach)
             subject = self._subjects[roots.key] = Subject(roots, reach)
@@ -117,6 +117,19 @@ class Watch:
             changing = self._pictured and self.epoch != self._pictured_in
             subject.is_late = changing and len(self._table) > known
         return subject
+
+    def _reach_of(self, roots: Roots) -> Reach:
+        """Return what a function can reach; without pictures if it is held for that.
+
+        It is never asked for a change then, and pictures keep alive what they show.
+        """
+        known = len(self._table)
+        reach = reach_of(roots, self._table)
+        if reach.held is None:
+            return reach
+        while len(self._table) > known:
+            self._table.popitem()
+        return Reach(held=reach.held, caches=reach.caches)
 
     # On the loop thread
 
@@ -148,7 +161,7 @@ class Watch:
             return  # another of its calls has found the same
         subject.rounds += 1
         if subject.rounds < limits.MOST_ROUNDS:
-            subject.settling = Subject(subject.roots, reach_of(subject.roots, {}))
+            self._let_settle(subject)
 
     def has_settled(self, subject: Subject) -> bool:
         """Tell, after a run on the loop thread, whether a function may leave again."""
@@ -159,8 +172,13 @@ class Watch:
             subject.calm += 1
         else:
             subject.calm = 0
-            settling.reach = reach_of(subject.roots, {})
+            self._let_settle(subject)
         return subject.calm >= limits.CALM_RUNS
+
+    def _let_settle(self, subject: Subject) -> None:
+        """Picture what a function reaches now, if it may leave with that at all."""
+        reach = reach_of(subject.roots, {})
+        subject.settling = None if reach.held else Subject(subject.roots, reach)
 
 
 def _only_here(reach: Reach) -> Held | None:
@@ -169,5 +187,5 @@ def _only_here(reach: Reach) -> Held | None:
         if issubclass(type(thing.object), threading.local):
             for name in only_here(thing.object):
                 if names is None or name in names.wanted:
-                    return Held(f"{thing.name}.{name}", thing.object, thing.place)
+                    return Held.of(f"{thing.name}.{name}", thing.object, thing.place)
     return None

@@ -14,13 +14,13 @@ from tornado.web import Finish, RequestHandler
 
 from txloop.errors import BecomeInevitable, TxInternalError
 from txloop.stm.attempt import Attempt, current
+from txloop.stm.origin import Owner, owner_of
 from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
 from txloop.web.driving import close_prepared, driven
 from txloop.web.eligible import may_wait
 from txloop.web.ending import (
     ends_as_stock,
-    finish,
     is_left_open,
     leave_open,
     let_finish,
@@ -28,7 +28,6 @@ from txloop.web.ending import (
 from txloop.web.leftovers import Leftovers
 from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
-from txloop.web.writing import FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Generator, Mapping, Sequence
@@ -274,16 +273,13 @@ def _run_handler(
     return response
 
 
-_OUR_FRAMES = FRAMES | {finish.__code__}
-
-
 def _as_in_stock(error: BaseException) -> None:
     """Remove txloop's frames from tracebacks, which a client may see."""
     errors = [error]
     for one in errors:  # it grows
-        entry = one.__traceback__
+        entry = None if isinstance(one, TxInternalError) else one.__traceback__
         while entry is not None and entry.tb_next is not None:
-            if entry.tb_next.tb_frame.f_code in _OUR_FRAMES:
+            if owner_of(entry.tb_next.tb_frame.f_code.co_filename) is Owner.TXLOOP:
                 entry.tb_next = entry.tb_next.tb_next
             else:
                 entry = entry.tb_next

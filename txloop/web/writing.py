@@ -12,7 +12,7 @@ from txloop.cells.encoding import default, has_json
 from txloop.loop.patches import patch
 from txloop.stm.container import Container
 
-__all__ = ["FRAMES", "write_containers"]
+__all__ = ["write_containers"]
 
 _stock_write = RequestHandler.write
 
@@ -22,10 +22,6 @@ def _write(self: RequestHandler, chunk: Any) -> None:
     if isinstance(chunk, Container) and has_json(chunk):
         chunk = chunk._as_json()  # a TDict or TObject is written, a list refused
     _stock_write(self, chunk)
-
-
-FRAMES = frozenset({_write.__code__})  # type: ignore[attr-defined] # a function
-"""The code that stands between a program and Tornado when it writes."""
 
 
 def write_containers() -> None:

@@ -151,6 +151,39 @@ class CountsLivingMembers(RequestHandler):
         self.write(str(len(awake)))
 
 
+class Guest:
+    pass
+
+
+guests = [Guest() for _ in range(33)]
+present = weakref.WeakSet(guests)
+
+
+@reads(guests.pop, "handler")
+class CountsThoseThatAreKept(RequestHandler):
+    def get(self):
+        burn()
+        self.write(f"{len(present)} of {len(guests)}")
+
+
+let_go = []
+
+
+class Lamp:
+    def __del__(self):
+        let_go.append("out")
+
+
+lamps = [Lamp() for _ in range(33)]
+
+
+@reads(lamps.pop, "coroutine")
+class CountsFinalizers(RequestHandler):
+    def get(self):
+        burn()
+        self.write(f"{len(let_go)}, {len(lamps)}")
+
+
 class Size(ctypes.Structure):
     _fields_ = (("width", ctypes.c_int),)
 

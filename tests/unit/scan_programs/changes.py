@@ -40,6 +40,42 @@ PROGRAMS = {
     def get(key):
         groups[key].append(1)  # MUTATES_GLOBAL app.groups
     """,
+    "reading what a defaultdict does not have yet": """
+    from collections import defaultdict
+    class Account:
+        pass
+    counts = defaultdict(int)
+    accounts = defaultdict(Account)
+    none = defaultdict(None)
+    def get(key):
+        counts.get(key), none[key]
+        accounts[key].name = "a"  # MUTATES_GLOBAL app.accounts
+        return counts[key]  # MUTATES_GLOBAL app.counts
+    """,
+    "a dict that makes what it does not have": """
+    made = []
+    class Rooms(dict):
+        def __missing__(self, name):
+            made.append(name)  # MUTATES_GLOBAL app.made
+            return name
+    rooms = Rooms()
+    def get(key):
+        return rooms[key]
+    """,
+    "what __new__ does": """
+    class Registry:
+        made = 0
+        only = None
+        def __new__(cls):
+            if cls.only is None:
+                cls.only = super().__new__(cls)
+                cls.only.items = {}
+            cls.made += 1  # WRITES_CLASS app.Registry.made
+            return cls.only
+    Registry()
+    def get(key):
+        Registry().items[key] = 1  # WRITES_CLASS app.Registry.only.items
+    """,
     "element by get, values, items and iteration": """
     rooms = {"a": []}
     rows = [[]]

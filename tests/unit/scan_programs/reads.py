@@ -19,6 +19,12 @@ PROGRAMS = {
     def get():
         return db  # READS_WRITTEN app.db
     """,
+    "attribute that a function gets when it first runs": """
+    def note():
+        note.calls = 1
+    def get():
+        return getattr(note, "calls", 0)  # READS_WRITTEN app.note.calls
+    """,
     "dict": """
     rates = {}
     def refresh():

@@ -22,6 +22,7 @@ from tornado.platform.asyncio import AsyncIOMainLoop
 from txloop.executors.dask.channel import Channel
 from txloop.executors.dask.local import LocalProcess
 from txloop.executors.dask.relay import OPERATION, install_relay
+from txloop.executors.dask.stream import Stream, make_installer
 
 if TYPE_CHECKING:
     import socket
@@ -66,6 +67,9 @@ class Link:
         self.useless = self.gone = False
         self.loop = asyncio.get_running_loop()
 
+    def __str__(self) -> str:
+        return f"the Dask worker {self.address}"
+
     def load(self, number: int, image: bytes) -> None:
         """Have a process made there of an image; workers are forked from the newest."""
         self._do(self._send, "image", number, image)
@@ -109,14 +113,15 @@ class Cluster:
     """The thread that talks to Dask.
 
     It tells the loop thread, by `tell`: ``"joined", link``; ``"left", link, why``;
-    ``"refused", address, why``; ``"lost", why``; ``"found", address``; ``"changed"``;
-    ``"message", link, message`` of the relay's.
+    ``"refused", link, why``; ``"lost", why``; ``"found", address``; ``"changed"``;
+    ``"unshown", why``; ``"message", link, message`` of the relay's.
     """
 
     def __init__(
         self,
         workers: int,
         versions: Mapping[str, str],
+        stream: Stream,
         tell: Callable[..., object],
     ) -> None:
         """Take what is needed; `start` starts it.
@@ -124,10 +129,13 @@ class Cluster:
         Args:
             workers: How many processes a local cluster has, if none is configured.
             versions: What Dask workers must have; see `differences`.
+            stream: What the scheduler is told to show.
             tell: Called in this thread with what happens.
         """
         self._workers = workers
         self._versions = dict(versions)
+        self._stream = stream
+        self._installer = make_installer()
         self._tell = tell
         self._thread = threading.Thread(
             target=self._run, name="txloop and Dask", daemon=True
@@ -201,12 +209,16 @@ class Cluster:
 
     async def _follow(self, scheduler: Any, secured: dict[str, Any]) -> None:
         """Keep up with which Dask workers there are, until the scheduler is lost."""
-        found = False
+        found = shows = False
         while True:
             info = await scheduler.identity()
             if not found:
                 found = True
                 self._tell("found", info["address"])
+                shows = await self._prepare_to_show(scheduler)
+            ended = self._stream.take()
+            if ended and shows:
+                await scheduler.txloop_ended(ended=ended)
             there = info["workers"]
             for address, about in there.items():
                 link = self._links.get(address)
@@ -222,6 +234,16 @@ class Cluster:
                 self._links[address].end("the scheduler has lost it")
             self._refused &= there.keys()
             await asyncio.sleep(_POLL_SECONDS if there else _FIRST_POLL_SECONDS)
+
+    async def _prepare_to_show(self, scheduler: Any) -> bool:
+        """Let the scheduler show calls; tell whether it does."""
+        answer = await scheduler.run_function(
+            function=self._installer, args=(), kwargs={}, wait=True
+        )
+        shows: bool = answer["status"] == "OK"
+        if not shows:
+            self._tell("unshown", answer.get("exception_text", answer["status"]))
+        return shows
 
     def _start(self, coroutine: Any) -> None:
         task = asyncio.ensure_future(coroutine)
@@ -261,7 +283,7 @@ class Cluster:
 
     def _refuse(self, link: Link, reason: str) -> None:
         self._refused.add(link.address)
-        self._tell("refused", link.address, reason)
+        self._tell("refused", link, reason)
 
 
 class _Telling:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 import socket
@@ -10,8 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.dask.cluster import Cluster
-from txloop.executors.dask.connection import RemoteConnection
+from txloop.executors.dask.connection import (
+    LocalConnection,
+    RemoteConnection,
+    Way,
+)
+from txloop.executors.dask.forks import LocalForks
 from txloop.executors.dask.image import make_image
+from txloop.executors.dask.stream import Stream
 from txloop.executors.dask.versions import versions_here
 from txloop.executors.members import Tally
 from txloop.stm.callables import weakly
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.codec.contexts import Base
     from txloop.executors.dask.cluster import Link
+    from txloop.executors.dask.connection import Connection
     from txloop.executors.limits import Limits
     from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.processes.replication import DeltaLog
@@ -39,6 +47,8 @@ class DaskCrew:
 
     Attributes:
         workers: Those that there are.
+        way: What the way to the cluster costs.
+        local: How many workers are forked on this machine, beside those of the cluster.
         most_calls: After how many calls a worker is replaced; None for never.
         complained: Whether the log says already that the cluster is away.
         tally: What has become of them.
@@ -57,7 +67,10 @@ class DaskCrew:
         clock: Callable[[], float],
     ) -> None:
         """Take what a crew takes; `size` is that of a local cluster."""
-        self.workers: list[RemoteConnection] = []
+        self.workers: list[Connection] = []
+        self.way = Way()
+        self.local = 0
+        self._stream = Stream()
         self.most_calls: int | None = None
         self.complained = False
         self.tally = Tally()
@@ -76,8 +89,8 @@ class DaskCrew:
         self._version = 0
         self._reactor: Reactor | None = None
         self._news: deque[tuple[Any, ...]] = deque()  # filled by the cluster's thread
-        self._links: dict[str, Link] = {}
-        self._stillborn: dict[Link, int] = {}
+        self._links: dict[str, Link | LocalForks] = {}
+        self._stillborn: dict[Link | LocalForks, int] = {}
 
     # Starting and ending
 
@@ -86,8 +99,12 @@ class DaskCrew:
         self._log = log
         if not self._take_image():
             return
+        if self.local:
+            self._add(LocalForks(self.local, weakly(self._hear)))
         self.sought = True
-        self._cluster = Cluster(self._size, versions_here(), weakly(self._hear))
+        self._cluster = Cluster(
+            self._size, versions_here(), self._stream, weakly(self._hear)
+        )
         self._cluster.start()
 
     def _take_image(self) -> bool:
@@ -109,6 +126,9 @@ class DaskCrew:
         """Let `reactor` watch over all connections."""
         if self._reactor is None:
             self._reactor = reactor
+            for link in self._links.values():
+                if isinstance(link, LocalForks):
+                    link.attach(reactor)
             for worker in self.workers:
                 worker.attach(reactor, self._on_readable, self._on_end)
             reactor.call_soon_threadsafe(weakly(self._take_news))
@@ -121,6 +141,8 @@ class DaskCrew:
         if self._cluster is not None:
             self._cluster.close()
             self._cluster = None
+        for link in self._links.values():
+            link.close()
         self._links.clear()
         self._news.clear()
         self._log = self._reactor = None
@@ -143,6 +165,9 @@ class DaskCrew:
 
     def read_reports(self) -> None:
         """Take what has been told so far."""
+        for link in list(self._links.values()):
+            if isinstance(link, LocalForks):
+                link.read_reports()
         while self._news:
             kind, *about = self._news.popleft()
             getattr(self, f"_on_{kind}")(*about)
@@ -167,10 +192,7 @@ class DaskCrew:
 
     def _on_joined(self, link: Link) -> None:
         self.sought = False
-        self._links[link.address] = link
-        self._stillborn[link] = 0
-        link.load(committed.number_replica(), self._image)
-        self._fill(link)
+        self._add(link)
 
     def _on_left(self, link: Link, why: str) -> None:
         if self._links.get(link.address) is link:
@@ -181,14 +203,17 @@ class DaskCrew:
             if worker.link is link and worker.cause is None:
                 worker.cause = f"its Dask worker {link.address} left: {why}"
 
-    def _on_refused(self, address: str, why: str) -> None:
-        self.sought = False
-        _log.warning("the Dask worker %s is not used: %s", address, why)
+    def _on_refused(self, link: Link | LocalForks, why: str) -> None:
+        self.sought = self.sought and isinstance(link, LocalForks)
+        _log.warning("%s is not used: %s", link, why)
+
+    def _on_unshown(self, why: str) -> None:
+        _log.info("Dask's dashboard does not show the calls: %s", why)
 
     def _on_changed(self) -> None:
         """Take note that a Dask worker has paused, or goes on."""
 
-    def _on_message(self, link: Link, message: tuple[Any, ...]) -> None:
+    def _on_message(self, link: Link | LocalForks, message: tuple[Any, ...]) -> None:
         match message:
             case "report", number, pid, status:
                 for worker in self.workers:
@@ -198,25 +223,40 @@ class DaskCrew:
                         if status is not None:
                             worker.status = status
             case "refused", why:
-                self._on_refused(link.address, why)
+                self._on_refused(link, why)
                 self._links.pop(link.address, None)
                 link.close()
+            case ("ended",) if self._links.get(link.address) is link:
+                link.load(committed.number_replica(), self._image)
 
     # Making
 
-    def _fill(self, link: Link) -> None:
-        """Hire the workers that are missing on a Dask worker."""
+    def _add(self, link: Link | LocalForks) -> None:
+        """Have workers on a Dask worker, or on this machine."""
+        self._links[link.address] = link
+        self._stillborn[link] = 0
+        if isinstance(link, LocalForks) and self._reactor is not None:
+            link.attach(self._reactor)
+        link.load(committed.number_replica(), self._image)
+        self._fill(link)
+
+    def _fill(self, link: Link | LocalForks) -> None:
+        """Hire the workers that are missing there."""
         there = [one for one in self.workers if one.link is link and not one.retiring]
         for _ in range(link.threads - len(there)):
             if self._stillborn.get(link, 0) < self._limits.stillborn:
                 self._hire(link)
 
-    def _hire(self, link: Link) -> None:
+    def _hire(self, link: Link | LocalForks) -> None:
         assert self._log is not None
         number = committed.number_replica()
         ours, theirs = socket.socketpair()
-        worker = RemoteConnection(
-            link,
+        connect: Callable[..., Connection]
+        if isinstance(link, LocalForks):
+            connect = functools.partial(LocalConnection, link)
+        else:
+            connect = functools.partial(RemoteConnection, link, self.way, self._stream)
+        worker = connect(
             number,
             ours,
             self._log,
@@ -256,11 +296,12 @@ class DaskCrew:
     def look(self) -> None:
         """Do nothing: what ends is told."""
 
-    def welcome(self, worker: RemoteConnection) -> None:
+    def welcome(self, worker: Connection) -> None:
         """Take note that a worker is ready."""
+        _log.info("worker %d is the process %s", worker.place, worker)
         self._stillborn[worker.link] = 0
 
-    def remove(self, worker: RemoteConnection) -> None:
+    def remove(self, worker: Connection) -> None:
         """Replace a worker that has ended, where its Dask worker is still there."""
         if worker in self.workers:
             self.workers.remove(worker)
@@ -275,7 +316,7 @@ class DaskCrew:
         self.tally.restarts += 1
         self._fill(link)
 
-    def relieve(self, worker: RemoteConnection) -> None:
+    def relieve(self, worker: Connection) -> None:
         """Have another worker take the place of one that has run its calls."""
         if worker.most_calls is not None and worker.calls >= worker.most_calls:
             worker.worn = True

@@ -2,15 +2,28 @@
 
 Dask schedules nothing here. It says which workers there are, connects to them, and ends
 them; what runs where is the pool's to decide, as for forked processes.
+
+With local workers, the pool has workers of two kinds. A call that takes less time than
+the way to the cluster goes to a local one, if one has room; a longer one to the
+cluster, likewise. Else it goes to the other kind: to wait would leave a worker idle.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from typing import TYPE_CHECKING
+
+from txloop.executors.dask.connection import LocalConnection, RemoteConnection
 from txloop.executors.dask.crew import DaskCrew
 from txloop.executors.processes.executor import ProcessesExecutor
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
+
+if TYPE_CHECKING:
+    from txloop.executors.members import ProcessStats
+    from txloop.executors.processes.connection import WorkerConnection
+    from txloop.executors.protocol import Work
 
 __all__ = ["DaskExecutor"]
 
@@ -35,6 +48,10 @@ class DaskExecutor(ProcessesExecutor):
             self.clock,
         )
 
+    def fork_beside(self, local: int) -> None:
+        """Have so many forked workers beside those of the cluster; before `fork`."""
+        self._crew.local = local
+
     def fork(self) -> None:
         """Make the program's image and look for the cluster, before there is a loop."""
         if self._log is None:
@@ -48,3 +65,22 @@ class DaskExecutor(ProcessesExecutor):
         elif self._crew.sought:
             return  # calls wait until the cluster is found, or is not
         super().feed()
+
+    def _describe(self, worker: WorkerConnection) -> ProcessStats:
+        found = super()._describe(worker)
+        if isinstance(worker, RemoteConnection):
+            return dataclasses.replace(found, address=worker.link.address)
+        return found
+
+    def _worker_for(self, work: Work) -> WorkerConnection | None:
+        if not self._crew.local:
+            return super()._worker_for(work)
+        here: list[WorkerConnection] = []
+        there: list[WorkerConnection] = []
+        for worker in self._workers:
+            (here if isinstance(worker, LocalConnection) else there).append(worker)
+        # What is not known may be short, and what conflicts has to be back soon.
+        seconds = work.estimate_seconds
+        pays = seconds is not None and seconds >= self._crew.way.seconds
+        first, second = (there, here) if pays else (here, there)
+        return self._least_busy(first, work) or self._least_busy(second, work)

@@ -37,6 +37,7 @@ from txloop.stm.container import Container
 from txloop.stm.immutability import CONSTANTS
 from txloop.stm.origin import (
     claimed,
+    is_installed_file,
     is_own_module,
 )
 
@@ -64,7 +65,7 @@ def make_image(dump: bytes, version: int) -> bytes:
     """
     own = [one for one in list(sys.modules.values()) if is_own_module(one)]
     values = {one.__name__: one for one in own if goes_by_value(one)}
-    values |= dict(_packages_of(values))
+    values |= dict(_packages_of([*values, _main_name()]))
     header = Header(
         claimed(),
         [(name, hasattr(one, "__path__")) for name, one in sorted(values.items())],
@@ -88,6 +89,16 @@ def make_image(dump: bytes, version: int) -> bytes:
     finally:
         sys.setrecursionlimit(limit)
     return pickle.dumps((tuple(header), program, dump, version), PROTOCOL)
+
+
+def _main_name() -> str:
+    """Return the main module's name in its package; "" where that does not count."""
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is None or is_installed_file(getattr(main, "__file__", None) or ""):
+        return ""
+    name: str = spec.name
+    return name
 
 
 def _packages_of(names: Iterable[str]) -> Iterator[tuple[str, types.ModuleType]]:

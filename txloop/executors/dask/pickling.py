@@ -7,6 +7,7 @@ import enum
 import functools
 import importlib
 import importlib.machinery
+import marshal
 import pickle
 import sys
 import threading
@@ -21,12 +22,14 @@ from txloop.executors.codec.frames import UNPICKLABLE
 from txloop.executors.dask.absent import Absent
 from txloop.executors.dask.loading import (
     bare,
+    cached,
     made_class,
     module_named,
     nothing,
     set_on_class,
     set_state,
     space_of,
+    variable,
 )
 from txloop.stm.container import Container
 from txloop.stm.held import is_held_kind
@@ -63,6 +66,9 @@ class ImagePickler(ByValuePickler):  # type: ignore[misc] # cloudpickle ships no
         kind = type(thing)
         if kind is types.FunctionType:
             return _tied(thing, super().reducer_override(thing))
+        if kind is types.CodeType:
+            # cloudpickle forgets the file's name; and the Python is the same there.
+            return marshal.loads, (marshal.dumps(thing),)
         if kind is types.ModuleType:
             return module_named, (thing.__name__,)
         if issubclass(kind, type):
@@ -150,7 +156,8 @@ def _as_it_is(kind: type, reduced: Any) -> Any:
         return reduced
     if not kind.__flags__ & _HEAP_TYPE:  # the interpreter's, and has no name
         return Absent, (f"the class {kind.__qualname__}",)
-    _, (meta, name, bases, space, *_), (state, _), *_ = reduced
+    _, (meta, name, _, space, *_), (state, _), *_ = reduced
+    bases = kind.__bases__  # not as written: `typing.NamedTuple` is a function
     space = dict(space)
     if "__slots__" in state:
         slots = state["__slots__"]
@@ -191,17 +198,17 @@ def _is_found(thing: Any, name: str) -> bool:
     return found is thing and not by_value
 
 
-def _reduce_variable(variable: ContextVar[Any]) -> tuple[Any, ...]:
+def _reduce_variable(thing: ContextVar[Any]) -> tuple[Any, ...]:
     try:
-        default = (Context().run(variable.get),)
+        default = (Context().run(thing.get),)
     except LookupError:
-        return variable, (variable.name,)
-    return variable, (variable.name, *default)
+        return variable, (thing.name,)
+    return variable, (thing.name, *default)
 
 
-def _reduce_cache(cached: Any) -> tuple[Any, ...]:
-    settings = cached.cache_parameters()
-    return cached, (cached.__wrapped__, settings["maxsize"], settings["typed"])
+def _reduce_cache(thing: Any) -> tuple[Any, ...]:
+    settings = thing.cache_parameters()
+    return cached, (thing.__wrapped__, settings["maxsize"], settings["typed"])
 
 
 def _reduce_reference(reference: weakref.ref[Any]) -> tuple[Any, ...]:

@@ -67,16 +67,22 @@ class Spawner:
             OSError: if there can be no worker just now.
         """
         ours, theirs = socket.socketpair()
-        try:
-            socket.send_fds(
-                self.control, [number.to_bytes(8, "big")], [theirs.fileno()]
-            )
-        except OSError:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
+        with theirs:
+            try:
+                self.give(number, theirs)
+            except OSError:
+                ours.close()
+                raise
         return ours
+
+    def give(self, number: int, end: socket.socket) -> None:
+        """Ask for a worker that has this end of a connection, which stays open here.
+
+        Raises:
+            ConnectionError: if the spawner is dead.
+            OSError: if there can be no worker just now.
+        """
+        socket.send_fds(self.control, [number.to_bytes(8, "big")], [end.fileno()])
 
     def reports(self) -> list[Report]:
         """Return what has become of workers since the last time.
