@@ -22,8 +22,19 @@ BENCH := primes
 PYTEST :=
 # Which soaks, for how long, and with which seed.
 SOAK :=
-# Where ruff, mypy or matplotlib cannot be installed: make tests EXTRA=suite
+# Lists in `requirements`, or extras: make tests EXTRA=test,dask. Where ruff, mypy or
+# matplotlib cannot be installed: make tests EXTRA=suite
 EXTRA := test
+
+# What pip installs for such names; editable, so that a later `git pull` is what runs.
+comma := ,
+empty :=
+space := $(empty) $(empty)
+names = $(subst $(comma),$(space),$(1))
+lists = $(wildcard $(patsubst %,requirements/%.txt,$(call names,$(1))))
+extras = $(filter-out $(patsubst requirements/%.txt,%,$(call lists,$(1))),$(call names,$(1)))
+needed = -e '.$(if $(call extras,$(1)),[$(subst $(space),$(comma),$(call extras,$(1)))])' \
+	$(patsubst %,-r %,$(call lists,$(1)))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -87,26 +98,25 @@ clean:
 		.hypothesis .coverage .coverage.* htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Editable, so that a later `git pull` is what runs. The stamps follow setup.cfg:
-# a second run installs nothing.
-$(VENV)/.installed-bench: setup.cfg pyproject.toml | $(bin)/python
+# The stamps follow what is required: a second run installs nothing.
+$(VENV)/.installed-bench: setup.cfg pyproject.toml $(wildcard requirements/*.txt) | $(bin)/python
 	@echo "Installing txloop and what the benchmark needs into $(VENV) ..."
-	@$(pip) install -e '.[bench]'
+	@$(pip) install $(call needed,bench)
 	@touch $@
 
-$(VENV)/.installed-test: setup.cfg pyproject.toml | $(bin)/python
+$(VENV)/.installed-test: setup.cfg pyproject.toml $(wildcard requirements/*.txt) | $(bin)/python
 	@echo "Installing txloop and what the tests need into $(VENV) ..."
-	@$(pip) install -e '.[$(EXTRA)]'
+	@$(pip) install $(call needed,$(EXTRA))
 	@touch $@
 
-$(VENV)/.installed-docs: setup.cfg pyproject.toml | $(bin)/python
+$(VENV)/.installed-docs: setup.cfg pyproject.toml $(wildcard requirements/*.txt) | $(bin)/python
 	@echo "Installing txloop and what makes the site into $(VENV) ..."
-	@$(pip) install -e '.[docs]'
+	@$(pip) install $(call needed,docs)
 	@touch $@
 
-$(VENV)/.installed-release: setup.cfg pyproject.toml | $(bin)/python
+$(VENV)/.installed-release: setup.cfg pyproject.toml $(wildcard requirements/*.txt) | $(bin)/python
 	@echo "Installing txloop and what checks a release into $(VENV) ..."
-	@$(pip) install -e '.[release]'
+	@$(pip) install $(call needed,release)
 	@touch $@
 
 $(bin)/python:

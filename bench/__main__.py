@@ -61,9 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(words)
     try:
-        _require_extra("rich")
+        _require("rich", "bench")
         if options.plot:
-            _require_extra("matplotlib")
+            _require("matplotlib", "plots")
         options.run(options, shlex.join(words))
     except UsageError as error:
         parser.error(str(error))
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_case(case: Case, options: argparse.Namespace, words: str) -> None:
     """Collect, make rows, render."""
-    # Not above: they need the extra, whose absence has to be reported in one line.
+    # Not above: they need a package, whose absence has to be reported in one line.
     from bench.report import make_json, make_text
 
     fronts = getattr(options, "fronts", None)
@@ -211,9 +211,11 @@ def _settings(case: Case, options: argparse.Namespace, values: Values) -> Settin
     )
 
 
-def _require_extra(module: str) -> None:
+def _require(module: str, needed: str) -> None:
     if importlib.util.find_spec(module) is None:
-        raise UsageError(f"{module} is missing: pip install 'txloop[bench]'")
+        raise UsageError(
+            f"{module} is missing: pip install -r requirements/{needed}.txt"
+        )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import difflib
 import fnmatch
 import os
 import sys
@@ -21,14 +23,20 @@ import txloop
 from txloop.check import EXIT_CODES, check
 from txloop.engine.marks import Mark
 from txloop.executors.protocol import unknown
-from txloop.loop.environment import parse_fronts, switch_given, words_given
+from txloop.loop.environment import (
+    give_by_command,
+    parse_fronts,
+    switch_given,
+    words_given,
+)
+from txloop.loop.options import Options
 from txloop.loop.program import prepare, run_file, run_module
 from txloop.sharing import EXIT_CODES as SHARE_EXIT_CODES
 from txloop.sharing import Wanted, run_shared, share_program
 from txloop.web import mark_matching
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tornado.web import RequestHandler
 
@@ -55,19 +63,28 @@ taken from the variable of that name, if it is set: TXLOOP_MAX_QUEUE=100,
 TXLOOP_SIGNALS=0, TXLOOP_TRANSACTIONAL='Main app.*', TXLOOP_DEBUG=1."""
 
 
+_COMMANDS = ("check", "share")
 _ON_ERROR = ("commit", "rollback")
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        print(f"txloop: {message} (--help lists the options)", file=sys.stderr)
+        _, _, unrecognized = message.partition("unrecognized arguments: ")
+        word = unrecognized.partition("=")[0].partition(" ")[0]
+        hint = _meant(word, self._option_string_actions)
+        print(f"txloop: {message}{hint} (--help lists the options)", file=sys.stderr)
         raise SystemExit(2)
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(word, known, n=1) if word else []
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    command = given[0] if given[:1] in (["check"], ["share"]) else ""
+    command = given[0] if given and given[0] in _COMMANDS else ""
     parser = _parser()
     options = parser.parse_args(given[1:] if command else given)
     _fill_in(options, parser)
@@ -75,37 +92,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     program = options.module if is_module else options.program
     _check_options(parser, options, command, program, is_module=is_module)
     prepare(program, is_module=is_module)
+    _give(parser, options, command)
 
-    def install(log: str | None = "") -> None:
+    def install() -> None:
         _mark(options.transactional, options.on_error)
-        txloop.install(
-            options.executor,
-            options.workers,
-            local=options.local,
-            fronts=options.fronts and parse_fronts(options.fronts, "--fronts"),
-            order=options.order,
-            rounds=options.rounds,
-            signals=options.signals,
-            drain_seconds=options.drain_seconds,
-            max_queue=options.max_queue,
-            timeout=options.timeout,
-            max_calls=options.max_calls,
-            log=log,
-            log_bytes=options.log_bytes,
-            auto=options.auto or None,
-        )
+        txloop.install()
+
+    def rehearse() -> None:
+        give_by_command({"log": ""})  # in a child, which writes none
+        install()
 
     if command == "share":
         wanted = Wanted(options.write, options.force, options.marks)
         return share_program(
-            program[0], is_module=is_module, prepare=install, wanted=wanted
+            program[0], is_module=is_module, prepare=rehearse, wanted=wanted
         )
     if options.share:
-        run_shared(program[0], is_module=is_module, prepare=install)
-    try:
-        install("" if command else options.log)
-    except txloop.TxConfigurationError as error:
-        parser.error(str(error))
+        run_shared(program[0], is_module=is_module, prepare=rehearse)
+    install()
     if command == "check":
         check(program[0], is_module=is_module, json=options.json)
     if is_module:
@@ -113,6 +117,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         run_file(program[0])
     return 0
+
+
+def _give(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, command: str
+) -> None:
+    """Let the loop's options count in the program; end with a message about a bad one.
+
+    A command that only looks at the program writes no log.
+    """
+    try:
+        fronts = options.fronts and parse_fronts(options.fronts, "--fronts")
+        log = "" if command else options.log
+        own = {"fronts": fronts, "log": log, "auto": options.auto or None}
+        names = (field.name for field in dataclasses.fields(Options))
+        give_by_command({name: getattr(options, name) for name in names} | own)
+        Options.split({})
+    except txloop.TxConfigurationError as error:
+        parser.error(str(error))
 
 
 def _check_options(
@@ -127,7 +149,8 @@ def _check_options(
     if not program:
         parser.error("which program? Name a file, or a module with -m")
     if not is_module and not os.path.isfile(program[0]):
-        parser.error(f"there is no file {program[0]}")
+        hint = _meant(program[0], _COMMANDS)
+        parser.error(f"there is no file {program[0]}{hint}")
     if options.json and command != "check":
         parser.error("--json goes with check")
     for name in ("write", "force", "marks"):
@@ -136,7 +159,7 @@ def _check_options(
     if options.debug:
         if options.executor not in (None, "serial"):
             parser.error("--debug runs everything serially; leave --executor out")
-        options.executor, options.fronts = "serial", "0"
+        options.executor, options.fronts, options.local = "serial", "0", 0
 
 
 def _parser() -> argparse.ArgumentParser:

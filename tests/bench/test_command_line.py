@@ -4,11 +4,14 @@ import importlib.util
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from bench.__main__ import main, make_parser
 from bench.errors import WrongAnswerError
+
+ROOT = Path(__file__).parents[2]
 
 
 def fail(arguments, capsys):
@@ -61,8 +64,12 @@ def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
     assert error.startswith("bench")
 
 
-@pytest.mark.parametrize("missing", ["rich", "matplotlib"])
-def test_a_missing_extra_is_one_line_and_exit_code_2(missing, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("missing", "needed"), [("rich", "bench"), ("matplotlib", "plots")]
+)
+def test_a_missing_package_is_one_line_and_exit_code_2(
+    missing, needed, capsys, monkeypatch
+):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util,
@@ -73,7 +80,9 @@ def test_a_missing_extra_is_one_line_and_exit_code_2(missing, capsys, monkeypatc
     code, error = fail(["hello", "--plot", "plot.svg"], capsys)
 
     assert code == 2
-    assert error == f"bench: {missing} is missing: pip install 'txloop[bench]'\n"
+    file = f"requirements/{needed}.txt"
+    assert (ROOT / file).is_file()
+    assert error == f"bench: {missing} is missing: pip install -r {file}\n"
 
 
 def test_siege_can_be_insisted_on(capsys, monkeypatch, tmp_path):

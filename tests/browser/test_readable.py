@@ -111,6 +111,17 @@ def game(_: object, chromium: Browser) -> Iterator[None]:
 
 
 @contextmanager
+def chat(_: object, chromium: Browser) -> Iterator[None]:
+    with serving("chat.py") as host:
+        chromium.open(f"http://{host}/")
+        chromium.until("socket.readyState === WebSocket.OPEN")
+        chromium.run("socket.send('a line '.repeat(20))")
+        chromium.until("lines.children.length === 1")
+        yield
+        chromium.open("about:blank")
+
+
+@contextmanager
 def live(_: object, chromium: Browser) -> Iterator[None]:
     with serving("astar.py") as host:
         chromium.open(f"http://{host}/_txloop/")
@@ -132,7 +143,7 @@ def report(folder, chromium: Browser) -> Iterator[None]:
     chromium.open("about:blank")
 
 
-@pytest.mark.parametrize("page", [primes, game, live, report])
+@pytest.mark.parametrize("page", [primes, chat, game, live, report])
 def test_everything_can_be_read(page, tmp_path, monkeypatch, chromium: Browser):
     monkeypatch.chdir(tmp_path)
     found = {}

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from txloop.__main__ import main
+
 PROGRAM = """\
 import json, sys
 import beside
@@ -127,6 +129,7 @@ def test_variables_say_what_the_command_line_leaves_open(tmp_path):
             "commit, rollback",
         ),
         ("TXLOOP_DEBUG", "on?", "TXLOOP_DEBUG must be 1 or 0, not 'on?'"),
+        ("TXLOOP_WORKERS", "two", "TXLOOP_WORKERS must be an integer >= 1, not 'two'"),
     ],
 )
 def test_a_variable_that_says_nothing_known(variable, text, complaint, tmp_path):
@@ -144,3 +147,55 @@ def test_a_variable_that_says_nothing_known(variable, text, complaint, tmp_path)
         done.returncode,
         done.stderr,
     )
+
+
+OWN = """\
+import asyncio, txloop
+async def main():
+    stats = txloop.stats()
+    print(stats.executor, stats.workers)
+{own}
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "own",
+    [
+        "txloop.install()",
+        "txloop.install('serial', 2)",
+        "from tornado.ioloop import IOLoop\n"
+        "IOLoop.configure('txloop.TransactionIOLoop', workers=2)",
+    ],
+)
+def test_the_command_counts_more_than_the_program(own, tmp_path):
+    (tmp_path / "app.py").write_text(OWN.format(own=own))
+    line = ["-m", "txloop", "--executor=processes", "--workers=3", "app.py"]
+
+    printed = run(tmp_path, *line, TXLOOP_WORKERS="4")
+
+    assert "processes 3" == printed
+
+
+@pytest.mark.slow
+def test_importing_txloop_asks_for_no_variable(tmp_path):
+    printed = run(tmp_path, "-c", "import txloop; print(1)", TXLOOP_WORKERS="two")
+
+    assert "1" == printed
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--executr=serial", "app.py"], "; did you mean --executor?"),
+        (["shar", "app.py"], "there is no file shar; did you mean share?"),
+        (["nothing.py"], "there is no file nothing.py"),
+    ],
+)
+def test_a_slip_gets_a_hint(words, complaint, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(words)
+
+    assert 2 == left.value.code
+    assert f"{complaint} (--help" in capsys.readouterr().err

@@ -115,7 +115,9 @@ def test_a_program_that_starts_without_descriptors_is_served_serially(engine, tm
 
 
 # The worker's end may be seen before the spawner has told how it ended.
-DIED_AT_THE_START = r"^worker \d+ died; .*; (it exited with 1|nobody knows how)"
+DIED_AT_THE_START = (
+    r"^worker \d+ died; .*; (it exited with 1|how it ended is not known)"
+)
 
 
 def test_workers_that_die_at_their_start_are_tried_again(

@@ -64,9 +64,13 @@ IOLoop.current().start()
 """
 
 
-def test_with_debug_it_opens_on_the_terminal(tmp_path):
+@pytest.mark.parametrize("install", ["", "txloop.install('processes')\n"])
+def test_with_debug_it_opens_on_the_terminal(tmp_path, install):
+    """Also where the program says itself how it runs."""
     program = tmp_path / "app.py"
-    program.write_text(PROGRAM.replace("{owner}", "os.getpid()"))
+    text = PROGRAM.replace("{owner}", "os.getpid()")
+    begin = "IOLoop.current().add_callback"
+    program.write_text(text.replace(begin, f"{install}{begin}"))
     root = Path(__file__).parents[2]
 
     ended = subprocess.run(

@@ -26,7 +26,8 @@ STOPPED = r"^worker \d+ died; .*; it was stopped by a signal$"
 
 # The report of how it ended may come later than the looks.
 FOUND_DEAD = (
-    r"^worker \d+ died; its call runs again .*; (it exited with 3|nobody knows how)$"
+    r"^worker \d+ died; its call runs again .*; "
+    r"(it exited with 3|how it ended is not known)$"
 )
 
 

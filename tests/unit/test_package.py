@@ -20,13 +20,9 @@ def test_what_is_exported_is_there():
     assert [] == [name for name in txloop.__all__ if not hasattr(txloop, name)]
 
 
-def test_extras_of_users_bring_no_tools():
-    """What tests, types and releases need is in extras of its own."""
+def test_extras_are_for_users_only():
+    """What tests, types, docs and releases need is in the folder requirements."""
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
-    extras = setup["options.extras_require"]
 
-    assert "rich" in extras["log"]
-    assert "prometheus_client" in extras["metrics"]
-    for name in ("log", "metrics"):
-        assert "pytest" not in extras[name]
+    assert {"log", "metrics", "dask", "titles"} == set(setup["options.extras_require"])

@@ -1,4 +1,10 @@
-"""Options that the environment gives: ``TXLOOP_`` and the name, in capitals."""
+"""Options that come from outside of the program.
+
+The environment gives those that the program leaves open: ``TXLOOP_`` and the name, in
+capitals. The command ``txloop`` gives what counts more than the program's own: whoever
+types ``--workers 8`` or ``--debug`` means this run, also of a program that has an
+`install` of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +14,12 @@ from typing import TYPE_CHECKING, Literal
 from txloop.errors import TxConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "LEAST",
+    "give_by_command",
+    "given_by_command",
     "given_by_environment",
     "parse_fronts",
     "switch_given",
@@ -30,6 +38,19 @@ LEAST = {
 
 _SWITCHES = {"1": True, "true": True, "yes": True, "0": False, "false": False}
 _SWITCHES["no"] = False
+
+_by_command: dict[str, object] = {}  # of this process, and of those that it forks
+
+
+def give_by_command(options: Mapping[str, object]) -> None:
+    """Let options count more than what the program says; None leaves one open."""
+    given = {name: one for name, one in options.items() if one is not None}
+    _by_command.update(given)
+
+
+def given_by_command() -> dict[str, object]:
+    """Return the options that the command has given."""
+    return dict(_by_command)
 
 
 def given_by_environment() -> dict[str, object]:

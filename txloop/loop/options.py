@@ -10,7 +10,7 @@ from typing import Literal
 from txloop.engine.marks import check_timeout
 from txloop.errors import TxConfigurationError
 from txloop.executors.protocol import Executor, executor_named, resolve_name, unknown
-from txloop.loop.environment import LEAST, given_by_environment
+from txloop.loop.environment import LEAST, given_by_command, given_by_environment
 from txloop.stmlog import DEFAULT_BYTES
 
 __all__ = ["Options", "take_executor", "use_executor"]
@@ -79,7 +79,8 @@ class Options:
     def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:
         """Return the options among `keywords`, and the rest.
 
-        The environment stands in for what is not given: see `given_by_environment`.
+        The environment stands in for what is not given, and the command goes before
+        what is: see `txloop.loop.environment`.
         """
         names = {field.name for field in fields(cls)}
         given = {
@@ -88,7 +89,8 @@ class Options:
             if name in names and value is not None
         }
         rest = {name: value for name, value in keywords.items() if name not in names}
-        return cls(**{**given_by_environment(), **given}), rest  # type: ignore[arg-type] # checked right after
+        options = {**given_by_environment(), **given, **given_by_command()}
+        return cls(**options), rest  # type: ignore[arg-type] # checked right after
 
 
 def check_count(name: str, number: object, least: int) -> None:

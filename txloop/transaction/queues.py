@@ -71,7 +71,8 @@ class TransactionQueue:
                 "a TransactionQueue cannot be made in a transaction; make it before, "
                 "and add to it from there"
             )
-        _options(executor)
+        if executor is not None:  # else at `run`: this is imported with txloop
+            _options(executor)
         self._number = next(self._numbers)
         self._queues[self._number] = self
         self._nb_segments = nb_segments

@@ -54,7 +54,7 @@ class Death:
 
 def _how(status: int | None) -> str:
     if status is None:
-        return "nobody knows how"
+        return "how it ended is not known"
     code = os.waitstatus_to_exitcode(status)
     if code >= 0:
         return f"it exited with {code}"
