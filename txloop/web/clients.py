@@ -23,7 +23,7 @@ from tornado.iostream import IOStream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["keep_open", "leave_next", "let_close"]
+__all__ = ["keep_open", "keep_open_always", "leave_next", "let_close"]
 
 Leave: TypeAlias = "Callable[[Callable[[], object]], object]"
 
@@ -38,15 +38,17 @@ class _Reader:
         ended: Whether its client has sent all that it will.
         leave: Called when that is so, with what closes the connection. It must not
             know the connection, which would be kept alive by its own stream.
+        always: Whether it is so of each request, from the end of its headers on.
     """
 
-    __slots__ = ("_stream", "connection", "ended", "leave")
+    __slots__ = ("_stream", "always", "connection", "ended", "leave")
 
     def __init__(self, stream: IOStream) -> None:
         self._stream = weakref.ref(stream)
         self.connection: weakref.ref[HTTP1Connection] | None = None
         self.ended = False
         self.leave: Leave | None = None
+        self.always = False
 
     def read(self, buffer: bytearray | memoryview) -> int | None:
         """Read what there is, None if nothing: the end is nothing before the answer."""
@@ -73,11 +75,10 @@ class _Reader:
     def _awaited(self, stream: IOStream) -> bool:
         """Tell whether a request has come, and is not answered yet."""
         connection = None if self.connection is None else self.connection()
-        return (
-            connection is not None
-            and not connection._finish_future.done()
-            and not stream.reading()
-        )
+        is_open = self.always
+        if connection is not None:
+            is_open = not connection._finish_future.done()
+        return is_open and not stream.reading()
 
     def _answered(self, stream: IOStream) -> bool:
         """Tell whether a request has been answered, and Tornado will read the next."""
@@ -121,6 +122,16 @@ def keep_open(connection: Any, leave: Leave) -> None:
         reader.leave = leave
 
 
+def keep_open_always(stream: IOStream) -> None:
+    """Keep a connection open while any request of it has come and is not answered.
+
+    Stock Tornado loses a request whose client shuts down its side right after it, if
+    that is seen before the handler has begun. For a stream that only a front serves:
+    what waits there is kept open (`keep_open`), and all else is handed over.
+    """
+    _read_by(stream).always = True
+
+
 def leave_next(connection: Any) -> None:
     """Leave the next request unread until Tornado reads it; this one is answered."""
     stream = getattr(connection, "stream", None)
@@ -131,9 +142,14 @@ def leave_next(connection: Any) -> None:
 def _reader_for(connection: HTTP1Connection, stream: IOStream) -> _Reader:
     reader: _Reader | None = vars(stream).get(_ATTRIBUTE)
     if reader is None:
-        reader = vars(stream)[_ATTRIBUTE] = _Reader(stream)
-        stream.read_from_fd = reader.read  # type: ignore[assignment, method-assign] # here
+        reader = _read_by(stream)
     reader.connection = weakref.ref(connection)
+    return reader
+
+
+def _read_by(stream: IOStream) -> _Reader:
+    reader = vars(stream)[_ATTRIBUTE] = _Reader(stream)
+    stream.read_from_fd = reader.read  # type: ignore[assignment, method-assign] # here
     return reader
 
 

@@ -19,6 +19,7 @@ from tornado.http1connection import HTTP1Connection
 from txloop.executors.fronts.carrier import Verdict
 from txloop.loop.connections import served
 from txloop.stm.types import Outcome, Refusal
+from txloop.web.clients import keep_open_always
 from txloop.web.eligible import plan_for
 from txloop.web.fronts.moving import (
     MovableStream,
@@ -370,6 +371,7 @@ class Front:
         stream.server, stream.moves = number, moves
         stream.set_nodelay(True)
         stream.prompt = True
+        keep_open_always(stream)
         stream.gone = self._count_gone
         self._connections += 1
         serve(server, stream, address, received)
