@@ -2,7 +2,7 @@
 
 Unmarked ones run on the loop thread exactly as in stock Tornado. The loop is Tornado's
 own asyncio loop with its two choke points extended: `_run_callback`, through which all
-callbacks, timers and futures go, and `_handle_events`.
+callbacks, timers and futures go, and `_handle_events` (`txloop.loop.descriptors`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from tornado import gen
 from tornado.ioloop import IOLoop, PeriodicCallback
-from tornado.iostream import BaseIOStream
 from tornado.log import app_log
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop, BaseAsyncIOLoop
 from tornado.process import task_id
@@ -24,14 +23,13 @@ from tornado.web import Finish
 from txloop import stmlog
 from txloop.engine.calls import FunctionCalls, check_awaitable
 from txloop.engine.dispatcher import Dispatcher
-from txloop.engine.marks import mark_of
 from txloop.executors.carried import carry
 from txloop.executors.refusing import refusing
 from txloop.loop.autoreload import end_at_reload
+from txloop.loop.descriptors import Descriptors, is_marked
 from txloop.loop.options import Options, take_executor
 from txloop.loop.patches import extend, patch
 from txloop.loop.shutdown import Guests, drain_on_signals
-from txloop.stm.callables import is_coroutine
 from txloop.stm.log_capture import handle
 
 if TYPE_CHECKING:
@@ -51,20 +49,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class TransactionLoop(BaseAsyncIOLoop):
+class TransactionLoop(Descriptors):
     """What both kinds of transactional loops share.
 
     Attributes:
-        dispatcher: The transactions of this loop.
-        calls: Makes them of function calls.
         options: As given to `txloop.install` or ``IOLoop.configure``.
         doorman: Gives connections to fronts; None if there are none.
         opened: Whether it was found out if there can be some.
         stories: What became of the last transactions, once somebody wants to know.
     """
 
-    dispatcher: Dispatcher
-    calls: FunctionCalls
     options: Options
     doorman: Guests | None = None
     opened = False
@@ -78,7 +72,7 @@ class TransactionLoop(BaseAsyncIOLoop):
         """
         self.options, rest = Options.split(kwargs)
         self._started_here = False
-        super().initialize(**rest)  # type: ignore[arg-type] # Tornado checks them
+        super().initialize(**rest)
         # A loop of asyncio or uvloop has all that a reactor needs.
         tell_options(self.options)
         executor = take_executor(self.options)
@@ -142,21 +136,16 @@ class TransactionLoop(BaseAsyncIOLoop):
     def _run_callback(self, callback: Callable[[], object]) -> None:
         # Tornado hands over a functools.partial of the program's callback.
         function = getattr(callback, "func", callback)
-        if _is_marked(function):
+        if is_marked(function):
             self._run_marked(callback)
             return
         periodic = getattr(function, "__self__", None)
-        if isinstance(periodic, PeriodicCallback) and _is_marked(periodic.callback):
+        if isinstance(periodic, PeriodicCallback) and is_marked(periodic.callback):
             super()._run_callback(functools.partial(self._run_periodic, periodic))
             return
         self.dispatcher.profiles.unmarked += 1
         super()._run_callback(callback)
-        self._note(function)
-
-    def _note(self, function: Callable[..., object]) -> None:
-        """Tell the dispatcher that an unmarked function of the program has run."""
-        if not str(getattr(function, "__module__", "")).startswith("tornado."):
-            self.dispatcher.note_program()
+        self.note(function)
 
     def _run_marked(self, callback: Callable[[], object]) -> None:
         def done(value: object, error: BaseException | None) -> None:
@@ -182,39 +171,6 @@ class TransactionLoop(BaseAsyncIOLoop):
             app_log.error("Exception in callback %r", periodic.callback, exc_info=True)
         finally:
             periodic._schedule_next()
-
-    # File descriptors
-
-    def _handle_events(self, fd: int, events: int) -> None:
-        handler = self.handlers[fd]
-        fileobj, function = handler
-        if isinstance(getattr(function, "__self__", None), BaseIOStream):
-            self.dispatcher.profiles.unmarked += 1
-            function(fileobj, events)
-            return
-        if not _is_marked(function):
-            self.dispatcher.profiles.unmarked += 1
-            function(fileobj, events)
-            self._note(function)
-            return
-        # What was read cannot be unread, and workers do not have the descriptor.
-        self.calls.profile(function).home = "it handles a file descriptor"
-        watched = (IOLoop.READ if fd in self.readers else 0) | (
-            IOLoop.WRITE if fd in self.writers else 0
-        )
-        # It stays ready until the handler has run; do not ask again before that.
-        self.update_handler(fd, 0)
-
-        def done(_: object, error: BaseException | None) -> None:
-            if self.handlers.get(fd) is handler and not self._watches(fd):
-                self.update_handler(fd, watched)
-            if error is not None:
-                app_log.error("Exception in handler for fd %d", fd, exc_info=error)
-
-        self.calls.submit(function, (fileobj, events), {}, done, ordered=True)
-
-    def _watches(self, fd: int) -> bool:
-        return fd in self.readers or fd in self.writers
 
     # Asyncio's loop refuses attempts, but these change something before it is asked.
     add_handler = refusing(BaseAsyncIOLoop.add_handler)
@@ -270,10 +226,6 @@ def _on_start(tie: Callable[[], None] | None, forks: bool) -> None:
         prepare_to_fork()
     if tie is not None:
         tie()
-
-
-def _is_marked(function: Callable[..., object]) -> bool:
-    return mark_of(function) is not None and not is_coroutine(function)
 
 
 class TransactionIOLoop(TransactionLoop, AsyncIOLoop):

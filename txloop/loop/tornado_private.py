@@ -59,6 +59,7 @@ PRIVATE: tuple[Private, ...] = (
     ),
     of_objects(BaseAsyncIOLoop, "handlers", "objects and functions by descriptor"),
     of_objects(BaseAsyncIOLoop, "readers", "the descriptors watched for reading"),
+    of_objects(BaseAsyncIOLoop, "selector_loop", "where these are registered"),
     of_objects(BaseAsyncIOLoop, "writers", "the descriptors watched for writing"),
     # What a marked `PeriodicCallback` does in a transaction.
     Private(PeriodicCallback, "_run", "it is what the loop calls", "self"),

@@ -12,6 +12,7 @@ from tornado.web import Application
 
 from txloop.executors.fronts.records import keep_records
 from txloop.executors.fronts.replica import Replica
+from txloop.loop.descriptors import LastingLoop
 from txloop.loop.patches import patch
 from txloop.web.fronts.front import Front
 from txloop.web.noticing import notice_nothing
@@ -51,7 +52,7 @@ def run_front(
     """
     replica = Replica(connection, number, page, base)
     asyncio._set_running_loop(None)
-    IOLoop.configure("tornado.platform.asyncio.AsyncIOLoop")
+    IOLoop.configure(LastingLoop)
     loop = IOLoop()
     notice_nothing()
     front = Front(replica, asyncio.get_event_loop(), servers, timeout_seconds)

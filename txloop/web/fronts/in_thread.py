@@ -13,11 +13,11 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from tornado.platform.asyncio import AsyncIOLoop
 from tornado.web import Application
 
 from txloop.executors.refusing import guard_loop
 from txloop.loop.connections import served
+from txloop.loop.descriptors import LastingLoop
 from txloop.loop.patches import patch
 from txloop.stm.log_capture import send_records
 from txloop.web.fronts.front import Front
@@ -62,7 +62,7 @@ class ThreadServing:
             timeout_seconds: How long a call may run whose mark does not say it.
         """
         self._carrier = carrier
-        self._loop = AsyncIOLoop(make_current=False)
+        self._loop = LastingLoop(make_current=False)
         guard_loop(self._loop.asyncio_loop)
         own = {number: apart(server) for number, server in servers.items()}
         self._front = Front(carrier, self._loop.asyncio_loop, own, timeout_seconds)
