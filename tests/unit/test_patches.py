@@ -153,7 +153,10 @@ def test_each_is_made_by_some_module():
 
     # THEN
     listed = {
-        (getattr(row.owner, "__name__", ""), repr(row.name).replace('"', "'"))
+        (
+            getattr(row.owner, "__name__", "").rpartition(".")[2],
+            repr(row.name).replace('"', "'"),
+        )
         for row in PATCHES
     }
     in_turn = {pair for pair in listed if pair[0] == "PeriodicCallback"}

@@ -15,7 +15,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from tornado import gen
+from tornado import gen, httputil
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
 from tornado.platform.asyncio import AsyncIOMainLoop
@@ -56,7 +56,7 @@ class Patch:
     """One replacement.
 
     Attributes:
-        owner: The class or function of others that is changed.
+        owner: The class, module or function of others that is changed.
         name: What of it is replaced; or what is called to extend it.
         takes: The parameters of what is replaced, as relied upon; None for others.
         by: The module of txloop that has the replacement.
@@ -180,6 +180,13 @@ PATCHES: tuple[Patch, ...] = (
         "it takes dicts, and refuses all else that becomes JSON",
     ),
     Patch(
+        httputil,
+        "format_timestamp",
+        "ts",
+        "web.dates",
+        "each handler formats the time, which is the same for many of them",
+    ),
+    Patch(
         RequestHandler,
         "_template_loaders",
         None,
@@ -240,7 +247,7 @@ MADE_BELOW: tuple[PatchBelow, ...] = (
 _rows = {(id(row.owner), row.name): row for row in PATCHES}
 
 
-def patch(owner: type, name: str, replacement: object) -> None:
+def patch(owner: object, name: str, replacement: object) -> None:
     """Put `replacement` in the place of something in the list.
 
     Raises:

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from txloop.web.announcing import announce_servers
 from txloop.web.carrying import carry_requests
+from txloop.web.dates import format_dates_once
 from txloop.web.delegate import take_requests_over
 from txloop.web.eligible import mark_matching
 from txloop.web.fronts import opening
@@ -50,6 +51,7 @@ __all__ = [
 ]
 
 carry_requests()
+format_dates_once()
 register_forms()
 hold_what_is_tied()
 let_sockets_wait()
