@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.engine.stimuli import Arrived, RanHere, RanShort, RunsHere
 from txloop.stm.attempt import Attempt, current
-from txloop.stm.callables import weakly
 from txloop.stm.measuring import WallTimer
 from txloop.stm.run import run_body
 from txloop.stm.store import committed
@@ -198,8 +197,7 @@ class ShortWay(abc.ABC):
         if self._asked and not self._asks:
             self._asks = True
             # In an empty context, as a round.
-            context = contextvars.Context()
-            self.reactor.call_soon(weakly(self._run_asked), context=context)
+            self.reactor.call_soon(self._run_asked, context=contextvars.Context())
 
     def _run_asked(self) -> None:
         """Run what was asked for in the last iteration."""
