@@ -55,6 +55,24 @@ def checked_arrows():
     return arrows
 
 
+ROOMS = [
+    file
+    for file in sorted(ROOT.glob("txloop/**/__init__.py"))
+    if file.parent.name != "txloop"
+]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda file: file.parent.name)
+def test_each_room_lists_its_modules(room):
+    """The docstring says in a line what each module is, in an order to read them."""
+    page = ast.get_docstring(ast.parse(room.read_text())) or ""
+    listed = re.findall(r"^    (\w+) +\S", page, re.MULTILINE)
+
+    modules = {file.stem for file in room.parent.glob("*.py")} - {"__init__"}
+    folders = {file.parent.name for file in room.parent.glob("*/__init__.py")}
+    assert sorted(modules | folders) == sorted(listed)
+
+
 def test_the_rooms_and_their_arrows_are_those_of_the_contracts():
     assert checked_arrows() == told_arrows()
 

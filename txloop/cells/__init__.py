@@ -1,4 +1,36 @@
-"""The containers that hold shared state."""
+"""The containers that hold shared state.
+
+::
+
+    tvar          TVar: one value
+    tdict         TDict: a conflict per key
+    tdefaultdict  TDefaultDict: makes the values of missing keys
+    tcounterdict  TCounterDict: counts
+    tordereddict  TOrderedDict: an order that can be changed
+    tset          TSet: a conflict per element
+    keyed         what dicts and sets have in common
+    tlist         TList: a conflict per item
+    tdeque        TDeque: may have a greatest length
+    sequence      what lists and deques have in common
+    list_chunks   how items lie in cells
+    list_cells    how a list reads and writes its cells
+    list_writes   what one attempt writes to one list
+    tcounter      TCounter: a number to which many add at once
+    channel       Channel: a queue between transactions
+    tobject       TObject: a conflict per attribute
+    attributes    its attributes, read and written by their names
+    assigned      which attributes the code of a class assigns
+    ordinary      a class that becomes a TObject and stays what it is
+    tcache        TCache: a cache that forgets; `cached`
+    claims        which attempt computes what a cache misses
+    share         from plain objects to containers and back, deeply
+    shareable     what may be stored: immutable values and containers
+    kinds         the same by the kinds of values, and what to do about the rest
+    foreign       objects of numpy and pydantic that never change
+    bulk          whether many values can be stored as they are
+    likeness      containers that pass for what they stand for: `like_plain`
+    encoding      containers as JSON
+"""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
 
     rehearsal  runs the program up to where its loop would start
     judging    the verdicts of run time, asked there
-    report     what is printed
-    command    does it, and ends the process
+    command    prints them, and ends the process
 """
 
 from __future__ import annotations

@@ -1,1 +1,23 @@
-"""Which transaction runs when and where, and what becomes of its answer."""
+"""Which transaction runs when and where, and what becomes of its answer.
+
+::
+
+    dispatcher   takes calls, has attempts made, commits outcomes: the shell
+    machine      what follows from what happens: the table of states
+    transaction  a transaction on its way, and its states
+    stimuli      what can happen, and what is to be done then
+    short_way    a call that runs where, and when, it is submitted
+    placement    where a call runs: here, or away
+    profile      what is known of each function
+    queues       rounds, turns, and lines for hot cells
+    heat         whether the calls of a function stand in line
+    waiting      transactions that have retried
+    wake_index   which of them a commit concerns
+    effects      effects of what was committed, in its order
+    holds        functions held on the loop thread, as plain objects have changed
+    marks        the mark that makes a function a transaction
+    calls        plain functions as transactions
+    events       what happened, for whoever listens
+    reporting    tells listeners, and counts
+    stats        the figures of a loop: `txloop.stats`
+"""

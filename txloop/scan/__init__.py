@@ -4,7 +4,26 @@ A transaction runs in a forked worker, where a write to plain module, class or
 application state is lost and a read of state that the program writes elsewhere is
 stale. The scan reads the code, looks at the live objects that it names, and returns
 what it finds; it calls nothing of the program and changes nothing. It knows neither
-Tornado nor the containers: it tells them by the name of their module.
+Tornado nor the containers: it tells them by the name of their module::
+
+    find          the two questions that it answers
+    finding       an answer: a place, a name and a remedy
+    source        which code is the program's, and its syntax trees
+    index         what the program's functions write: the other half of a stale read
+    reach         which functions may run once requests are served
+    references    which functions a file calls at once, and which it passes on
+    _walk         the walk through a function and what that calls
+    _expressions  the walk through expressions
+    _calls        the walk through calls
+    _record       its notebook: which reads and changes count
+    frame         the names that a piece of code sees
+    value         what an expression stands for, without running it
+    member        what an attribute of a value stands for
+    live_objects  what kind of thing an object is that the scan has at hand
+    access        what was seen of shared state, and whether that makes a read stale
+    evidence      what is said about objects that are not at hand
+    unfollowed    values that could not be followed
+    outside       calls that change the world outside the program
 """
 
 from __future__ import annotations

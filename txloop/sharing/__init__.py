@@ -2,12 +2,25 @@
 
 ::
 
-    making     notes which line makes each plain object
-    survey     runs the program up to its loop in a child: what is shared, made where
-    rewriting  from that to changes of the text, in rounds: see `planning`
-    hook       compiles the program's modules from changed texts
-    written    what is different in a text that is written into the file
-    command    prints and writes
+    command     prints what would change and why; or changes it
+    planning    all rounds: until nothing is left to share
+    survey      runs the program up to its loop in a child: what is shared
+    making      which line has made each plain object
+    rewriting   from that to changes of the text: one round
+    texts       a module's text, where its syntax stands in it, changes by position
+    syntax      parts of syntax trees
+    scopes      which names mean a variable of the module
+    bindings    what a variable of a function is given
+    variables   names that are bound again: TVars
+    attributes  attributes that are assigned again: TVars
+    classes     classes whose objects become TObjects
+    flow        where objects of these classes may get to
+    effects     what functions change
+    aliases     plain objects that are stored and used on
+    hazards     what containers do not do as plain objects do
+    hazard      a reason to leave something alone
+    hook        compiles the program's modules from changed texts
+    written     what is different in a text that is written into the file
 """
 
 from __future__ import annotations

@@ -2,7 +2,16 @@
 
 This is the face of a room that drives a `Dispatcher` by an event loop of its own. The
 names and what they do are those of PyPy-STM's module in its three generations, as far
-as a library can: ``lib_pypy/transaction.py`` on PyPy's branches stmgc-c7 and stmgc-c8.
+as a library can: ``lib_pypy/transaction.py`` on PyPy's branches stmgc-c7 and stmgc-c8::
+
+    queues   `TransactionQueue`, and the functions that were there before it
+    pieces   pieces of work, and what each could change that is not shared
+    groups   pieces that wait, and how many travel together
+    runs     one run: until no piece is left, or one raises
+    reactor  the small event loop
+    blocks   `atomic`: a part of the program that is one transaction
+    sharing  shared containers: `stmdict` and others
+    scratch  what never conflicts: the time, new numbers, what a thread has
 """
 
 from __future__ import annotations

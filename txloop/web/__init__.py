@@ -5,23 +5,32 @@ object through Tornado's own ``_execute`` (prepare, the verb, finish, etag, writ
 against a connection that records; at commit the loop replays the recorded response on
 the real connection, once, and then runs ``on_finish`` and the access log::
 
-    delegate   takes a request over from Tornado and answers it at commit
-    eligible   which handlers and verbs can run this way
-    auto       verbs that nobody has marked, and that are proved to share nothing
-    targets    what workers know applications and handler classes by
-    carrying   what goes along where the program is copied, but not by a fork
-    frozen     a request that travels
-    driving    coroutines, driven to their end in an attempt
-    body       one attempt: the handler's run against a recorder
-    leftovers  what a handler leaves behind for `on_finish`
-    holding    what of Tornado's containers may hold
-    sockets    WebSockets in transactions: what is sent waits for the commit
-    messages   messages of marked WebSockets as transactions
-    recorder   the connection that records, and replays
-    templates  compiled templates, in debug mode
-    plain      requests and responses as plain data
-    writing    `RequestHandler.write` of containers
-    announcing the line that says at the start how the verbs run
+    delegate         takes a request over from Tornado and answers it at commit
+    eligible         which handlers and verbs can run this way
+    auto             verbs that nobody has marked, and that are proved to share nothing
+    verdicts         why a verb runs on the loop thread
+    targets          what workers know applications and handler classes by
+    frozen           a request as an attempt gets it
+    request_attempt  one attempt: the handler's run against a recorder
+    recorder         the connection that records, and replays
+    ending           the end of an answer, left for after the commit
+    driving          coroutines, driven to their end in an attempt
+    leftovers        what a handler leaves behind for `on_finish`
+    clients          clients that have stopped sending
+    plain            requests and responses as plain data
+    tied             stand-ins for what belongs to a connection
+    carrying         what goes along where the program is copied, but not by a fork
+    reached          what a verb can reach, for the watch
+    noticing         unmarked code has run, for the watch
+    holding          what of Tornado's containers may hold
+    writing          `RequestHandler.write`, and JSON, of containers
+    sockets          WebSockets in transactions: what is sent waits for the commit
+    messages         messages of marked WebSockets as transactions
+    templates        compiled templates, in debug mode
+    dates            the header ``Date``
+    announcing       the line that says at the start how the verbs run
+    fronts           processes or threads that serve HTTP for the loop's thread
+    tornado_private  every private name of Tornado that requests rely on
 """
 
 from __future__ import annotations

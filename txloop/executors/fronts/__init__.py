@@ -1,1 +1,18 @@
-"""Fronts: processes that take requests in themselves, and run what is short."""
+"""What lies between the owner and its fronts; HTTP itself is in `txloop.web.fronts`.
+
+::
+
+    reception       the owner's side of all fronts
+    desk            ... where they are processes
+    thread_desk     ... where they are threads
+    connection      the owner's end of one process
+    front_thread    the owner's end of one thread
+    carrier         the front's end, whatever lies between
+    replica         ... of a process: a replica of the store, and attempts on it
+    thread_carrier  ... of a thread, which reads the store itself
+    link            a socket: frames, and descriptors that go with them
+    box             what threads leave for each other
+    page            one page of memory that all share: the newest version
+    overtime        calls that run for longer than they may
+    records         log records of fronts
+"""

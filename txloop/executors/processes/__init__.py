@@ -1,1 +1,14 @@
-"""Workers that are forked processes, each with a replica of the store."""
+"""Workers that are forked processes, each with a replica of the store.
+
+::
+
+    executor         the executor
+    crew             its workers: made, replaced when they die, relieved in time
+    connection       the loop's end of one worker
+    replication      what replicas miss: the commits since a version, each packed once
+    worker           a worker's main function
+    spawner          a child that only forks, so that forking stays safe
+    spawner_process  what happens in it
+    supervision      is a worker stopped, dead, stuck or never ready?
+    deaths           how workers end, in words
+"""
