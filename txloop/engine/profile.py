@@ -76,6 +76,7 @@ class Profile:
         blocks: Whether it waited for something when it last ran here.
         deadly: Whether it has ended processes in which it ran: it never is to run here,
             unless it has to.
+        timeout_seconds: Of a handler's verb: after how long a run is ended, or None.
         bodies: How long its runs took.
         queues: How long its calls waited before they first ran.
         latencies: How long it took from a call to its commit.
@@ -100,6 +101,7 @@ class Profile:
     unproven: bool = False
     blocks: bool = False
     deadly: bool = False
+    timeout_seconds: float | None = None
     bodies: Histogram = field(default_factory=Histogram)
     queues: Histogram = field(default_factory=Histogram)
     latencies: Histogram = field(default_factory=Histogram)
@@ -295,12 +297,24 @@ class Profiles:
         return self._profiles.get(key)
 
     def find(
-        self, key: Hashable, label: str, findings: Callable[[], Sequence[Finding]]
+        self,
+        key: Hashable,
+        label: str,
+        findings: Callable[[], Sequence[Finding]],
+        timeout_seconds: float | None = None,
     ) -> Profile:
-        """Return the record of a function, made and scanned when it is first seen."""
+        """Return the record of a function, made and scanned when it is first seen.
+
+        Args:
+            key: Tells it from others.
+            label: What it is called.
+            findings: Scans it.
+            timeout_seconds: Kept in the record.
+        """
         profile = self._profiles.get(key)
         if profile is None:
-            profile = self._profiles[key] = Profile(label)
+            profile = Profile(label, timeout_seconds=timeout_seconds)
+            self._profiles[key] = profile
             found = findings() if self._scanning else ()
             if found:
                 profile.home = found[0].describe()

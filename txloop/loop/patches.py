@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tornado import gen, httputil
+from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
 from tornado.platform.asyncio import AsyncIOMainLoop
@@ -183,8 +184,15 @@ PATCHES: tuple[Patch, ...] = (
         httputil,
         "format_timestamp",
         "ts",
-        "web.dates",
+        "web.repeated",
         "each handler formats the time, which is the same for many of them",
+    ),
+    Patch(
+        HTTP1Connection,
+        "_parse_headers",
+        "self, data",
+        "web.repeated",
+        "a client's headers are parsed for each of its requests, and seldom change",
     ),
     Patch(
         RequestHandler,

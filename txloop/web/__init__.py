@@ -27,7 +27,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     sockets          WebSockets in transactions: what is sent waits for the commit
     messages         messages of marked WebSockets as transactions
     templates        compiled templates, in debug mode
-    dates            the header ``Date``
+    repeated         what comes again in request after request, and is worked out once
     announcing       the line that says at the start how the verbs run
     fronts           processes or threads that serve HTTP for the loop's thread
     tornado_private  every private name of Tornado that requests rely on
@@ -37,13 +37,13 @@ from __future__ import annotations
 
 from txloop.web.announcing import announce_servers
 from txloop.web.carrying import carry_requests
-from txloop.web.dates import format_dates_once
 from txloop.web.delegate import take_requests_over
 from txloop.web.eligible import mark_matching
 from txloop.web.fronts import opening
 from txloop.web.holding import hold_what_is_tied
 from txloop.web.messages import take_messages_over
 from txloop.web.plain import register_forms
+from txloop.web.repeated import remember_what_is_repeated
 from txloop.web.sockets import let_sockets_wait
 from txloop.web.targets import register_all
 from txloop.web.templates import keep_templates
@@ -60,8 +60,8 @@ __all__ = [
 ]
 
 carry_requests()
-format_dates_once()
 register_forms()
 hold_what_is_tied()
 let_sockets_wait()
+remember_what_is_repeated()
 take_messages_over()

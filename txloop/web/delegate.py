@@ -70,12 +70,12 @@ class TransactionDelegate(HandlerDelegate):
         """
         loop, plan = self.loop, self.plan
         options, dispatcher = loop.options, loop.dispatcher
-        self.timeout_seconds = plan.mark.timeout_seconds(options.timeout)
         if self.application.settings.get("debug"):
             loop.tell_stories()
             self._explains = True
         key = self.handler_class, self.request.method
         profile = dispatcher.profiles.known(key) or self._first_profile(key)
+        self.timeout_seconds = profile.timeout_seconds
         if plan.coroutine:
             return self._run_coroutine(profile)
         refusal = getattr(self.connection.stream, "refusal", None)  # type: ignore[union-attr] # an HTTP1Connection
@@ -139,6 +139,7 @@ class TransactionDelegate(HandlerDelegate):
             key,
             self.plan.label,
             lambda: held_because(handler_class, method or "", self.application),
+            self.plan.mark.timeout_seconds(self.loop.options.timeout),
         )
 
     def function(self) -> Response:

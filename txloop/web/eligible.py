@@ -44,6 +44,7 @@ class Plan:
     Attributes:
         mark: Its options.
         label: Its name in statistics and logs.
+        commits_on: The exceptions that do not undo what the verb has written.
         watched: Whether the program looks at the handler after the response, so that
             what the body left in it has to travel.
         coroutine: Whether the verb, or what runs before it, may wait for something.
@@ -55,14 +56,10 @@ class Plan:
 
     mark: Mark
     label: str
+    commits_on: tuple[type[BaseException], ...]
     watched: bool
     coroutine: bool = False
     ends_as_stock: bool = False
-
-    @property
-    def commits_on(self) -> tuple[type[BaseException], ...]:
-        """The exceptions that do not undo what a verb has written."""
-        return (Exception,) if self.coroutine else self.mark.commits_on
 
 
 _waiting: weakref.WeakKeyDictionary[type[RequestHandler], dict[str, bool]]
@@ -113,7 +110,8 @@ def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
     label = f"{method} {handler_class.__qualname__}"
     waits = method != ON_MESSAGE and may_wait(handler_class, method)
     watched, ends = _watched(handler_class), ends_as_stock(handler_class)
-    return Plan(mark, label, watched, waits, ends)
+    commits_on = (Exception,) if waits else mark.commits_on
+    return Plan(mark, label, commits_on, watched, waits, ends)
 
 
 def may_wait(handler_class: type[RequestHandler], method: str) -> bool:

@@ -187,12 +187,13 @@ class Repertoire:
 
     def _new_verb(self, target: Target, method: str, plan: Plan) -> Verb:
         handler_class, application = target.handler_class, target.application
+        timeout_seconds = plan.mark.timeout_seconds(self._timeout_seconds)
         profile = self._dispatcher.profiles.find(
             (handler_class, method),
             plan.label,
             lambda: held_because(handler_class, method, application),
+            timeout_seconds,
         )
-        timeout_seconds = plan.mark.timeout_seconds(self._timeout_seconds)
         call = self.desk.context.run(
             Call,
             run_request,
