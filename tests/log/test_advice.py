@@ -145,6 +145,8 @@ def test_different_keys_of_one_container(tmp_path):
         ("", "grid[0:256]", "capacity"),
         ("grid[2]", "grid[3]", "keys"),
         ("grid[:]", "grid[:]", None),
+        ("ages['ann']", "ages['ann']", "one key"),
+        ("ages['ann']", "", "one key"),
     ],
 )
 def test_so_much_read_that_a_range_counts_as_read(tmp_path, ours, theirs, rule):
@@ -193,7 +195,7 @@ def test_every_rule_is_tested():
     """The names above, and those of the tests of their own."""
     named = {rule for _, _, rule in LINES if rule}
     named |= {"first instruction", "library", "both directions", "long", "workers"}
-    named |= {"capacity"}
+    named |= {"capacity", "one key"}
 
     assert {one.name for one in RULES} == named | {"barrier"}
 
