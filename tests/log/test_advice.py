@@ -210,6 +210,17 @@ def test_nothing_to_gain_is_said_first(tmp_path):
     assert "idle 75% of the time" in summary.verdict
 
 
+def test_waits_without_a_line_are_not_something_to_fix(tmp_path):
+    log = Log().wait(0, 5, formats.WAIT_FREE).start(5).commit(20)
+
+    summary = summarize(load(log.save(tmp_path)), Sources())
+
+    assert summary.verdict == (
+        "25% of the busy time was lost; without its waits (no free worker) this would"
+        " be up to 1.33x faster."
+    )
+
+
 def test_a_log_without_transactions_has_a_verdict_too(cases):
     summary = summarize(load("c8_no_transactions.stm"), Sources())
 
