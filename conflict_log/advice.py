@@ -218,11 +218,21 @@ RULES: Final = (
         " out of transactions",
     ),
     Rule(
+        "everything",
+        _READS,
+        _victims_text(
+            r"\b(list|tuple|set|dict|sorted|sum|min|max|any|all)\("
+            r"|\bfor\b.+\bin\b|\.(copy|items|values)\(\)"
+        ),
+        "it reads everything, so any change conflicts: read only what is needed, or"
+        " keep the result up to date where things change",
+    ),
+    Rule(
         "both directions",
         _DATA,
         _both_directions,
-        "these two lines abort one another: let both write in the same order, or make"
-        " one transaction of them",
+        "each of these two lines reads what the other changes: let one of them read"
+        " less, or make both parts of one short transaction",
     ),
     Rule(
         "capacity",
@@ -243,16 +253,6 @@ RULES: Final = (
         _text(r"\.(append|appendleft|extend|pop|popleft|insert|put|get_nowait)\("),
         "each changes the same end of one list: use a txloop.Channel, or a list for"
         " each worker",
-    ),
-    Rule(
-        "everything",
-        _READS,
-        _victims_text(
-            r"\b(list|tuple|set|dict|sorted|sum|min|max|any|all)\("
-            r"|\bfor\b.+\bin\b|\.(copy|items|values)\(\)"
-        ),
-        "it reads everything, so any change conflicts: read only what is needed, or"
-        " keep the result up to date where things change",
     ),
     Rule(
         "cache",

@@ -131,6 +131,16 @@ def test_two_lines_that_abort_one_another(tmp_path):
     assert "both directions" == name_of(evidence(log, tmp_path))
 
 
+def test_one_that_reads_everything_is_told_so_first(tmp_path):
+    here, there = 'File "a.py", line 1, in f', 'File "b.py", line 2, in g'
+    log = Log().start(0).put(1, 1, WRITE_READ, here, there).abort(2)
+    log.start(2).put(3, 1, WRITE_READ, there, here).abort(4)
+
+    found = evidence(log, tmp_path, Text("total = sum(d.values())"), Text("d[k] -= 1"))
+
+    assert "everything" == name_of(found)
+
+
 def test_different_keys_of_one_container(tmp_path):
     one, other = (f'File "a.py", line 1, in f {{grid[{key}]}}' for key in (3, 4))
     log = Log().start(0).put(1, 1, WRITE_WRITE, one, other).abort(2)
