@@ -127,14 +127,16 @@ class Spawner:
 
 
 def _fork() -> int:
-    """Fork; without Python's warning where the only other threads are idle resolvers.
+    """Fork; without Python's warning where Python's other threads are idle resolvers.
 
     Python 3.12 and later warn of any thread. Those in which asyncio's loop looks up
-    addresses, as for Tornado's client in a test, hold nothing that a child needs.
+    addresses, as for Tornado's client in a test, hold nothing that a child needs; those
+    of numpy's library end before a fork.
     """
+    here = threading.current_thread()
+    names = [one.name for one in threading.enumerate() if one is not here]
     with warnings.catch_warnings():
-        threads = threads_besides()
-        if threads and all(name.startswith("asyncio_") for name in threads):
+        if names and all(name.startswith("asyncio_") for name in names):
             warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
