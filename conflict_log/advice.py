@@ -34,6 +34,8 @@ _ANY: Final = frozenset(KIND_NAMES)
 
 # What txloop calls items of a list that were read together.
 _RANGE: Final = re.compile(r"\[\d+:\d+\]$")
+# What it calls one of them, or what a dict has for a key.
+_KEY: Final = re.compile(r"\[[^:]+\]$")
 _LONG: Final = 5
 _UNEVEN: Final = 0.2
 
@@ -150,6 +152,16 @@ def _other_keys(evidence: Evidence) -> bool:
     return False
 
 
+def _one_key(evidence: Evidence) -> bool:
+    """Tell whether both sides used the same key or item."""
+    for one in evidence.row.losses:
+        ours = one.victim.cell if one.victim else ""
+        theirs = one.culprit.cell if one.culprit else ""
+        if _KEY.search(ours) and theirs in (ours, ""):
+            return True
+    return False
+
+
 def _is_over_capacity(evidence: Evidence) -> bool:
     """Tell whether so much was read that a range of a container counts as read."""
     sides = ((one.victim, one.culprit) for one in evidence.row.losses)
@@ -206,11 +218,21 @@ RULES: Final = (
         " out of transactions",
     ),
     Rule(
+        "everything",
+        _READS,
+        _victims_text(
+            r"\b(list|tuple|set|dict|sorted|sum|min|max|any|all)\("
+            r"|\bfor\b.+\bin\b|\.(copy|items|values)\(\)"
+        ),
+        "it reads everything, so any change conflicts: read only what is needed, or"
+        " keep the result up to date where things change",
+    ),
+    Rule(
         "both directions",
         _DATA,
         _both_directions,
-        "these two lines abort one another: let both write in the same order, or make"
-        " one transaction of them",
+        "each of these two lines reads what the other changes: let one of them read"
+        " less, or make both parts of one short transaction",
     ),
     Rule(
         "capacity",
@@ -233,16 +255,6 @@ RULES: Final = (
         " each worker",
     ),
     Rule(
-        "everything",
-        _READS,
-        _victims_text(
-            r"\b(list|tuple|set|dict|sorted|sum|min|max|any|all)\("
-            r"|\bfor\b.+\bin\b|\.(copy|items|values)\(\)"
-        ),
-        "it reads everything, so any change conflicts: read only what is needed, or"
-        " keep the result up to date where things change",
-    ),
-    Rule(
         "cache",
         _DATA,
         _text(r"\bnot in\b|\.setdefault\(|\bcache\b.*\]\s*=[^=]"),
@@ -259,6 +271,13 @@ RULES: Final = (
         _DATA,
         _text(r"\b(config|settings|session|options)\b"),
         "write it only when it changes",
+    ),
+    Rule(
+        "one key",
+        _DATA,
+        _one_key,
+        "all of them use this one key: let what takes long be a transaction of"
+        " its own, before a short one that reads and writes",
     ),
     Rule(
         "keys",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 from pathlib import Path
@@ -218,9 +219,16 @@ def _fail(error: Exception, code: int) -> int:
     """Say what is wrong in one line."""
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:
-        text = f"{os.fsdecode(error.filename)}: {error.strerror}"
+        name = os.fsdecode(error.filename)
+        text = f"{name}: {error.strerror}{_meant(name)}"
     print(f"conflict-log: {escaped(text)}", file=sys.stderr)
     return code
+
+
+def _meant(name: str) -> str:
+    """Return a hint where a file that is not there has nearly a command's name."""
+    meant = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"; did you mean the command {meant[0]}?" if meant else ""
 
 
 def _seconds(text: str) -> float:

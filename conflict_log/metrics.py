@@ -36,7 +36,7 @@ __all__ = ["MetricsHandler", "TransactionCollector"]
 
 # The name in Prometheus, the attribute of `txloop.LabelStats`, and what it counts.
 _BY_LABEL: Final = (
-    ("commits", "commits", "Transactions that took effect."),
+    ("commits", "commits", "Transactions that ended, with a result or an exception."),
     ("errors", "errors", "Transactions that ended with an exception."),
     ("attempts", "attempts", "Runs of transactions, whatever became of them."),
     ("conflicts", "aborts", "Runs aborted by a conflict."),

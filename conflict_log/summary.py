@@ -151,8 +151,10 @@ def verdict(report: Report, grouped: Sequence[Row]) -> str:
     share = f"{begin}{lost / busy:.0%} of the busy time was lost"
     if left <= 0:
         return f"{share}, all of it at {first.label}."
-    gain = f"{busy / left:.2f}x"
-    return f"{share}; fixing {first.label} would make this up to {gain} faster."
+    gain = f"up to {busy / left:.2f}x faster"
+    if first.site is None and not first.aborts:
+        return f"{share}; without its waits ({first.kinds[0]}) this would be {gain}."
+    return f"{share}; fixing {first.label} would make this {gain}."
 
 
 def _parts(report: Report) -> Iterator[Part]:

@@ -32,7 +32,7 @@ def main() -> None:
         walls = make_walls(width=200, height=200, percent=30, seed=1)
         return make_application(StoryGame(walls, options.fixed))
 
-    run("A* game, as first written", parser, options, make)
+    run("A* game (as first written)", parser, options, make)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
-import fnmatch
 import os
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import txloop
 from txloop.check import EXIT_CODES, check
@@ -33,12 +32,11 @@ from txloop.loop.options import Options
 from txloop.loop.program import prepare, run_file, run_module
 from txloop.sharing import EXIT_CODES as SHARE_EXIT_CODES
 from txloop.sharing import Wanted, run_shared, share_program
-from txloop.web import mark_matching
+from txloop.web import mark_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tornado.web import RequestHandler
 
 USAGE = """python -m txloop [options] app.py [arguments]
        python -m txloop [options] -m package.module [arguments]
@@ -95,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _give(parser, options, command)
 
     def install() -> None:
-        _mark(options.transactional, options.on_error)
+        mark_named(options.transactional, Mark(options.on_error, vouched=False))
         txloop.install()
 
     def rehearse() -> None:
@@ -319,20 +317,6 @@ def _fill_in(options: argparse.Namespace, parser: argparse.ArgumentParser) -> No
         options.debug = options.debug or switch_given("TXLOOP_DEBUG")
     except txloop.TxConfigurationError as error:
         parser.error(str(error))
-
-
-def _mark(patterns: Sequence[str], on_error: Literal["rollback", "commit"]) -> None:
-    mark = Mark(on_error, vouched=False)
-
-    def matcher(handler_class: type[RequestHandler]) -> Mark | None:
-        name = handler_class.__qualname__
-        names = (name, f"{handler_class.__module__}.{name}")
-        if any(fnmatch.fnmatchcase(one, p) for one in names for p in patterns):
-            return mark
-        return None
-
-    if patterns:
-        mark_matching(matcher)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import functools
 import os
-import sys
 import threading
 from typing import Any
 
@@ -296,22 +295,19 @@ def predict():
     return sum(weights())
 
 
-@pytest.mark.skipif(
-    sys.implementation.name == "pypy", reason="there a cache is a plain function"
-)
 @on(*AWAY)
+@pytest.mark.parametrize("size", [None, 8])
 @pytest.mark.parametrize("each", [True, False])
-def test_a_cache_that_each_worker_fills_is_no_state(engine, monkeypatch, each):
+def test_a_cache_that_each_worker_fills_is_no_state(engine, monkeypatch, each, size):
     # GIVEN
-    monkeypatch.setitem(globals(), "weights", functools.cache(load))
+    monkeypatch.setitem(globals(), "weights", functools.lru_cache(size)(load))
     monkeypatch.setattr(worker, "_start_hooks", [])
     if each:
         on_worker_start(weights)
     profile = known(engine)
-    seen = "pypy" not in sys.implementation.name  # there they are plain functions
 
     # WHEN it is filled here, too, as by a call that stays
-    with expect_log("txloop", HELD, 1 if seen and not each else 0):
+    with expect_log("txloop", HELD, 0 if each else 1):
         if engine.executor.name == "processes":
             engine.run_in_turn(profile, predict)
             weights()

@@ -19,8 +19,8 @@ from tests.serving import FORKED, serving
 from txloop import TVar, transactional
 from txloop.engine.marks import Mark
 from txloop.stm.attempt import current
-from txloop.web import eligible, mark_matching
-from txloop.web.eligible import plan_for, why_not
+from txloop.web import eligible
+from txloop.web.eligible import mark_matching, plan_for, why_not
 
 written = TVar(0)
 

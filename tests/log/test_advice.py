@@ -131,6 +131,16 @@ def test_two_lines_that_abort_one_another(tmp_path):
     assert "both directions" == name_of(evidence(log, tmp_path))
 
 
+def test_one_that_reads_everything_is_told_so_first(tmp_path):
+    here, there = 'File "a.py", line 1, in f', 'File "b.py", line 2, in g'
+    log = Log().start(0).put(1, 1, WRITE_READ, here, there).abort(2)
+    log.start(2).put(3, 1, WRITE_READ, there, here).abort(4)
+
+    found = evidence(log, tmp_path, Text("total = sum(d.values())"), Text("d[k] -= 1"))
+
+    assert "everything" == name_of(found)
+
+
 def test_different_keys_of_one_container(tmp_path):
     one, other = (f'File "a.py", line 1, in f {{grid[{key}]}}' for key in (3, 4))
     log = Log().start(0).put(1, 1, WRITE_WRITE, one, other).abort(2)
@@ -145,6 +155,8 @@ def test_different_keys_of_one_container(tmp_path):
         ("", "grid[0:256]", "capacity"),
         ("grid[2]", "grid[3]", "keys"),
         ("grid[:]", "grid[:]", None),
+        ("ages['ann']", "ages['ann']", "one key"),
+        ("ages['ann']", "", "one key"),
     ],
 )
 def test_so_much_read_that_a_range_counts_as_read(tmp_path, ours, theirs, rule):
@@ -193,7 +205,7 @@ def test_every_rule_is_tested():
     """The names above, and those of the tests of their own."""
     named = {rule for _, _, rule in LINES if rule}
     named |= {"first instruction", "library", "both directions", "long", "workers"}
-    named |= {"capacity"}
+    named |= {"capacity", "one key"}
 
     assert {one.name for one in RULES} == named | {"barrier"}
 
@@ -206,6 +218,17 @@ def test_nothing_to_gain_is_said_first(tmp_path):
 
     assert "not worth tuning" in summary.verdict
     assert "idle 75% of the time" in summary.verdict
+
+
+def test_waits_without_a_line_are_not_something_to_fix(tmp_path):
+    log = Log().wait(0, 5, formats.WAIT_FREE).start(5).commit(20)
+
+    summary = summarize(load(log.save(tmp_path)), Sources())
+
+    assert summary.verdict == (
+        "25% of the busy time was lost; without its waits (no free worker) this would"
+        " be up to 1.33x faster."
+    )
 
 
 def test_a_log_without_transactions_has_a_verdict_too(cases):

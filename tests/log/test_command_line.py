@@ -158,6 +158,7 @@ def test_the_source_root(cases, tmp_path, capsys, monkeypatch):
     ("words", "code", "message"),
     [
         (["no_such.stm"], 3, "no_such.stm: No such file or directory"),
+        (["reports", "c7_blog.stm.gz"], 3, "did you mean the command report?"),
         (["bad_magic.stm"], 3, "bad_magic.stm: not an stm.log"),
         (["zero_bytes.stm"], 3, "zero_bytes.stm: an empty file"),
         (["c7_blog.stm.gz", "--numbering", "n11"], 3, "not written as n11"),

@@ -17,7 +17,7 @@ from txloop.executors.fronts.desk import Desk
 from txloop.executors.protocol import register_executor
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.stm import origin
-from txloop.web import mark_matching
+from txloop.web.eligible import mark_matching
 from txloop.web.targets import applications
 
 if TYPE_CHECKING:

@@ -51,6 +51,70 @@ asyncio.run(main())
 """
 
 
+WEB = """\
+import asyncio, sys
+from tornado.web import Application, RequestHandler
+
+class Primes(RequestHandler):
+    def get(self):
+        self.write("primes")
+
+async def main():
+    for _ in range(2):
+        Application([("/", Primes)]).listen(0, "127.0.0.1")
+    for _ in range(2):
+        await asyncio.sleep(0)
+    if "check" in sys.argv:
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--transactional", "Prims"],
+            "--transactional 'Prims' marks nothing: no "
+            "handler has that name; did you mean 'Primes'?\n",
+        ),
+        (["--transactional", "Pr*", "--transactional", "__main__.*"], ""),
+    ],
+)
+@pytest.mark.parametrize("command", [[], ["check"]])
+def test_a_name_that_no_handler_has_is_spoken_of_once(
+    command, arguments, said, tmp_path
+):
+    (tmp_path / "app.py").write_text(WEB)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "txloop", *command, *arguments, "app.py", *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stderr == (f"txloop: {said}" if command and said else said)
+
+
+def test_a_variable_that_is_misspelt_is_spoken_of_once(tmp_path):
+    (tmp_path / "app.py").write_text("import txloop\ntxloop.install()\n")
+    variables = {"TXLOOP_WORKER": "2", "TXLOOPS_ELSE": "1"}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "txloop", "app.py"],
+        cwd=tmp_path,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stderr == (
+        "the variable TXLOOP_WORKER has no effect; did you mean TXLOOP_WORKERS?\n"
+    )
+
+
 def run(folder, *arguments, **variables):
     """Return what a program prints."""
     done = subprocess.run(

@@ -138,6 +138,19 @@ def test_a_periodic_callback_goes_on_after_an_error(loop):
         loop.run_sync(main)
 
 
+def test_the_end_of_the_loop_is_no_error_of_a_periodic_callback(loop):
+    async def main():
+        periodic = PeriodicCallback(note_place, 1)
+        periodic.start()
+        loop.dispatcher.close()
+        await ticks(5)
+        periodic.stop()
+
+    loop.run_sync(main)
+
+    assert 0 == stats(loop).commits
+
+
 def test_a_periodic_coroutine_function_runs_as_in_stock_tornado(loop):
     async def main():
         periodic = PeriodicCallback(coroutine, 1)

@@ -38,6 +38,15 @@ class InWorker(RequestHandler):
             time.sleep(0.001)
         self.write(f"answered {os.getpid() != os.getppid()}")
 
+never = txloop.TVar(False)
+
+@txloop.transactional
+class Waiting(RequestHandler):
+    def get(self):
+        Path("started").touch()
+        if not never.value:
+            txloop.retry()
+
 class Coroutine(RequestHandler):
     async def get(self):
         Path("started").touch()
@@ -64,6 +73,7 @@ def listen():
             ("/hello", Hello),
             ("/socket", Socket),
             ("/worker", InWorker),
+            ("/waiting", Waiting),
             ("/coroutine", Coroutine),
             ("/large", Large),
         ]
@@ -209,19 +219,36 @@ def test_an_answer_on_its_way_arrives_whole(tmp_path):
     assert (0, "") == (ended.exit_code, ended.errors)
 
 
-@pytest.mark.parametrize("path", ["/worker", "/coroutine"])
-def test_it_ends_when_the_seconds_for_it_are_over(path, tmp_path):
+def test_what_waits_for_a_change_gets_503(tmp_path):
+    with (
+        running_script(tmp_path, HANDLERS + PATIENT + WAYS_TO_RUN["start"]) as program,
+        request(program, tmp_path, "/waiting") as connection,
+    ):
+        program.signal(signal.SIGTERM)
+        response = connection.getresponse()
+        ended = program.wait()
+
+    assert 503 == response.status
+    assert 0 == ended.exit_code
+    assert "Uncaught exception" not in ended.errors
+
+
+@pytest.mark.parametrize(("path", "status"), [("/worker", 503), ("/coroutine", None)])
+def test_it_ends_when_the_seconds_for_it_are_over(path, status, tmp_path):
     install = 'txloop.install("processes", 2, drain_seconds=0.2)\n'
 
     with (
         running_script(tmp_path, HANDLERS + install + WAYS_TO_RUN["start"]) as program,
-        request(program, tmp_path, path),
+        request(program, tmp_path, path) as connection,
     ):
         program.signal(signal.SIGTERM)
         ended = program.wait()
+        if status is not None:
+            assert status == connection.getresponse().status
 
     assert 0 == ended.exit_code
     assert "ended with requests unanswered after 0.2 s" in ended.errors
+    assert "Uncaught exception" not in ended.errors
 
 
 @pytest.mark.parametrize("path", ["/worker", "/coroutine"])

@@ -141,3 +141,18 @@ def test_an_old_one_that_dies_is_followed_by_its_relief(engine, tmp_path, monkey
     assert 3 == engine.processes._crew.spawned
     gate.open()
     engine.until(lambda: is_full(engine))
+
+
+def test_workers_that_are_forked_anew_have_the_places_of_those_before(engine, tmp_path):
+    # GIVEN
+    before = engine.ask_all_workers(os.getpid, tmp_path)
+
+    # WHEN
+    assert engine.processes.renew()
+    engine.until(lambda: all(one.ready for one in engine.processes._workers))
+
+    # THEN
+    assert set(before).isdisjoint(engine.ask_all_workers(os.getpid, tmp_path))
+    assert ["worker 1", "worker 2"] == sorted(
+        one.name for one in engine.processes.members()
+    )

@@ -7,6 +7,8 @@ import select
 import signal
 import socket
 import sys
+import threading
+import warnings
 
 import pytest
 
@@ -24,7 +26,7 @@ from tests.race.losses import (
     stop,
 )
 from txloop import TDict
-from txloop.executors.processes import crew
+from txloop.executors.processes import crew, spawner
 from txloop.executors.processes.spawner import Spawner
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -44,6 +46,27 @@ def test_workers_go_on_without_a_spawner(engine, tmp_path, monkeypatch):
     assert sorted(pids) == sorted(engine.ask_all_workers(os.getpid, tmp_path))
     assert engine.run(add, shared) in pids
     assert 1 == shared["n"]
+
+
+@pytest.mark.parametrize(("name", "warned"), [("asyncio_0", 0), ("mine", 1)])
+def test_python_warns_of_threads_that_are_not_only_resolvers(monkeypatch, name, warned):
+    # GIVEN a fork that warns, as that of Python 3.12 and later
+    monkeypatch.setattr(
+        os, "fork", lambda: warnings.warn("fork", DeprecationWarning, 2) or 7
+    )
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait, name=name)
+    thread.start()
+
+    # WHEN
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        spawner._fork()
+    end.set()
+    thread.join()
+
+    # THEN
+    assert warned == len(caught)
 
 
 @pytest.fixture

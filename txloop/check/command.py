@@ -10,9 +10,17 @@ import sys
 from json import dumps
 from typing import TYPE_CHECKING, NoReturn
 
-from txloop.check.judging import IN_PARALLEL, ON_LOOP, STOCK, shared, verdicts
+from txloop.check.judging import (
+    IN_PARALLEL,
+    ON_LOOP,
+    STOCK,
+    served,
+    shared,
+    verdicts,
+)
 from txloop.check.rehearsal import rehearse
 from txloop.scan import FindingKind
+from txloop.web import patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,6 +152,8 @@ def _end(report: TextIO, *, json: bool) -> NoReturn:
             "nothing is marked",
             file=sys.stderr,
         )
+    for message in patterns.unmatched(served()):
+        print(f"txloop: {message}", file=sys.stderr)
     if json:
         print(as_json(found, objects), file=report)
     elif found:

@@ -105,7 +105,7 @@ class Stats:
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events and requests that ran as transactions.
         unmarked: Callbacks and fd events that ran on the loop thread as ever.
-        commits: Transactions that took effect.
+        commits: Transactions that have ended, with a result or an exception.
         errors: Those among them that ended with an exception.
         aborts: Attempts thrown away in a conflict.
         attempts: Runs, whatever became of them.

@@ -8,6 +8,7 @@ types ``--workers 8`` or ``--debug`` means this run, also of a program that has 
 
 from __future__ import annotations
 
+import difflib
 import os
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +22,7 @@ __all__ = [
     "give_by_command",
     "given_by_command",
     "given_by_environment",
+    "misspelt_variables",
     "parse_fronts",
     "switch_given",
     "words_given",
@@ -35,6 +37,8 @@ LEAST = {
     "log_bytes": 1,
 }
 """The options that are numbers, with the least that each can be."""
+
+_OF_THE_COMMAND = ("transactional", "on_error", "debug", "faults")
 
 _SWITCHES = {"1": True, "true": True, "yes": True, "0": False, "false": False}
 _SWITCHES["no"] = False
@@ -70,6 +74,17 @@ def given_by_environment() -> dict[str, object]:
     if os.environ.get("PYPYSTM"):
         given.setdefault("log", os.environ["PYPYSTM"])
     return given
+
+
+def misspelt_variables() -> list[tuple[str, str]]:
+    """Return variables that look like those of txloop and are none, with these."""
+    known = {f"TXLOOP_{name.upper()}" for name in (*_PARSERS, *_OF_THE_COMMAND)}
+    found = []
+    for name in sorted(os.environ.keys() - known):
+        if name.startswith("TXLOOP"):
+            meant = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+            found += [(name, each) for each in meant]
+    return found
 
 
 def parse_fronts(text: str, what: str) -> int | Literal["auto"]:

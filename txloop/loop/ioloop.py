@@ -23,6 +23,7 @@ from tornado.web import Finish
 from txloop import stmlog
 from txloop.engine.calls import FunctionCalls, check_awaitable
 from txloop.engine.dispatcher import Dispatcher
+from txloop.errors import TxClosedError
 from txloop.executors.carried import carry
 from txloop.executors.refusing import refusing
 from txloop.loop.autoreload import end_at_reload
@@ -167,6 +168,8 @@ class TransactionLoop(Descriptors):
             await self.calls.future(
                 self.asyncio_loop, periodic.callback, (), {}, ordered=True
             )
+        except TxClosedError:
+            pass  # the program ends, and in stock Tornado there is no next tick either
         except Exception:
             app_log.error("Exception in callback %r", periodic.callback, exc_info=True)
         finally:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Literal
 
 from tornado.ioloop import IOLoop
 
 from txloop.errors import TxError
 from txloop.executors.processes.executor import ProcessesExecutor
-from txloop.loop.environment import given_by_environment
+from txloop.loop.environment import given_by_environment, misspelt_variables
 from txloop.loop.ioloop import (
     TransactionIOLoop,
     TransactionLoop,
@@ -93,7 +94,10 @@ def install(
         TxConfigurationError: if an option has an unknown value.
         TxError: if there is a running stock IOLoop, which would stay one.
     """
+    global _installed
     options: dict[str, object] = dict(locals())  # all parameters, and nothing else
+    for name, meant in [] if _installed else misspelt_variables():
+        _log.warning("the variable %s has no effect; did you mean %s?", name, meant)
     if signals is None:
         options["signals"] = given_by_environment().get("signals", True)
     tell_options(Options.split(dict(options))[0])
@@ -104,10 +108,10 @@ def install(
                 "txloop.install() before anything asks for an IOLoop"
             )
     IOLoop.configure(TransactionIOLoop, **options)
-    global _installed
     _installed = True
 
 
+_log = logging.getLogger("txloop")
 _installed = False
 
 

@@ -104,7 +104,11 @@ class Stories:
         for story in reversed(self._ended):
             if story.failed or len(story.attempts) > 1:
                 return self._told(story)
-        return "nothing to explain: no transaction has failed or run twice so far"
+        return (
+            "nothing to explain: no transaction has failed or run twice since stories "
+            "are kept, that is since the first call of explain() or request in debug "
+            "mode"
+        )
 
     def tell_of(self, transaction: int) -> str:
         """Return the story of one, or "" if it had one attempt: that tells nothing."""

@@ -8,6 +8,7 @@ the cache itself: then each has a model, or a connection, of its own.
 from __future__ import annotations
 
 import gc
+from types import FunctionType
 from typing import Any
 
 from txloop.watch.kinds import Kind, kind_of
@@ -26,6 +27,23 @@ def note_start_hook(function: object) -> None:
 
 def cache_results(cache: Any) -> list[object]:
     """Return those of the results in an `lru_cache` that can be changed."""
+    on_pypy = type(cache) is FunctionType
+    results = _results_in_closure(cache) if on_pypy else _results_in_object(cache)
+    return [one for one in results if _is_mutable(one) and type(one) is not object]
+
+
+def _results_in_closure(cache: FunctionType) -> list[object]:
+    """Return the results in a cache that is a function of Python, as on PyPy."""
+    cells = dict(zip(cache.__code__.co_freevars, cache.__closure__ or (), strict=True))
+    if "cache" not in cells:  # one of size 0
+        return []
+    entries = list(cells["cache"].cell_contents.values())
+    # A bounded one has links, from each entry to the entries before and after it.
+    return [link[3] for link in entries] if "root" in cells else entries
+
+
+def _results_in_object(cache: Any) -> list[object]:
+    """Return the results in a cache that is an object of its own, as on CPython."""
     attributes = getattr(cache, "__dict__", None)
     referents = gc.get_referents(cache)
     results: list[object] = []
@@ -39,7 +57,7 @@ def cache_results(cache: Any) -> list[object]:
         # A bounded one has its keys and results itself; what is in its dict has none.
         others = {id(entries), id(attributes), id(cache.__wrapped__), *map(id, entries)}
         results += [one for one in referents if id(one) not in others]
-    return [one for one in results if _is_mutable(one) and type(one) is not object]
+    return results
 
 
 def _is_mutable(thing: object, depth: int = 0) -> bool:

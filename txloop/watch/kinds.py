@@ -24,6 +24,7 @@ import zoneinfo
 from array import array
 from collections import deque
 from io import BytesIO, StringIO
+from typing import Any
 
 from txloop.stm.immutability import SCALARS
 from txloop.stm.origin import own_module_of
@@ -80,8 +81,11 @@ _WRAPPERS = (
     staticmethod,
 )
 
-_made: type = type(functools.lru_cache(lambda: None))
-_CACHE = None if _made is types.FunctionType else _made  # as on PyPy
+_made: list[Any] = [functools.lru_cache(size)(len) for size in (0, 1, None)]
+_CACHE = None if type(_made[0]) is types.FunctionType else type(_made[0])
+
+# On PyPy a cache is a function like others, with one of these codes.
+_CACHE_CODES = {each.__code__ for each in _made if _CACHE is None}
 
 _BASES = (
     # The first that fits counts.
@@ -224,7 +228,14 @@ def kind_of(thing: object) -> Kind:
     kind = _kinds.get(cls)
     if kind is None:
         kind = _kinds[cls] = _judged(cls)
+    if kind is Kind.FUNCTION and _CACHE_CODES and _has_code_of_cache(thing):
+        return Kind.CACHE
     return kind
+
+
+def _has_code_of_cache(function: Any) -> bool:
+    is_of_functools = function.__globals__ is vars(functools)
+    return is_of_functools and function.__code__ in _CACHE_CODES
 
 
 def _judged(cls: type) -> Kind:

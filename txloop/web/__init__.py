@@ -38,10 +38,10 @@ from __future__ import annotations
 from txloop.web.announcing import announce_servers
 from txloop.web.carrying import carry_requests
 from txloop.web.delegate import take_requests_over
-from txloop.web.eligible import mark_matching
 from txloop.web.fronts import opening
 from txloop.web.holding import hold_what_is_tied
 from txloop.web.messages import take_messages_over
+from txloop.web.patterns import mark_named
 from txloop.web.plain import register_forms
 from txloop.web.repeated import remember_what_is_repeated
 from txloop.web.sockets import let_sockets_wait
@@ -52,7 +52,7 @@ from txloop.web.writing import write_containers
 __all__ = [
     "announce_servers",
     "keep_templates",
-    "mark_matching",
+    "mark_named",
     "opening",
     "register_all",
     "take_requests_over",

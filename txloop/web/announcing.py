@@ -3,7 +3,8 @@
 It is made where it is logged (INFO, logger `txloop`), in a program that has called
 `install`, and of a server that has handlers of the program. It tells what the scan says
 of each verb and of messages to WebSockets now, and keeps nothing of that: the
-application is judged when its first request comes.
+application is judged when its first request comes. A name that no handler has, of those
+that the command is to mark, is told with it, as a warning.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import logging
 import os
 import weakref
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tornado.ioloop import IOLoop
@@ -24,8 +26,10 @@ from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
 from txloop.loop.setup import is_installed
 from txloop.stm.origin import own_module_of
+from txloop.web import patterns
 from txloop.web.eligible import forget_plans, may_wait, plan_for, verbs_of, why_not
 from txloop.web.fronts.servers import numbered_servers
+from txloop.web.targets import applications as known_applications
 from txloop.web.targets import mounted
 from txloop.web.verdicts import forget_verdicts, held_because
 
@@ -56,7 +60,7 @@ def _add_sockets(self: TCPServer, sockets: Iterable[socket]) -> None:
         isinstance(loop, TransactionLoop)
         and is_installed()
         and _said_in != os.getpid()
-        and _log.isEnabledFor(logging.INFO)
+        and (_log.isEnabledFor(logging.INFO) or patterns.are_given())
     ):
         # Not now: the program may be about to add handlers, and other servers.
         announce: Any = functools.partial(_announce, weakref.ref(loop))
@@ -64,11 +68,18 @@ def _add_sockets(self: TCPServer, sockets: Iterable[socket]) -> None:
 
 
 def _announce(tie: weakref.ref[TransactionLoop]) -> None:
+    global _said_in
     loop = tie()
     if loop is None or _said_in == os.getpid() or loop.dispatcher.closed:
         return
     served = [server.request_callback for _, server in numbered_servers(loop)]
     applications = {id(one): one for one in served if isinstance(one, Application)}
+    if applications:
+        for message in patterns.unmatched(chain(*map(mounted, known_applications()))):
+            _log.warning(message)
+    if not _log.isEnabledFor(logging.INFO):
+        _said_in = os.getpid()
+        return
     places: Counter[str] = Counter()
     parallel = loop.dispatcher.executor.parallel
     for application in applications.values():

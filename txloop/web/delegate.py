@@ -13,7 +13,12 @@ from tornado.ioloop import IOLoop
 from tornado.log import app_log
 from tornado.web import Application, RequestHandler
 
-from txloop.errors import TxInternalError, TxOverloadError, TxTimeoutError
+from txloop.errors import (
+    TxClosedError,
+    TxInternalError,
+    TxOverloadError,
+    TxTimeoutError,
+)
 from txloop.loop.ioloop import TransactionLoop, before_start
 from txloop.loop.patches import patch
 from txloop.stm.types import Call
@@ -226,15 +231,15 @@ class TransactionDelegate(HandlerDelegate):
     def _fail(self, error: BaseException) -> None:
         """Answer with 500: the handler could not be made, or its workers died.
 
-        With 503 if there was no room for it, or not enough time.
+        With 503 if there was no room for it, or not enough time, or the program ends.
         """
         trace = (type(error), error, error.__traceback__)
-        busy = isinstance(error, TxOverloadError | TxTimeoutError)
+        unserved = isinstance(error, _UNSERVED)
         try:
-            if not busy:  # or the log knows it already
+            if not unserved:  # or the log knows it already
                 app_log.error("Uncaught exception", exc_info=trace)
         finally:
-            self._send_error(error, 503 if busy else 500)
+            self._send_error(error, 503 if unserved else 500)
 
     def _send_error(self, error: BaseException, status: int) -> None:
         trace = (type(error), error, error.__traceback__)
@@ -253,6 +258,9 @@ class TransactionDelegate(HandlerDelegate):
             self.connection.close()  # type: ignore[union-attr] # an HTTP1Connection
             if not isinstance(failure, Exception):
                 raise
+
+
+_UNSERVED = (TxClosedError, TxOverloadError, TxTimeoutError)
 
 
 def _set_retry_after(handler: RequestHandler, seconds: int) -> None:

@@ -179,7 +179,7 @@ class Crew(Generic[M]):
         self.spawned += 1
         self.tally.restarts += self.spawned > self._planned
         version = self._log.forked_at if self._starting else _NOTHING
-        place = self._free_place()
+        place = self.free_place()
         worker = self._connect(number, connection, self._log, version, place)
         if self.most_calls is not None:
             # Not all of them at the same time, later.
@@ -189,7 +189,7 @@ class Crew(Generic[M]):
             worker.attach(self._reactor, self._on_readable, self._on_end)
         return worker
 
-    def _free_place(self) -> int:
+    def free_place(self) -> int:
         """Return the lowest number from 1 that no worker has.
 
         The one after the last belongs to the loop thread; see `Trace`.

@@ -225,6 +225,9 @@ class ProcessesExecutor(Pool[WorkerConnection]):
                     worker.greet(answer)
                     self._unsent = True
                     self._crew.welcome(worker)
+                    # Those that it follows have left, as a rule: a log has a thread
+                    # for each place.
+                    worker.place = min(worker.place, self._crew.free_place())
                 else:
                     self._take(worker, number, answer, lost_seconds, spent)
                 if worker.lost:

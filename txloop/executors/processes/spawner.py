@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -49,7 +50,7 @@ class Spawner:
         self.control, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
         try:
             flush_output()  # or parent and child would both write what is buffered
-            self.pid = os.fork()
+            self.pid = _fork()
             if self.pid == 0:
                 run_child(spawn_workers, theirs, run_worker)
         except OSError:
@@ -123,6 +124,21 @@ class Spawner:
         """End the spawner alone, at once."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+
+
+def _fork() -> int:
+    """Fork; without Python's warning where Python's other threads are idle resolvers.
+
+    Python 3.12 and later warn of any thread. Those in which asyncio's loop looks up
+    addresses, as for Tornado's client in a test, hold nothing that a child needs; those
+    of numpy's library end before a fork.
+    """
+    here = threading.current_thread()
+    names = [one.name for one in threading.enumerate() if one is not here]
+    with warnings.catch_warnings():
+        if names and all(name.startswith("asyncio_") for name in names):
+            warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def threads_besides() -> list[str] | None:
