@@ -100,6 +100,40 @@ def test_what_is_followed_is_not_lost(line: str, load: Load) -> None:
     assert [] == lost(load, line)
 
 
+ENVIRONMENT = "os.environ, which the program changes"
+
+
+@pytest.mark.parametrize(
+    ("read", "change", "told"),
+    [
+        ("os.environ.get('A')", "os.environ['A'] = '1'", [ENVIRONMENT]),
+        ("os.getenv('A')", "os.environ.update(A='1')", [ENVIRONMENT]),
+        ("os.getenv('A', os.environ['B'])", "pass", []),
+    ],
+)
+def test_the_environment_is_lost_if_the_program_changes_it(
+    read: str, change: str, told: list[str], load: Load
+) -> None:
+    # GIVEN
+    module = load(f"""
+    import os
+    class Handler:
+        def get(self):
+            {read}
+        def post(self):
+            {change}
+    """)
+
+    # WHEN
+    found = {
+        verb: [one.name for one in scan_handler(module.Handler, verb, unfollowed=True)]
+        for verb in ("get", "post")
+    }
+
+    # THEN
+    assert {"get": told, "post": told} == found
+
+
 def test_it_is_told_only_who_asks(load: Load) -> None:
     module = load(textwrap.dedent(PROGRAM).format(line="exec(name)"))
 

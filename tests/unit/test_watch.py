@@ -201,6 +201,25 @@ def test_an_object_that_has_no_attributes_of_its_own_is_looked_at():
     assert id(wrapped.part) in reached(subject_of(use_wrapped).reach)
 
 
+def test_what_a_mapping_proxy_shows_is_looked_at():
+    # GIVEN
+    class Prices:
+        apple = 1
+
+    prices = {"apple": 1}
+    reach = reach_from(types.MappingProxyType(prices), vars(Prices))
+    things = list(zip(reach.things, reach.names, strict=True))
+    before = [thing.difference(names) for thing, names in things]
+
+    # WHEN
+    prices["apple"] = 2
+    Prices.apple = 2
+
+    # THEN
+    found = {thing.difference(names) for thing, names in things}
+    assert ({None}, {None, "['apple']", ".apple"}) == (set(before), found)
+
+
 def test_containers_are_not_gone_into():
     assert [] == reached(reach_from(TDict(inside=(1, 2))))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import os
 from dataclasses import replace
 from functools import partial, reduce
 from types import FunctionType, MethodType, ModuleType
@@ -222,6 +223,8 @@ class Calls(Expressions):
         changer = process_changer(thing)
         if changer is not None:
             self.change_process(changer, node)
+        if thing is os.getenv:
+            self.read_environment(node)
         given = arguments.positional
         first = given[0] if given else None
         name = constant(node.args[1]) if len(node.args) > 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import ast
+import os
 import threading
 from dataclasses import replace
 from types import MappingProxyType, ModuleType
@@ -75,6 +76,8 @@ _DISPLAYS: Mapping[type | None, type] = MappingProxyType(
 
 MOST_SHOWN = 60  # characters of an expression
 
+_ENVIRONMENT: Slot = ("os.environ", "contents")
+
 
 class Record(ast.NodeVisitor, abc.ABC):
     """Visits syntax and writes down what it does to shared state.
@@ -114,6 +117,9 @@ class Record(ast.NodeVisitor, abc.ABC):
 
     def read(self, live: Live, node: ast.AST) -> None:
         """Write down that the slot of the value is read, and what is in it."""
+        if live.thing is os.environ:
+            self.read_environment(node)
+            return
         inner = live.family is Family.CLOSURE and live.thing is UNKNOWN
         if live.slots and not inner and not is_harmless(live.thing):
             self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
@@ -143,6 +149,9 @@ class Record(ast.NodeVisitor, abc.ABC):
         if is_lost(value):
             self.lose(node)
         if not isinstance(value, Live):
+            return
+        if value.thing is os.environ:
+            self._change_environment(node)
             return
         if value.role is Role.SETTINGS:
             self.assign_part(setting(value, UNKNOWN), node)
@@ -178,6 +187,22 @@ class Record(ast.NodeVisitor, abc.ABC):
         live = replace(cache, slots=((id(cache.thing), "count"),))
         self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node, certain=False)
         self.lose(node)
+
+    def read_environment(self, node: ast.AST) -> None:
+        """Write down that the environment is read, which other code may change."""
+        words = "os.environ, which the program changes"
+        live = Live(UNKNOWN, words, Family.GLOBAL, (_ENVIRONMENT,))
+        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
+        self.unfollowed.append(self.accesses.pop())
+
+    def _change_environment(self, node: ast.AST) -> None:
+        """Write down that the environment is changed, or set to what it is.
+
+        That is no finding: the watch compares it, and most code sets it to the same.
+        """
+        live = Live(UNKNOWN, "os.environ", Family.GLOBAL, (_ENVIRONMENT,))
+        kind = FindingKind.CHANGES_PROCESS
+        self._write_down(Act.ASSIGN, kind, live, node, certain=False)
 
     def act_outside(self, words: str, node: ast.AST) -> None:
         """Write down that the world outside the program is changed."""

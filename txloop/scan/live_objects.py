@@ -10,6 +10,7 @@ import array
 import collections
 import configparser
 import enum
+import gc
 import io
 import os
 import sys
@@ -58,6 +59,7 @@ _LIBRARY = (
     collections.UserDict,
     collections.UserList,
     configparser.RawConfigParser,
+    type(os.environ),
     io.BytesIO,
     io.StringIO,
     weakref.WeakKeyDictionary,
@@ -141,6 +143,11 @@ def class_label(cls: type) -> str:
     module = sys.modules.get(cls.__module__)
     home = cls.__module__ if module is None else module_label(module.__dict__)
     return f"{home}.{cls.__qualname__}"
+
+
+def mapping_behind(view: MappingProxyType[object, object]) -> object:
+    """Return the mapping that a mapping proxy shows."""
+    return gc.get_referents(view)[0]
 
 
 def is_application(cls: type) -> bool:

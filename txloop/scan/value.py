@@ -9,6 +9,7 @@ import enum
 import itertools
 from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.access import SOME
@@ -18,6 +19,7 @@ from txloop.scan.live_objects import (
     has_type,
     is_application,
     is_harmless,
+    mapping_behind,
 )
 from txloop.stm.immutability import CHANGEABLE
 
@@ -186,6 +188,8 @@ def shared(
     """Return the value of a shared object, which may be the application."""
     if is_application(type(thing)):
         return application(thing)
+    while has_type(thing, MappingProxyType):
+        thing = mapping_behind(thing)
     return Live(thing, name, family, slots)
 
 

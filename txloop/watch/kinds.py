@@ -47,6 +47,7 @@ class Kind(enum.Enum):
 
     NOTHING = enum.auto()  # neither
     PARTS = enum.auto()  # immutable, its parts may not be
+    VIEW = enum.auto()  # shows a mapping, which may change
     LIST = enum.auto()
     DICT = enum.auto()
     SET = enum.auto()
@@ -103,7 +104,8 @@ _BASES = (
     (Kind.FUNCTION, (types.FunctionType,)),
     (Kind.WRAPPER, _WRAPPERS),
     (Kind.GETTER, (operator.attrgetter, operator.methodcaller)),
-    (Kind.PARTS, (tuple, frozenset, types.MappingProxyType)),
+    (Kind.PARTS, (tuple, frozenset)),
+    (Kind.VIEW, (types.MappingProxyType,)),
     (Kind.LIST, (list, deque)),
     (Kind.DICT, (dict,)),
     (Kind.SET, (set,)),

@@ -25,8 +25,6 @@ BUILTIN = ("_collections", "builtins", "collections")
 
 def parts_of(thing: Any) -> Iterator[object]:
     """Return what iterates over a container as its builtin class does."""
-    if type(thing) is types.MappingProxyType:
-        return iter(list(thing.values()))
     base: Any = next(one for one in type(thing).__mro__ if one.__module__ in BUILTIN)
     return iter(list(base.__iter__(thing)))
 

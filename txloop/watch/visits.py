@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import class_label, module_label
+from txloop.scan.live_objects import class_label, mapping_behind, module_label
 from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
 from txloop.watch import limits
@@ -116,6 +116,17 @@ def _visit_dict(walk: Walk, job: Job) -> None:
         walk.add(key, job.name, job.place, job.near)
         walk.add(value, label, job.place, job.near)
     _visit_subclass(walk, job)
+
+
+def _visit_view(walk: Walk, job: Job) -> None:
+    """Go into the mapping that a proxy shows: who has that itself may change it."""
+    mapping = mapping_behind(job.thing)
+    if type(mapping) is dict and "__doc__" in mapping:  # of a class, or a module
+        space = walk.space(job, lambda: job.thing)
+        space.whole = True  # the attributes that matter are asked for as keys
+        walk.enter(space, list(mapping))
+    else:
+        walk.add(mapping, job.name, job.place, job.near)
 
 
 def _visit_subclass(walk: Walk, job: Job) -> None:
@@ -439,6 +450,7 @@ VISITS: dict[Kind, Callable[[Walk, Job], None]] = {
     Kind.PARTS: _visit_items,
     Kind.LIST: _visit_items,
     Kind.DICT: _visit_dict,
+    Kind.VIEW: _visit_view,
     Kind.SET: _visit_members,
     Kind.CACHE: _visit_cache,
     Kind.WRAPPER: _visit_wrapper,

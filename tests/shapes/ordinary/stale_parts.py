@@ -188,6 +188,21 @@ class Size(ctypes.Structure):
     _fields_ = (("width", ctypes.c_int),)
 
 
+prices = {"n": 0}
+price_list = types.MappingProxyType(prices)
+
+
+def raise_price():
+    prices["n"] += 1
+
+
+@reads(raise_price, "handler")
+class ReadsThroughProxy(RequestHandler):
+    def get(self):
+        burn()
+        self.write(str(price_list["n"]))
+
+
 size = Size()
 
 

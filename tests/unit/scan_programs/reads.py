@@ -32,6 +32,15 @@ PROGRAMS = {
     def get():
         return rates["usd"]  # READS_WRITTEN app.rates
     """,
+    "dict that a mapping proxy shows": """
+    import types
+    _rates = {}
+    rates = types.MappingProxyType(_rates)
+    def refresh():
+        _rates["usd"] = 1
+    def get():
+        return rates["usd"]  # READS_WRITTEN app.rates
+    """,
     "dict that only unmarked methods change": """
     rates = {}
     class Feed:
