@@ -79,6 +79,27 @@ def test_an_installed_package_is_a_library(install: Install) -> None:
     assert {False} == owned(module)
 
 
+def test_what_pip_has_put_beside_the_program_is_a_library(tmp_path: Path) -> None:
+    # GIVEN
+    records = {
+        "requests-2.dist-info": "requests/api.py,sha256=x,9\n",
+        "six-1.dist-info": "six.py,sha256=x,9\n../../bin/six,,\n",
+        "lost-1.dist-info": None,
+    }
+    for folder, record in records.items():
+        (tmp_path / folder).mkdir()
+        if record is not None:
+            (tmp_path / folder / "RECORD").write_text(record)
+
+    # WHEN
+    files = ("requests/api.py", "requests/adapters.py", "six.py", "app.py", "lost/a.py")
+    owners = [owner_of(str(tmp_path / file)) for file in files]
+
+    # THEN
+    library, program = Owner.LIBRARY, Owner.PROGRAM
+    assert [library, library, library, program, program] == owners
+
+
 def test_a_claim_takes_effect_after_an_answer(install: Install) -> None:
     module, sibling = install("pkg.views", SOURCE), install("pkg.models", SOURCE)
     other = install("pkg_two.views", SOURCE)

@@ -4,7 +4,8 @@ The program is every module outside the standard library whose top-level package
 file) holds the main script, a marked function, or the class of a handler or an
 application that is served. Where such a package is installed makes no difference: it is
 *claimed*, by `claim`. What lies neither among installed packages nor in the standard
-library is the program's anyway.
+library is the program's anyway. Installed is what lies in ``site-packages``, and what
+pip has put elsewhere (``--target``), by the records that it leaves beside it.
 
 Python, Tornado, txloop and conflict_log are never the program's. Callable from any
 thread; a claim holds for every answer that is given after it.
@@ -14,10 +15,13 @@ from __future__ import annotations
 
 import builtins
 import enum
+import functools
 import importlib.util
 import os
+import re
 import sys
 import sysconfig
+from contextlib import suppress
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -120,8 +124,8 @@ def claim_all(names: frozenset[str]) -> None:
 
 
 def is_installed_file(file: str) -> bool:
-    """Tell whether a file is among installed packages."""
-    return bool(_installed_top(file))
+    """Tell whether a file is among the packages of a Python, which others may have."""
+    return not _INSTALLED.isdisjoint(os.path.abspath(file).split(os.sep)[:-1])
 
 
 def claimed() -> frozenset[str]:
@@ -254,9 +258,26 @@ def _installed_top(file: str) -> str:
     """Return the top-level name under which a file is installed, "" if it is not."""
     folders = os.path.abspath(file).split(os.sep) if file else []
     for index in reversed(range(len(folders) - 1)):
-        if folders[index] in _INSTALLED:
-            return folders[index + 1].partition(".")[0]
+        name = folders[index + 1].partition(".")[0]
+        folder = os.sep.join(folders[: index + 1])
+        if folders[index] in _INSTALLED or name in _put_by_pip(folder):
+            return name
     return ""
+
+
+@functools.cache
+def _put_by_pip(folder: str) -> frozenset[str]:
+    """Return the top-level names that pip has put into a folder, by its records."""
+    names = set[str]()
+    entries: list[str] = []
+    with suppress(OSError):
+        entries = os.listdir(folder or os.sep)
+    for entry in entries:
+        record = os.path.join(folder, entry, "RECORD")
+        if entry.endswith(".dist-info"):
+            with suppress(OSError), open(record, errors="replace") as file:
+                names.update(re.split("[/,.]", line, maxsplit=1)[0] for line in file)
+    return frozenset(names - {""})
 
 
 claim("__main__")
