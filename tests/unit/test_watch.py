@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import collections
 import functools
 import os
@@ -12,6 +13,7 @@ import threading
 import types
 
 import pytest
+import tornado.options
 
 from tests.reached import pictured, reach_from, reached, subject_of
 from txloop import TDict, on_commit
@@ -218,6 +220,47 @@ def test_what_a_mapping_proxy_shows_is_looked_at():
     # THEN
     found = {thing.difference(names) for thing, names in things}
     assert ({None}, {None, "['apple']", ".apple"}) == (set(before), found)
+
+
+def use_given():
+    return given_to_all["apple"], given_number  # type: ignore[name-defined] # noqa: F821 # builtins
+
+
+def test_what_the_program_has_put_into_builtins_is_looked_at(monkeypatch):
+    # GIVEN
+    given = {"apple": 1}
+    monkeypatch.setattr(builtins, "given_to_all", given, raising=False)
+    monkeypatch.setattr(builtins, "given_number", 1, raising=False)
+    reach = subject_of(use_given).reach
+    things = list(zip(reach.things, reach.names, strict=True))
+
+    # WHEN
+    given["apple"] = 2
+    monkeypatch.setattr(builtins, "given_number", 2)
+
+    # THEN
+    found = {thing.difference(names) for thing, names in things}
+    assert {None, "['apple']", ".given_number"} == found
+
+
+def use_option():
+    return tornado.options.options.limit
+
+
+def test_options_are_looked_at(monkeypatch):
+    # GIVEN
+    parser = tornado.options.OptionParser()
+    parser.define("limit", default=1)
+    monkeypatch.setattr(tornado.options, "options", parser)
+    reach = subject_of(use_option).reach
+    things = list(zip(reach.things, reach.names, strict=True))
+
+    # WHEN
+    parser.limit = 2
+
+    # THEN
+    found = {thing.difference(names) for thing, names in things}
+    assert {None, ".limit"} == found
 
 
 def test_containers_are_not_gone_into():

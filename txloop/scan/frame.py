@@ -138,8 +138,9 @@ class Frame:
     def _global(self, name: str) -> Live:
         if name in self.namespace:
             thing = self.namespace[name]
-        elif hasattr(builtins, name):
-            return Live(getattr(builtins, name), name, Family.GLOBAL)
+        elif name in vars(builtins):  # where a program may put its own, too
+            slot = (id(vars(builtins)), name)
+            return Live(vars(builtins)[name], name, Family.GLOBAL, (slot,))
         else:
             thing = UNKNOWN
         return shared(thing, self.label(name), Family.GLOBAL, (self.slot(name),))

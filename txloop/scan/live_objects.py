@@ -26,7 +26,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from txloop.stm.immutability import CHANGEABLE, PLAIN
 
@@ -145,6 +145,21 @@ def class_label(cls: type) -> str:
     return f"{home}.{cls.__qualname__}"
 
 
+def is_options(cls: type) -> bool:
+    """Return whether objects of the class are Tornado's parsers of options."""
+    return any(
+        each.__name__ == "OptionParser" and each.__module__ == "tornado.options"
+        for each in cls.__mro__
+    )
+
+
+def options_of(parser: object) -> dict[str, object]:
+    """Return the values of the options of such a parser, by name."""
+    attributes: dict[str, object] = object.__getattribute__(parser, "__dict__")
+    options: dict[str, Any] = dict(attributes["_options"])  # type: ignore[call-overload] # Tornado's
+    return {name.replace("-", "_"): one.value() for name, one in options.items()}
+
+
 def mapping_behind(view: MappingProxyType[object, object]) -> object:
     """Return the mapping that a mapping proxy shows."""
     return gc.get_referents(view)[0]
@@ -176,6 +191,11 @@ def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
 def is_plain(thing: object) -> bool:
     """Return whether the object is a builtin container that can change."""
     return has_type(thing, *CHANGEABLE) and not is_container(type(thing))
+
+
+def is_data(thing: object) -> bool:
+    """Return whether the object is of a builtin type that keeps data."""
+    return is_plain(thing) or has_type(thing, *IMMUTABLE, tuple)
 
 
 def can_change(thing: object) -> bool:

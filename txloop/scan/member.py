@@ -23,7 +23,10 @@ from txloop.scan.live_objects import (
     functions_of,
     has_type,
     is_container,
+    is_data,
+    is_options,
     module_label,
+    options_of,
 )
 from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
@@ -176,7 +179,9 @@ def _of_object(live: Live, name: str) -> Value:
     found = _look_up(cls, name)
     raw = None if found is None else found[1]
     attributes = _attributes(thing)
-    if name in attributes:
+    if is_options(cls) and name in options_of(thing):
+        thing = options_of(thing)[name]
+    elif name in attributes:
         thing = attributes[name]
     elif has_type(raw, MemberDescriptorType):
         thing = _in_slot(raw, thing)
@@ -220,6 +225,8 @@ def _inherited(
     asked = _look_up(instance.type, "get_current_user")
     if name == "current_user" and asked and own_module_of(asked[0]) is not None:
         return Getter(functions_of(asked[1]), instance)
+    if found is not None and is_data(found[1]):
+        return _class_member(instance.type, found, name, receiver=instance)
     if found is not None:
         return FOREIGN if is_of_library(found[0]) else None
     if "__getattr__" in (each for cls in instance.type.__mro__ for each in vars(cls)):
@@ -261,7 +268,8 @@ def _class_member(
     called = _called(raw, receiver)
     if called is not None:
         return called
-    if own_module_of(owner) is None and receiver is not None:
+    # What a library's class has is the program's business where it is plain state.
+    if own_module_of(owner) is None and receiver is not None and not is_data(raw):
         return None
     if receiver is not None and is_container(cls):
         return None

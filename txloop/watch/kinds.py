@@ -26,6 +26,7 @@ from collections import deque
 from io import BytesIO, StringIO
 from typing import Any
 
+from txloop.scan.live_objects import is_options
 from txloop.stm.immutability import SCALARS
 from txloop.stm.origin import own_module_of
 
@@ -64,6 +65,7 @@ class Kind(enum.Enum):
     VARIABLE = enum.auto()  # of a context
     LOGGING = enum.auto()  # a logger, a handler, an adapter
     DECIMALS = enum.auto()  # a context of decimal numbers
+    OPTIONS = enum.auto()  # a parser of Tornado's
     OBJECT = enum.auto()  # attributes, in a dict or in slots
     HELD = enum.auto()  # a copy is useless, wherever it is found
     HELD_NEAR = enum.auto()  # ... where the program's own code uses it
@@ -256,6 +258,8 @@ def _judged(cls: type) -> Kind:
         return Kind.HELD_NEAR
     if _lists(_TEMPLATES, names):
         return Kind.TEMPLATE
+    if is_options(cls):
+        return Kind.OPTIONS
     if any(map(is_harmless, cls.__mro__)) and not _is_programs(cls):
         return Kind.NOTHING
     if cls is _CACHE:

@@ -13,7 +13,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import class_label, mapping_behind, module_label
+from txloop.scan.live_objects import (
+    class_label,
+    mapping_behind,
+    options_of,
+)
 from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
 from txloop.watch import limits
@@ -36,13 +40,12 @@ from txloop.watch.library import (
     numbers_of,
 )
 from txloop.watch.names import (
-    imports_of,
     names_in_code,
     names_in_format,
     names_in_templates,
     names_of,
-    uses_any_global,
 )
+from txloop.watch.namespaces import use_globals, use_imports
 from txloop.watch.parts import (
     BUILTIN,
     attributes_of,
@@ -53,7 +56,7 @@ from txloop.watch.places import Job, Place
 from txloop.watch.states import state_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from txloop.watch.pictures import Thing
     from txloop.watch.walk import Walk
@@ -187,8 +190,8 @@ def _visit_function(walk: Walk, job: Job) -> None:
     if walk.by_value and is_found_by_name(function):
         return
     if own:
-        _use_globals(walk, function)
-        _use_imports(walk, function)
+        use_globals(walk, function)
+        use_imports(walk, function)
         walk.use(names_of(function))
     cells = contents_of(function)
     if "on_commit" in code.co_names:  # what only its effects use does not count
@@ -307,7 +310,18 @@ def _visit_decimals(walk: Walk, job: Job) -> None:
     walk.add_space(job, flags_of(job.thing), part="flags")
 
 
+def _visit_options(walk: Walk, job: Job) -> None:
+    look = functools.partial(options_of, job.thing)
+    space = walk.space(job, look)
+    space.whole = True  # code may ask for all of them
+    walk.enter(space, list(look()))
+
+
 def _visit_module(walk: Walk, job: Job) -> None:
+    if job.thing in (sys.modules.get("tornado"), sys.modules.get("tornado.options")):
+        parser = getattr(sys.modules.get("tornado.options"), "options", None)
+        if "options" in walk.names:
+            walk.add(parser, "tornado.options.options", job.place)
     for generator in shared_generators(job.thing, walk.names):
         walk.add(generator, job.name, job.place)
     own = is_own_module(job.thing) or _is_made_by_hand(job.thing)
@@ -361,39 +375,6 @@ def _names_tell(walk: Walk, cls: type) -> bool:
     )
 
 
-def _use_globals(walk: Walk, function: types.FunctionType) -> None:
-    namespace = function.__globals__
-    if walk.by_value and namespace is _namespace_of(function):
-        return
-    space = walk.modules.get(id(namespace))
-    if space is None:
-        job = Job(namespace, module_label(namespace), None, True)
-        space = walk.space(job, lambda: namespace, "globals")
-        walk.spaces.pop()
-        space.used = set()
-        walk.modules[id(namespace)] = space
-    code = function.__code__
-    names: Iterable[str] = names_of(function)
-    if walk.any_global or uses_any_global(names):
-        walk.any_global = True
-        names = list(namespace)
-    assert space.used is not None
-    for name in names:
-        if name not in space.used:
-            space.used.add(name)
-            walk.enter(space, (name,), Place(code, name))
-
-
-def _use_imports(walk: Walk, function: types.FunctionType) -> None:
-    """Go into modules that code imports when it runs."""
-    package = function.__globals__.get("__package__")
-    for name in imports_of(function.__code__):
-        for full in (name, f"{package}.{name}"):
-            module = sys.modules.get(full)
-            if module is not None and (is_own_module(module) or full == name):
-                walk.add(module, full, Place(function.__code__, name))
-
-
 def _visit_weak(walk: Walk, job: Job) -> None:
     data = vars(job.thing)["data"]
     parts = [*data, *(data.values() if type(data) is dict else ())]
@@ -441,11 +422,6 @@ def _class_attributes(cls: type) -> Mapping[str, object]:
     return cls.__dict__
 
 
-def _namespace_of(function: types.FunctionType) -> object:
-    module = sys.modules.get(str(function.__globals__.get("__name__")))
-    return None if module is None else vars(module)
-
-
 VISITS: dict[Kind, Callable[[Walk, Job], None]] = {
     Kind.PARTS: _visit_items,
     Kind.LIST: _visit_items,
@@ -465,5 +441,6 @@ VISITS: dict[Kind, Callable[[Walk, Job], None]] = {
     Kind.WEAK: _visit_weak,
     Kind.LOGGING: _visit_logging,
     Kind.DECIMALS: _visit_decimals,
+    Kind.OPTIONS: _visit_options,
 }
 """What goes into an object of each kind; of others nothing leads on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import builtins
 import logging
 import logging.handlers
 import mimetypes
@@ -10,6 +11,7 @@ import signal
 import socket
 from mimetypes import guess_type as guess
 
+import tornado.options
 from tornado.web import RequestHandler
 
 from tests.shapes.shape import burn, reads
@@ -33,6 +35,34 @@ class ReadsLoggerHandlers(RequestHandler):
     def get(self):
         burn()
         self.write(str(len(handled.handlers)))
+
+
+tornado.options.define("shape_limit", default=0)
+
+
+def raise_limit():
+    tornado.options.options.shape_limit += 1
+
+
+@reads(raise_limit, "handler")
+class ReadsOption(RequestHandler):
+    def get(self):
+        burn()
+        self.write(str(tornado.options.options.shape_limit))
+
+
+builtins.shape_prices = {"n": 0}
+
+
+def raise_price():
+    builtins.shape_prices["n"] += 1
+
+
+@reads(raise_price, "handler")
+class ReadsBuiltin(RequestHandler):
+    def get(self):
+        burn()
+        self.write(str(shape_prices["n"]))  # noqa: F821 # it is there
 
 
 class Keeping(logging.Handler):

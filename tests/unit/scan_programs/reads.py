@@ -41,6 +41,32 @@ PROGRAMS = {
     def get():
         return rates["usd"]  # READS_WRITTEN app.rates
     """,
+    "name in builtins": """
+    import builtins
+    builtins.rates_of_all = {}
+    def refresh():
+        builtins.rates_of_all["usd"] = 1
+    def get():
+        return rates_of_all["usd"]  # READS_WRITTEN rates_of_all
+    """,
+    "option of Tornado's": """
+    from tornado.options import OptionParser
+    options = OptionParser()
+    options.define("limit", default=1)
+    def refresh(limit):
+        options.limit = limit
+    def get():
+        return options.limit  # READS_WRITTEN app.options.limit
+    """,
+    "what a class of Tornado's is given": """
+    import tornado.web
+    class Handler(tornado.web.UIModule):
+        def get(self):
+            return self.rates["usd"]  # READS_WRITTEN tornado.web.UIModule.rates
+    tornado.web.UIModule.rates = {}
+    def refresh():
+        tornado.web.UIModule.rates["usd"] = 1
+    """,
     "dict that only unmarked methods change": """
     rates = {}
     class Feed:
