@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import calendar
+import csv
 import decimal
 import functools
 import gc
@@ -15,6 +17,7 @@ import signal
 import socket
 import warnings
 from mimetypes import guess_type as guess
+from xml.etree import ElementTree
 
 import pytest
 import tornado.locale
@@ -127,6 +130,41 @@ def change_filters(monkeypatch):
     monkeypatch.setattr(warnings, "filters", [*warnings.filters[1:]])
 
 
+def reads_rows():
+    return csv.reader("a", "ambient")
+
+
+def writes_tree():
+    return ElementTree.tostring
+
+
+def asks_for_week():
+    return calendar.monthcalendar(2026, 11)
+
+
+def change_dialect(monkeypatch):
+    csv.register_dialect("ambient", delimiter="|")
+    return lambda: csv.unregister_dialect("ambient")
+
+
+def register_dialect_again(monkeypatch):
+    csv.register_dialect("excel", csv.excel)
+
+
+def change_prefix(monkeypatch):
+    known = ElementTree._namespace_map  # type: ignore[attr-defined] # by which it looks up
+    monkeypatch.setitem(known, "http://ambient", "a")
+
+
+def change_week(monkeypatch):
+    calendar.setfirstweekday(6)
+    return lambda: calendar.setfirstweekday(0)
+
+
+def change_level_name(monkeypatch):
+    monkeypatch.setitem(logging._levelToName, 17, "AMBIENT")
+
+
 def change_registered(monkeypatch):
     kept.append(Shape.register(type("Registered", (), {})))
 
@@ -182,6 +220,10 @@ def change_handlers(monkeypatch):
         (asks_for_signal, change_signal, "the signal handlers"),
         (asks_within, change_garbage, "how garbage is collected"),
         (warns, change_filters, "warnings.filters"),
+        (reads_rows, change_dialect, "the dialects and limits of csv"),
+        (writes_tree, change_prefix, "the prefixes of XML's namespaces"),
+        (asks_for_week, change_week, "the first day of a week"),
+        (logs, change_level_name, "a logger's level"),
         (
             asks_shape,
             change_registered,
@@ -236,11 +278,13 @@ def test_a_change_is_seen_where_it_matters(function, change, what, monkeypatch):
         (nothing, change_signal),
         (nothing, change_garbage),
         (nothing, change_filters),
+        (nothing, change_dialect),
         (nothing, change_level),
         (nothing, change_default_locale),
         (divides, change_flags),
         (logs, change_handlers),
         (guesses, guess_once),
+        (reads_rows, register_dialect_again),
     ],
 )
 def test_a_change_that_does_not_matter_is_passed_over(function, change, monkeypatch):

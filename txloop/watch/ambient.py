@@ -97,7 +97,8 @@ def _levels() -> tuple[object, ...]:
         for name, logger in list(logging.root.manager.loggerDict.items())
         if isinstance(logger, logging.Logger) and (logger.level or logger.disabled)
     }
-    return logging.root.level, logging.root.manager.disable, levels
+    names = dict(logging._levelToName)  # as `addLevelName` gives them
+    return logging.root.level, logging.root.manager.disable, levels, names
 
 
 def _translations() -> tuple[object, ...]:

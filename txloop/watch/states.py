@@ -10,9 +10,10 @@ import gc
 import mimetypes
 import signal
 import socket
+import sys
 import types
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.watch.pictures import Thing, all_same
 
@@ -61,11 +62,38 @@ def _types() -> list[object]:
     return parts
 
 
+def _dialects() -> list[object]:
+    """Return what is registered with csv, by value: most code does it at each use."""
+    csv: Any = sys.modules["csv"]
+    parts: list[object] = [csv.field_size_limit()]
+    for name in csv.list_dialects():
+        dialect = csv.get_dialect(name)
+        parts += [name, *(getattr(dialect, one, None) for one in _OF_DIALECTS)]
+    return parts
+
+
+_OF_DIALECTS = (
+    *("delimiter", "doublequote", "escapechar", "lineterminator", "quotechar"),
+    *("quoting", "skipinitialspace", "strict"),
+)
+
+
+def _prefixes() -> list[object]:
+    trees: Any = sys.modules["xml.etree.ElementTree"]
+    prefixes: dict[object, object] = trees._namespace_map
+    return [*prefixes, *prefixes.values()]
+
+
 _KEPT = {
+    "calendar": _Kept(
+        "the first day of a week", lambda: [sys.modules["calendar"].firstweekday()]
+    ),
+    "csv": _Kept("the dialects and limits of csv", _dialects),
     "gc": _Kept("how garbage is collected", _garbage),
     "mimetypes": _Kept("the tables of mimetypes", _types),
     "signal": _Kept("the signal handlers", _handlers),
     "socket": _Kept("the default timeout of sockets", _timeouts),
+    "xml.etree.ElementTree": _Kept("the prefixes of XML's namespaces", _prefixes),
     "warnings": _Kept("warnings.filters", lambda: list(warnings.filters)),
 }
 
