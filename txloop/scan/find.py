@@ -188,8 +188,8 @@ def _label(function: Callable[..., object]) -> str:
 
 def _as_method(function: Callable[..., object]) -> Bound | None:
     """Return the function bound to an instance, if it is a method of a class."""
-    if not has_type(function, FunctionType):
-        return None
+    if not has_type(function, FunctionType) or function.__globals__ is None:
+        return None  # of the latter kind are PyPy's own
     owner, _, name = function.__qualname__.rpartition(".")
     cls = class_at(function.__globals__, owner)
     if cls is None or has_type(cls.__dict__.get(name), staticmethod):

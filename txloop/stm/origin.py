@@ -146,7 +146,10 @@ def is_own_function(function: FunctionType) -> bool:
 
     So does what the program has made by `exec`, in a namespace that is no module's.
     """
-    name = function.__globals__.get("__name__")
+    namespace: dict[str, object] | None = function.__globals__
+    if namespace is None:  # it is one of PyPy's own, such as `dict.__getitem__`
+        return False
+    name = namespace.get("__name__")
     file = function.__code__.co_filename
     return _is_own(name, file) or (file.startswith("<") and _is_nowhere(name))
 

@@ -10,6 +10,13 @@ PROGRAMS = {
         names["a"] = 1
         return rows
     """,
+    "methods of builtin types that are passed on": """
+    import functools
+    SIZES = {"a": 1}
+    def get(rows):
+        found = functools.partial(dict.__getitem__, SIZES)
+        return list(map(str.upper, rows)), sorted(rows, key=found), dict.get(SIZES, 1)
+    """,
     "local name that hides a global one": """
     cache, rows, names = {}, [], {}
     def get(cache, *rows, **names):
