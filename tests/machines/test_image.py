@@ -24,6 +24,8 @@ import socket
 import sys
 import threading
 import typing
+import xml
+import xml.dom.minidom
 
 import local_module
 from local_module import Counter, shared
@@ -113,6 +115,7 @@ def look():
         "known": KNOWN["only"] is find_known("only"),
         "cache": [doubled(4), wrapper(4), doubled.cache_info().maxsize],
         "variable": variable.get(),
+        "submodule": [xml.dom.minidom.parseString(one).toxml() for one in ["<a/>"]],
         "lock": lock.acquire(blocking=False),
         "absent": repr(type(connection).__name__),
         "thread": repr(type(here).__name__),

@@ -180,10 +180,14 @@ class DaskCrew:
             self.read_reports()
             self._on_change()
 
-    def _on_found(self, address: str) -> None:
+    def _on_found(self, address: str, count: int) -> None:
         if self.complained:
             self.complained = False
-            _log.warning("the Dask cluster %s is there again", address)
+            _log.warning(
+                "the Dask cluster %s is there again, with %d workers so far",
+                address,
+                count,
+            )
 
     def _on_lost(self, why: str) -> None:
         self.sought = False

@@ -37,6 +37,7 @@ __all__ = [
     "set_on_class",
     "set_state",
     "space_of",
+    "submodule_named",
     "variable",
 ]
 
@@ -101,6 +102,13 @@ def _set_levels(levels: Mapping[str, tuple[int, bool, bool]]) -> None:
 def module_named(name: str) -> types.ModuleType:
     """Return a module, imported if need be."""
     return sys.modules.get(name) or importlib.import_module(name)
+
+
+def submodule_named(name: str) -> types.ModuleType | None:
+    """Return a module, imported if need be; None if there is none, as for made ones."""
+    with contextlib.suppress(ImportError):
+        return module_named(name)
+    return None
 
 
 def space_of(name: str) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from txloop.executors.dask.loading import (
     set_on_class,
     set_state,
     space_of,
+    submodule_named,
     variable,
 )
 from txloop.stm.container import Container
@@ -39,7 +40,7 @@ from txloop.stm.origin import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["PROTOCOL", "ImagePickler", "goes_by_value"]
 
@@ -145,7 +146,8 @@ def _tied(function: types.FunctionType, reduced: Any) -> Any:
     if home is None or vars(home) is not space:
         return reduced
     make, (code, _, *rest), (state, slots), *others = reduced
-    slots = {**slots, "__globals__": {}, "_cloudpickle_submodules": []}
+    submodules = [_Submodule(name) for name in _submodules_of(function)]
+    slots = {**slots, "__globals__": {}, "_cloudpickle_submodules": submodules}
     arguments = (code, _Space(home.__name__), *rest)
     return make, arguments, (state, slots), *others
 
@@ -165,6 +167,44 @@ def _as_it_is(kind: type, reduced: Any) -> Any:
         space["__slots__"] = tuple(one for one in slots if one != "__weakref__")
         state = {key: one for key, one in state.items() if key != "__slots__"}
     return made_class, (meta, name, bases, space), state, None, None, set_on_class
+
+
+def _submodules_of(function: types.FunctionType) -> Iterator[str]:
+    """Yield the names of modules that a function may find as attributes of others.
+
+    ``import xml.dom`` makes ``xml`` a global, and ``dom`` an attribute of that.
+    cloudpickle does not look at what is within the function, such as comprehensions.
+    """
+    names = {*_names_in(function.__code__)}
+    for name in names:
+        module = function.__globals__.get(name)
+        if type(module) is types.ModuleType:
+            yield from _loaded_below(module.__name__, names)
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if type(constant) is types.CodeType:
+            yield from _names_in(constant)
+
+
+def _loaded_below(package: str, names: set[str]) -> Iterator[str]:
+    for name in names:
+        full_name = f"{package}.{name}"
+        if full_name in sys.modules:
+            yield full_name
+            yield from _loaded_below(full_name, names)
+
+
+class _Submodule:
+    """Unpickles as a module, which is imported then, if it can be."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return submodule_named, (self._name,)
 
 
 class _Space:
