@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 from tests.messages import Answer, Request, read_answer
 from tests.soak.bank_server import ACCOUNTS, MONEY
 from tests.soak.faults import Harm, descendants_of, is_alive
+from tests.soak.watching import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -185,9 +186,13 @@ class Bank:
     async def _compare(self) -> None:
         """Hold what clients were told against the books."""
         fates, self._fates = self._fates, {}
-        async with asyncio.timeout(ANSWER_SECONDS):
-            while await self._is_busy():  # with those whose clients have left
-                pass
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while await self._is_busy():  # with those whose clients have left
+                    pass
+        except TimeoutError:
+            self._wrong(f"it is still busy, {ANSWER_SECONDS:g} s after the last client")
+            return
         answer = await self._ask_owner(Request("POST", "/books", {}, b""))
         books = json.loads(answer.body)
         for which in ("ledger", "told"):
@@ -286,7 +291,9 @@ def run(
             assert process.stdout is not None
             port = int(process.stdout.readline().split()[1])
             harm = make_harm(process.pid, seed)
-            asyncio.run(_clients(port, harm, seconds, seed, report, least))
+            memory = Memory(process.pid)
+            clients = _clients(port, harm, memory, seconds, seed, report, least)
+            asyncio.run(clients)
             family = {*descendants_of(process.pid), *harm.workers}
             process.send_signal(signal.SIGTERM)
             if process.wait(timeout=20):
@@ -305,10 +312,17 @@ def run(
 
 
 async def _clients(
-    port: int, harm: DoesHarm, seconds: float, seed: int, report: Report, least: int
+    port: int,
+    harm: DoesHarm,
+    memory: Memory,
+    seconds: float,
+    seed: int,
+    report: Report,
+    least: int,
 ) -> None:
     bank = Bank(port, random.Random(seed), report)
     deadline = time.monotonic() + seconds
+    measuring = asyncio.create_task(memory.go_on())
     while not report.wrong:
         left = deadline - time.monotonic()
         if report.answers["200"] < least:
@@ -322,5 +336,7 @@ async def _clients(
             doing_harm.cancel()
             with suppress(asyncio.CancelledError):
                 await doing_harm
+    measuring.cancel()
     report.harm = harm.done
-    report.figures = await bank.figures()
+    with suppress(OSError, EOFError, TimeoutError):  # what is wrong says why
+        report.figures = await bank.figures() | memory.figures()
