@@ -34,6 +34,7 @@ __all__ = ["FAILED", "DoesHarm", "Report", "run"]
 ROOT = Path(__file__).parents[2]
 
 CLIENTS = 8
+LEAVES = 10
 ANSWER_SECONDS = 30.0  # what takes longer counts as lost
 HARM_EVERY_SECONDS = 0.25
 LEAVE_SECONDS = 10.0  # for workers, once the server has ended
@@ -89,7 +90,7 @@ class Bank:
             for _ in range(CLIENTS):
                 clients.create_task(self._until_rest(self._transfer))
             for _ in range(2):
-                clients.create_task(self._until_rest(self._transfer_and_leave))
+                clients.create_task(self._until_rest(self._leave_often))
             clients.create_task(self._until_rest(self._audit))
             clients.create_task(self._until_rest(self._glance))
             await asyncio.sleep(seconds)
@@ -140,6 +141,11 @@ class Bank:
         self._report.answers[str(answer.status)] += 1
         if answer.status >= 500 and name not in self._failing:
             self._report.answers[FAILED] += 1
+
+    async def _leave_often(self) -> None:
+        for _ in range(LEAVES):
+            await self._transfer_and_leave()
+        await self._transfer()  # or the server would have ever more to do
 
     async def _transfer_and_leave(self) -> None:
         name, request = self._new_transfer()
