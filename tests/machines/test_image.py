@@ -177,18 +177,31 @@ def sell(what):
     stock[what] -= 1
 """
 
+LIBRARY = """
+class Proxy:
+    def __init__(self, **inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return self.inner[name]  # without end, before there is one
+"""
+
 PROGRAM_OF_IT = """
 import json
 import sys
 
+import library
 import shop
 from txloop.executors.dask.image import make_image
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import committed
 
 
+proxy = library.Proxy(size=3)
+
+
 def look():
-    return dict(shop.stock)
+    return {**shop.stock, "size": proxy.size}
 
 
 if __name__ == "__main__":
@@ -247,6 +260,7 @@ def test_what_an_installed_module_makes_is_the_program_s(tmp_path: Path) -> None
         place.mkdir()
     installed, here, there = places
     (installed / "shop.py").write_text(INSTALLED)
+    (installed / "library.py").write_text(LIBRARY)
     path = f"{installed}{os.pathsep}{without_txloop()['PYTHONPATH']}"
 
     # WHEN
@@ -254,4 +268,4 @@ def test_what_an_installed_module_makes_is_the_program_s(tmp_path: Path) -> None
     copy, _ = run(OTHER, there, tmp_path / "image", PYTHONPATH=path)
 
     # THEN
-    assert {"apples": 7, "pears": 2} == original == copy
+    assert {"apples": 7, "pears": 2, "size": 3} == original == copy

@@ -34,6 +34,7 @@ __all__ = [
     "made_class",
     "module_named",
     "nothing",
+    "set_attributes",
     "set_on_class",
     "set_state",
     "space_of",
@@ -167,6 +168,11 @@ def set_state(thing: Any, state: dict[str, Any]) -> None:
     """Set attributes and slots, whatever the class says of that."""
     for name, value in state.items():
         object.__setattr__(thing, name, value)
+
+
+def set_attributes(thing: Any, state: dict[str, Any]) -> None:
+    """Set attributes, without asking the class or an object that is not whole yet."""
+    object.__getattribute__(thing, "__dict__").update(state)
 
 
 def nothing() -> Callable[[], None]:

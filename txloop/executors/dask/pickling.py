@@ -26,6 +26,7 @@ from txloop.executors.dask.loading import (
     made_class,
     module_named,
     nothing,
+    set_attributes,
     set_on_class,
     set_state,
     space_of,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["PROTOCOL", "ImagePickler", "goes_by_value"]
 
 PROTOCOL = 5
+_MOST_PARTS = 5  # of what `__reduce_ex__` returns, but for who sets the state
 _HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`: made by a class statement
 
 
@@ -99,18 +101,27 @@ class ImagePickler(ByValuePickler):  # type: ignore[misc] # cloudpickle ships no
 
 
 def _with_setter(thing: Any, reduced: Any) -> Any:
-    """Have slots set where the class refuses to have them set, as a frozen one."""
+    """Have attributes set where the class would not let pickle set them.
+
+    It refuses them, as a frozen one, or its `__getattr__` fails as long as they lack.
+    """
+    kind: Any = type(thing)
+    asks = hasattr(kind, "__getattr__")
     if (
         type(reduced) is not tuple
-        or getattr(type(thing), "__setattr__", None) is object.__setattr__
-        or hasattr(thing, "__setstate__")
+        or len(reduced) > _MOST_PARTS
+        or hasattr(kind, "__setstate__")
     ):
         return reduced
-    make, arguments, state, *_ = (*reduced, None)
-    if not (type(state) is tuple and len(state) == 2):
-        return reduced
-    merged = {**(state[0] or {}), **(state[1] or {})}
-    return make, arguments, merged, None, None, set_state
+    make, arguments, state, *items = (*reduced, None, None, None)[:_MOST_PARTS]
+    if type(state) is tuple and len(state) == 2:
+        if kind.__setattr__ is object.__setattr__ and not asks:
+            return reduced
+        merged = {**(state[0] or {}), **(state[1] or {})}
+        return make, arguments, merged, *items, set_state
+    if type(state) is dict and asks:
+        return make, arguments, state, *items, set_attributes
+    return reduced
 
 
 def _is_plain_object(kind: type) -> bool:
