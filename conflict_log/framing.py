@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from conflict_log.markers import WORKER
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,7 +29,8 @@ _SHORTEST: Final = 256
 _WINDOW: Final = 64
 # The top byte of a number of nanoseconds below a second.
 _TOPS: Final = bytes(range(0x3C))
-_OTHER: Final = struct.Struct("<I")
+_NUMBER: Final = struct.Struct("<I")
+_THREAD_AT: Final = 8  # in a packet
 
 
 @dataclass(slots=True)
@@ -37,12 +40,15 @@ class Batch:
     Attributes:
         records: The fixed parts of the packets, joined.
         markers: For each contention, in order: both markers and the other thread.
+        addresses: Where threads are, each with its number. The packets that say so are
+            left out: they are no events.
         end: Where the bytes after the last of them stand in the buffer.
         damaged: Whether those are no packet; else they are the beginning of one.
     """
 
     records: bytes
     markers: list[tuple[bytes, bytes, int]] = field(default_factory=list)
+    addresses: list[tuple[int, bytes]] = field(default_factory=list)
     end: int = 0
     damaged: bool = False
 
@@ -85,6 +91,7 @@ def _cut_by_lengths(buffer: bytes, position: int, form: Format) -> Batch:
     other_from = size - form.other_offset if form.other_offset is not None else 0
     pieces: list[bytes] = []
     markers: list[tuple[bytes, bytes, int]] = []
+    addresses: list[tuple[int, bytes]] = []
     begin, reach, other = position, _WINDOW * size, 0
     while True:
         found = firsts[position + size - lengths : position + reach : size]
@@ -101,14 +108,24 @@ def _cut_by_lengths(buffer: bytes, position: int, form: Format) -> Batch:
         if end > whole:  # a marker is cut
             position = at - size
             break
-        if other_from:
-            (other,) = _OTHER.unpack_from(buffer, at - other_from)
-        pieces.append(buffer[begin:at])
-        markers.append((buffer[at:middle], buffer[middle:end], other))
+        if buffer.startswith(WORKER, at):
+            pieces.append(buffer[begin : at - size])
+            addresses.append(_address(buffer, at - size, at, middle))
+        else:
+            if other_from:
+                (other,) = _NUMBER.unpack_from(buffer, at - other_from)
+            pieces.append(buffer[begin:at])
+            markers.append((buffer[at:middle], buffer[middle:end], other))
         begin = position = end
         reach = _WINDOW * size
     pieces.append(buffer[begin:position])
-    return Batch(b"".join(pieces), markers, position)
+    return Batch(b"".join(pieces), markers, addresses, position)
+
+
+def _address(buffer: bytes, packet: int, begin: int, end: int) -> tuple[int, bytes]:
+    """Return the thread of a packet, and the address that its first marker says."""
+    (thread,) = _NUMBER.unpack_from(buffer, packet + _THREAD_AT)
+    return thread, buffer[begin + len(WORKER) : end]
 
 
 def _sound(batch: Batch, form: Format) -> bool:
@@ -155,15 +172,20 @@ def _cut_by_events(buffer: bytes, position: int, form: Format) -> Batch:
             middle = at + buffer[at - 2]
             end = middle + buffer[at - 1]
             if offset is not None:
-                (other,) = _OTHER.unpack_from(buffer, at - offset)
+                (other,) = _NUMBER.unpack_from(buffer, at - offset)
         else:
             middle = end = at + buffer[at - 1]
         if end > size:  # a marker is cut
             at = match.start(1)
             pieces.append(buffer[position:at])
             break
-        pieces.append(match[0])
-        markers.append((buffer[at:middle], buffer[middle:end], other))
+        if buffer.startswith(WORKER, at):
+            packet = at - form.packet.size
+            pieces.append(buffer[position:packet])
+            batch.addresses.append(_address(buffer, packet, at, middle))
+        else:
+            pieces.append(match[0])
+            markers.append((buffer[at:middle], buffer[middle:end], other))
         position = end
     batch.records = b"".join(pieces)
     batch.end = at

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from conflict_log import formats
 from conflict_log.formats import CONTENTIONS, FORMATS, MAGIC_SIZE, WAITS, Format
+from conflict_log.markers import WORKER
 
 __all__ = ["Guess", "guess"]
 
@@ -80,7 +81,10 @@ def breaks(data: bytes, form: Format, packets: int) -> float:
     while position <= end and count < packets:
         count += 1
         seconds, nanoseconds, number, event, lengths = unpack(data, position)
-        position += size + (lengths & 255) + (lengths >> 8)
+        marker, position = position + size, position + size + (lengths & 255)
+        position += lengths >> 8
+        if lengths and data.startswith(WORKER, marker):
+            continue  # it says where a worker is, and is no event
         if event >= len(form.kinds) or nanoseconds >= _SECOND:
             total += _IMPOSSIBLE
             continue

@@ -34,6 +34,7 @@ _CHARGEABLE: Final = frozenset({formats.WAIT_CONTENTION, formats.WAIT_INEVITABLE
 MOST_COSTS: Final = 50_000
 MOST_THREADS: Final = 5_000
 MOST_LANES: Final = 64
+MOST_ADDRESSES: Final = 3  # of one thread
 
 
 class Ledger:
@@ -44,6 +45,7 @@ class Ledger:
         # In C8 becoming inevitable is no contention until somebody waits or aborts.
         self._tentative = -1 if form.two_markers else formats.INEVITABLE
         self.threads: dict[int, Thread] = {}
+        self.addresses: dict[int, list[str]] = {}  # where threads were, the last ones
         self.costs: dict[tuple[int, bytes, bytes, bool, int], Cost] = {}
         self.events = 0
         self.start = self.stop = 0
@@ -63,6 +65,15 @@ class Ledger:
         thread = Thread(number, now, self.start, not outside)
         self.threads[number] = thread
         return thread
+
+    def locate(self, number: int, address: bytes) -> None:
+        """Note where a thread is from now on; before, it may have been another."""
+        text = address.decode(errors="backslashreplace")
+        known = self.addresses.get(number)
+        if known is None and len(self.addresses) < MOST_THREADS:
+            self.addresses[number] = [text]
+        elif known is not None and known[-1] != text:
+            self.addresses[number] = [*known[1 - MOST_ADDRESSES :], text]
 
     def begin(self, thread: Thread, now: int) -> None:
         """Start a transaction, whatever the thread did before."""

@@ -121,7 +121,12 @@ def _workers(ledger: Ledger, process: int, start: int, shift: int) -> Iterator[W
             number,
             _totals(thread, ledger.stop - ledger.start),
             _curve(ledger, number, start, shift),
+            _address(ledger, number),
         )
+
+
+def _address(ledger: Ledger, number: int) -> str:
+    return ", then ".join(ledger.addresses.get(number, ()))
 
 
 def _totals(thread: Thread, real: int) -> Totals:
@@ -178,6 +183,7 @@ def _losses(ledger: Ledger, process: int, start: int, shift: int) -> Iterator[Lo
             cost.paused,
             cost.longest,
             curve,
+            _address(ledger, cost.thread),
         )
 
 

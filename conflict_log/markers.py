@@ -2,7 +2,8 @@
 
 PyPy writes ``File "app.py", line 7, in get (#12)``, at most 159 bytes of it: too long a
 function name ends with ``>``, of too long a file name the end is kept behind a ``<``.
-txloop writes ``[GET /map] {grid[3]}`` after it: the handler and the cell.
+txloop writes ``[GET /map] {grid[3]}`` after it: the handler and the cell. The marker of
+a contention that is none, ``Worker tcp://10.0.0.7:40001``, says where a worker is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["Site", "parse_marker"]
+__all__ = ["WORKER", "Site", "parse_marker"]
+
+WORKER = b"Worker "
+"""What the marker begins with that says where the worker is, and is no place."""
 
 _MARKER = re.compile(
     r'File "(?P<file>.*)", line (?P<line>\d{1,9})'

@@ -160,6 +160,8 @@ class Reader:
     def _handle(self, batch: Batch) -> None:
         """Add what of a batch makes sense and is asked for."""
         self.reading.strays += drop_strays(batch, self.form, self.last)
+        for number, address in batch.addresses:
+            self.ledger.locate(number, address)
         if not batch.records:
             return
         if not self.started:

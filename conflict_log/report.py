@@ -115,17 +115,25 @@ class Worker:
         number: Its number in the file.
         totals: Its time.
         curve: For each piece of time: committed, aborted and paused nanoseconds.
+        address: Where it is, as txloop calls other machines; "" if the log does not
+            say. Where one took another's number, the last ones, the newest last.
     """
 
     process: int
     number: int
     totals: Totals
     curve: Sequence[tuple[int, int, int]] = ()
+    address: str = ""
 
     @property
     def name(self) -> str:
         """Its number, with that of the process where there are several."""
         return f"{self.process}.{self.number}" if self.process else str(self.number)
+
+    @property
+    def title(self) -> str:
+        """What it is called in words."""
+        return _title(self.name, self.address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +152,7 @@ class Loss:
         paused_ns: The time waited for it.
         longest_ns: The longest single loss.
         curve: The nanoseconds lost in each piece of time.
+        address: Where that worker is; see `Worker`.
     """
 
     kind: str
@@ -156,6 +165,12 @@ class Loss:
     paused_ns: int
     longest_ns: int
     curve: Mapping[int, int] = field(default_factory=dict)
+    address: str = ""
+
+    @property
+    def worker_title(self) -> str:
+        """What the worker is called in words."""
+        return _title(self.worker, self.address)
 
     @property
     def lost_ns(self) -> int:
@@ -210,6 +225,10 @@ class Report:
     def events(self) -> int:
         """How many events there are in all files."""
         return sum(one.events for one in self.sources)
+
+
+def _title(name: str, address: str) -> str:
+    return f"worker {name} of {address}" if address else f"worker {name}"
 
 
 CONFLICTS = frozenset(KIND_NAMES[one] for one in (WRITE_WRITE, WRITE_READ, INEVITABLE))

@@ -138,7 +138,7 @@ GROUPINGS: Final[Mapping[str, _Grouping]] = {
     "pair": (_by_pair, _name_pair),
     "handler": (_by_handler, lambda loss: str(_by_handler(loss)) or "(no handler)"),
     "cell": (_by_cell, lambda loss: str(_by_cell(loss)) or "(no cell)"),
-    "thread": (lambda loss: loss.worker, lambda loss: f"worker {loss.worker}"),
+    "thread": (lambda loss: loss.worker, lambda loss: loss.worker_title),
     "kind": (lambda loss: loss.kind, lambda loss: loss.kind),
 }
 """How losses can be grouped: what they must have in common, and what that is called."""

@@ -122,10 +122,7 @@ class ConflictLogHandler(RequestHandler):
         self.write(live_page(part, by, list(GROUPINGS), nonce))
 
     def _report_part(self, summary: Summary, sources: Sources) -> str:
-        home = 0
-        if self._window is not None:
-            stats = txloop.stats()
-            home = 1 if stats.executor == "serial" else stats.workers + 1
+        home = 0 if self._window is None else stmlog.hub.home
         return report_part(summary, sources, home)
 
     async def _export(self, kind: str, by: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from txloop.executors.protocol import register_executor
@@ -10,7 +11,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from txloop.executors.protocol import Deliver, Reactor, Running, Work
     from txloop.stm.types import Answer
@@ -34,11 +35,13 @@ class ScriptedExecutor:
     forks = False
     parallel = False
     stretch = 1.0
+    addresses: Mapping[int, str] = MappingProxyType({})
     transport_seconds = 0.0  # everything is sent away
     watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or 2
+        self.own_place = self.workers + 1
         self.waiting: dict[int, Work] = {}
         self.begun: dict[int, Answer] = {}
         self._deliver: Deliver | None = None
@@ -110,6 +113,8 @@ class RehearsalExecutor:
     forks = False
     parallel = False
     stretch = 1.0
+    own_place = 2
+    addresses: Mapping[int, str] = MappingProxyType({})
     transport_seconds = 0.0  # everything is sent here
     watch: Watch | None = None
 

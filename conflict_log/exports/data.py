@@ -44,7 +44,12 @@ def to_json(summary: Summary, _: Sources) -> str:
         "verdict": summary.verdict,
         "totals": _totals(report.totals),
         "workers": [
-            {"name": one.name, "totals": _totals(one.totals)} for one in report.workers
+            {
+                "name": one.name,
+                "address": one.address,
+                "totals": _totals(one.totals),
+            }
+            for one in report.workers
         ],
         "by": summary.by,
         "rows": [_entry(one) for one in summary.entries],

@@ -140,8 +140,8 @@ def _bars(bins: Sequence[int]) -> str:
 
 def _name(worker: Worker, home: int) -> str:
     """Return what a thread of the log is called: the loop's, workers, then fronts."""
-    if not home or worker.process or worker.number < home:
-        return f"worker {worker.name}"
+    if not home or worker.process or worker.number < home or worker.address:
+        return worker.title
     return "loop" if worker.number == home else f"front {worker.number - home}"
 
 
@@ -163,7 +163,7 @@ def _lane(worker: Worker, report: Report, home: int) -> Lane:
                     f"M{place} {bottom:.3f}v-{spent / scale:.3f}h1V{bottom:.3f}z"
                 )
                 bottom -= spent / scale
-    return Lane(_name(worker, home), ["".join(one) for one in paths])
+    return Lane(escaped(_name(worker, home)), ["".join(one) for one in paths])
 
 
 def _listings(report: Report, sources: Sources) -> list[Listing]:

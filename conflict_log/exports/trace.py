@@ -66,6 +66,8 @@ class _Tracer(Reader):
     def prepare(self, entries: list[_Entry], process: int, report: Report) -> None:
         """Set where entries go, and the time that they are of."""
         self._entries, self._process = entries, process
+        of_process = [one for one in report.workers if one.process == process]
+        self._titles = {one.number: one.title for one in of_process}
         self._from, self._to = report.start_ns, report.stop_ns
         # For each thread, what has begun: a transaction, and a wait in it.
         self._begun: dict[int, dict[str, tuple[int, str]]] = {}
@@ -79,7 +81,7 @@ class _Tracer(Reader):
             self.ledger.events += 1
             if number not in self._begun:
                 self._begun[number] = {}
-                name = {"name": f"worker {number}"}
+                name = {"name": escaped(self._titles.get(number, f"worker {number}"))}
                 entry = _entry("thread_name", "M", self._process, number, args=name)
                 self._entries.append(entry)
             marker = next(markers) if kind in CONTENTIONS else None

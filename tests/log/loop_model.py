@@ -80,7 +80,7 @@ class LoopModel:
         self._now = 10**12
         self._hub = Hub(lambda: self._now)
         self._hub.open(path, 1 << 30)
-        self._scribe = Scribe(self._hub, self, workers + 1, lambda *_: None)
+        self._scribe = Scribe(self._hub, self, workers + 1, lambda *_: None, {})
         self._workers = {place: Worker() for place in range(1, workers + 1)}
         self._transactions = 0
         self._open: set[int] = set()

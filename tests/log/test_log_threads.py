@@ -8,7 +8,7 @@ import pytest
 
 from txloop.stmlog import c7_format
 from txloop.stmlog.c7_format import CONTENTION_WRITE_WRITE
-from txloop.stmlog.log_threads import LogThread, LogThreads
+from txloop.stmlog.log_threads import AGAIN_NS, LogThread, LogThreads
 from txloop.stmlog.timeline import Timeline
 
 NAMES = {
@@ -29,7 +29,7 @@ def timeline():
 
 @pytest.fixture
 def thread(timeline):
-    return LogThread(1, timeline)
+    return LogThread(1, timeline, {})
 
 
 def written(thread, until=10_000):
@@ -201,8 +201,33 @@ def test_a_pause_ends_when_an_attempt_begins(thread, timeline):
 
 
 def test_each_worker_has_a_thread(timeline):
-    threads = LogThreads(3, timeline)
+    threads = LogThreads(3, timeline, {})
 
     assert [1, 2] == [one.number for one in threads.of_workers()]
     assert 3 == threads[0].number
     assert threads[2] is threads[2]
+
+
+def test_where_a_worker_is_stands_before_a_start_now_and_then(timeline):
+    # GIVEN
+    addresses = {1: "tcp://10.0.0.7:1"}
+    thread = LogThread(1, timeline, addresses)
+
+    # WHEN it runs four times, the third after a minute, the fourth elsewhere
+    for began in (1000, 2000, 2000 + AGAIN_NS, 3000 + AGAIN_NS):
+        if began == 3000 + AGAIN_NS:
+            addresses[1] = "tcp://10.0.0.8:2"
+        thread.answer(thread.begin(began, 0), began + 10)
+    thread.write(2 * AGAIN_NS)
+    _, packed = timeline.take()
+
+    # THEN
+    assert [b"tcp://10.0.0.7:1", b"tcp://10.0.0.7:1", b"tcp://10.0.0.8:2"] == [
+        part[:16] for part in packed.split(b"Worker ")[1:]
+    ]
+
+
+def test_a_worker_beyond_the_loop_s_own_number_is_one(timeline):
+    threads = LogThreads(3, timeline, {1: "", 4: "tcp://10.0.0.7:1"})
+
+    assert [1, 2, 4] == [one.number for one in threads.of_workers()]

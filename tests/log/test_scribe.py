@@ -51,7 +51,7 @@ class Told:
         self.now = 10**12
         self.hub = Hub(self.clock)
         self.hub.open(str(path), 1 << 20)
-        self.scribe = Scribe(self.hub, self, WORKERS + 1, lambda *_: None)
+        self.scribe = Scribe(self.hub, self, WORKERS + 1, lambda *_: None, {})
         self.at = {}  # running, by worker
         self.closed = False
         self.retired = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -24,6 +25,8 @@ import socket
 import sys
 import threading
 import typing
+import xml
+import xml.dom.minidom
 
 import local_module
 from local_module import Counter, shared
@@ -113,6 +116,7 @@ def look():
         "known": KNOWN["only"] is find_known("only"),
         "cache": [doubled(4), wrapper(4), doubled.cache_info().maxsize],
         "variable": variable.get(),
+        "submodule": [xml.dom.minidom.parseString(one).toxml() for one in ["<a/>"]],
         "lock": lock.acquire(blocking=False),
         "absent": repr(type(connection).__name__),
         "thread": repr(type(here).__name__),
@@ -161,13 +165,64 @@ print(json.dumps(sys.modules["__main__"].look()))
 """
 
 
-def run(source: str, folder: Path, image: Path) -> tuple[dict[str, object], str]:
+INSTALLED = """
+import txloop
+
+stock = txloop.TDict(apples=1)
+stock["pears"] = 2
+
+
+@txloop.transactional
+def sell(what):
+    stock[what] -= 1
+"""
+
+LIBRARY = """
+class Proxy:
+    def __init__(self, **inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return self.inner[name]  # without end, before there is one
+"""
+
+PROGRAM_OF_IT = """
+import json
+import sys
+
+import library
+import shop
+from txloop.executors.dask.image import make_image
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.store import committed
+
+
+proxy = library.Proxy(size=3)
+
+
+def look():
+    return {**shop.stock, "size": proxy.size}
+
+
+if __name__ == "__main__":
+    shop.stock["apples"] = 7
+    log = DeltaLog(committed)
+    log.forked_at = -1
+    with open(sys.argv[1], "wb") as file:
+        file.write(make_image(log.dump(), committed.version))
+    print(json.dumps(look()))
+"""
+
+
+def run(
+    source: str, folder: Path, image: Path, **environment: str
+) -> tuple[dict[str, object], str]:
     """Run a program in a folder; return what it has written."""
     script = folder / "script.py"
     script.write_text(textwrap.dedent(source))
     done = subprocess.run(
         [sys.executable, str(script), str(image)],
-        env=without_txloop(),
+        env={**without_txloop(), **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -196,3 +251,21 @@ def test_all_is_there_as_it_was(tmp_path: Path) -> None:
     assert not original.pop("lock")
     assert copy.pop("lock"), "a lock is a new one there"
     assert original == copy
+
+
+def test_what_an_installed_module_makes_is_the_program_s(tmp_path: Path) -> None:
+    # GIVEN a module that is installed in both places, and shares something
+    places = [tmp_path / one for one in ("site-packages", "here", "there")]
+    for place in places:
+        place.mkdir()
+    installed, here, there = places
+    (installed / "shop.py").write_text(INSTALLED)
+    (installed / "library.py").write_text(LIBRARY)
+    path = f"{installed}{os.pathsep}{without_txloop()['PYTHONPATH']}"
+
+    # WHEN
+    original, _ = run(PROGRAM_OF_IT, here, tmp_path / "image", PYTHONPATH=path)
+    copy, _ = run(OTHER, there, tmp_path / "image", PYTHONPATH=path)
+
+    # THEN
+    assert {"apples": 7, "pears": 2, "size": 3} == original == copy

@@ -143,7 +143,7 @@ def test_a_server_answers_from_there(machines, monkeypatch):
     with running_example("primes.py", "--executor", "dask") as (process, line):
         url = line.split()[3]
         answers = [
-            urllib.request.urlopen(f"{url}/30000", timeout=30).read() for _ in range(3)
+            urllib.request.urlopen(f"{url}/3000", timeout=60).read() for _ in range(3)
         ]
         process.terminate()
         told = process.communicate()[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import dask
 import pytest
 from distributed import Client
 
@@ -18,6 +19,9 @@ from txloop.executors.processes import worker
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
 
 AGAIN = r"^worker \d+ of tcp://[\d.:]+ died; its call runs again on another worker "
+
+
+TLS = "distributed.comm.tls"
 
 
 def ready(engine):
@@ -190,7 +194,10 @@ def test_without_a_scheduler_calls_run_here_until_it_is_back(machines, engine):
         engine.until(lambda: engine.processes._crew.complained)
         engine.until(lambda: not engine.processes._workers)
         here = engine.run(os.getpid)
-    with expect_log("txloop", r"^the Dask cluster tcp://.* is there again$"):
+    with expect_log(
+        "txloop",
+        r"^the Dask cluster tcp://.* is there again, with [01] workers so far$",
+    ):
         machines.start_scheduler()
         machines.add()
         engine.until(lambda: ready(engine) != [])
@@ -198,6 +205,24 @@ def test_without_a_scheduler_calls_run_here_until_it_is_back(machines, engine):
     # THEN
     assert os.getpid() == here
     assert os.getpid() != engine.run(os.getpid) != there
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({}, "TLS"),
+        ({f"{TLS}.ca-file": "no.pem", f"{TLS}.client.cert": "no.pem"}, "No such"),
+    ],
+    ids=["no certificates", "a file that is missing"],
+)
+def test_where_dask_s_configuration_is_wrong_calls_run_here(engine, setting, said):
+    with (
+        dask.config.set({"scheduler-address": "tls://127.0.0.1:9", **setting}),
+        expect_log("txloop", rf"^the Dask cluster is away \(.*{said}"),
+    ):
+        pid = engine.run(os.getpid)
+
+    assert os.getpid() == pid
 
 
 def test_one_with_other_versions_is_refused(machines, engine, monkeypatch):

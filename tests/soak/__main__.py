@@ -1,6 +1,7 @@
 """Soak tests: ``python -m tests.soak [NAME ...] [--seconds 600] [--seed N]``.
 
-The servers have two fronts; ``TXLOOP_FRONTS=0`` leaves them out.
+The servers have two fronts; ``TXLOOP_FRONTS=0`` leaves them out. Without the GIL the
+bank's workers and fronts are threads, and nothing is killed.
 """
 
 from __future__ import annotations
@@ -15,12 +16,19 @@ from typing import TYPE_CHECKING
 
 from tests.cluster import DASK
 from tests.soak import bank, dask_bank, game
+from txloop.stm.counting import gil_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+def _run_bank(seconds: float, seed: int, log: Path) -> bank.Report:
+    executor = "processes" if gil_enabled() else "threads"
+    return bank.run(seconds, seed, log, executor=executor)
+
+
 SOAKS: dict[str, Callable[[float, int, Path], bank.Report]] = {
-    "bank": bank.run,
+    "bank": _run_bank,
     "game": game.run,
     **({"dask-bank": dask_bank.run} if DASK else {}),
 }

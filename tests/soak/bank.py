@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 from tests.messages import Answer, Request, read_answer
 from tests.soak.bank_server import ACCOUNTS, MONEY
 from tests.soak.faults import Harm, descendants_of, is_alive
+from tests.soak.watching import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -33,6 +34,7 @@ __all__ = ["FAILED", "DoesHarm", "Report", "run"]
 ROOT = Path(__file__).parents[2]
 
 CLIENTS = 8
+LEAVES = 10
 ANSWER_SECONDS = 30.0  # what takes longer counts as lost
 HARM_EVERY_SECONDS = 0.25
 LEAVE_SECONDS = 10.0  # for workers, once the server has ended
@@ -88,7 +90,7 @@ class Bank:
             for _ in range(CLIENTS):
                 clients.create_task(self._until_rest(self._transfer))
             for _ in range(2):
-                clients.create_task(self._until_rest(self._transfer_and_leave))
+                clients.create_task(self._until_rest(self._leave_often))
             clients.create_task(self._until_rest(self._audit))
             clients.create_task(self._until_rest(self._glance))
             await asyncio.sleep(seconds)
@@ -140,6 +142,11 @@ class Bank:
         if answer.status >= 500 and name not in self._failing:
             self._report.answers[FAILED] += 1
 
+    async def _leave_often(self) -> None:
+        for _ in range(LEAVES):
+            await self._transfer_and_leave()
+        await self._transfer()  # or the server would have ever more to do
+
     async def _transfer_and_leave(self) -> None:
         name, request = self._new_transfer()
         self._fates[name] = "left"
@@ -185,9 +192,13 @@ class Bank:
     async def _compare(self) -> None:
         """Hold what clients were told against the books."""
         fates, self._fates = self._fates, {}
-        async with asyncio.timeout(ANSWER_SECONDS):
-            while await self._is_busy():  # with those whose clients have left
-                pass
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while await self._is_busy():  # with those whose clients have left
+                    pass
+        except TimeoutError:
+            self._wrong(f"it is still busy, {ANSWER_SECONDS:g} s after the last client")
+            return
         answer = await self._ask_owner(Request("POST", "/books", {}, b""))
         books = json.loads(answer.body)
         for which in ("ledger", "told"):
@@ -286,7 +297,9 @@ def run(
             assert process.stdout is not None
             port = int(process.stdout.readline().split()[1])
             harm = make_harm(process.pid, seed)
-            asyncio.run(_clients(port, harm, seconds, seed, report, least))
+            memory = Memory(process.pid)
+            clients = _clients(port, harm, memory, seconds, seed, report, least)
+            asyncio.run(clients)
             family = {*descendants_of(process.pid), *harm.workers}
             process.send_signal(signal.SIGTERM)
             if process.wait(timeout=20):
@@ -305,10 +318,17 @@ def run(
 
 
 async def _clients(
-    port: int, harm: DoesHarm, seconds: float, seed: int, report: Report, least: int
+    port: int,
+    harm: DoesHarm,
+    memory: Memory,
+    seconds: float,
+    seed: int,
+    report: Report,
+    least: int,
 ) -> None:
     bank = Bank(port, random.Random(seed), report)
     deadline = time.monotonic() + seconds
+    measuring = asyncio.create_task(memory.go_on())
     while not report.wrong:
         left = deadline - time.monotonic()
         if report.answers["200"] < least:
@@ -322,5 +342,7 @@ async def _clients(
             doing_harm.cancel()
             with suppress(asyncio.CancelledError):
                 await doing_harm
+    measuring.cancel()
     report.harm = harm.done
-    report.figures = await bank.figures()
+    with suppress(OSError, EOFError, TimeoutError):  # what is wrong says why
+        report.figures = await bank.figures() | memory.figures()

@@ -20,6 +20,8 @@ from tests.soak import bank
 from tests.soak.faults import descendants_of
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tests.machines.machines import Machines
 
 __all__ = ["run"]
@@ -28,12 +30,15 @@ WORKERS = 4
 KILL_EVERY_SECONDS = 2.0
 STOP_EVERY_SECONDS = 10.0
 STOP_SECONDS = 3.0
+LOOK_EVERY_SECONDS = 0.1
 MOST_INLINE = 0.8
 """More than this share of the runs on the loop thread would prove little."""
 
 
 class Harm:
     """Kills a Dask worker every two seconds, and stops the scheduler now and then.
+
+    It waits until two are in use: else there would be none on a slow machine.
 
     Attributes:
         done: How often it did what.
@@ -59,6 +64,8 @@ class Harm:
         workers = self._machines.workers
         while True:
             started = time.monotonic()
+            while sum(map(_is_used, workers)) < 2:  # noqa: ASYNC110 # of processes
+                await asyncio.sleep(LOOK_EVERY_SECONDS)
             victim = workers.pop(0)  # the oldest
             self.workers.update(descendants_of(victim.pid))
             victim.kill()
@@ -78,6 +85,11 @@ class Harm:
             finally:
                 os.kill(scheduler, signal.SIGCONT)
             await asyncio.sleep(STOP_EVERY_SECONDS - STOP_SECONDS)
+
+
+def _is_used(dask_worker: subprocess.Popen[bytes]) -> bool:
+    """Tell whether it runs calls: a template, a copy of the program and a worker."""
+    return len(descendants_of(dask_worker.pid)) >= 3
 
 
 def run(seconds: float, seed: int, log: Path, least: int = 0) -> bank.Report:

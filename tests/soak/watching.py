@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 MEMORY_EVERY_SECONDS = 0.2
+LEAST_SAMPLES = 5
 GROWN_SECONDS = 0.3  # who is killed: too many that die at their start are an error
 OLD_VICTIMS = 0.2  # of the kills hit anyone, the others the youngest
 ASKED_AGAIN = 0.03  # of the pages
@@ -131,6 +132,14 @@ class Memory:
         fifth = len(samples) // 5
         middle, end = samples[2 * fifth : 3 * fifth], samples[-fifth:]
         return int(median(middle)), int(median(end))
+
+    def figures(self) -> dict[str, object]:
+        """Return that in MiB, of all that was measured often enough."""
+        return {
+            f"{whose} MiB": [round(one / (1 << 20), 1) for one in self.growth(whose)]
+            for whose, samples in self.samples.items()
+            if len(samples) >= LEAST_SAMPLES
+        }
 
     def _note(self, whose: str, pids: list[int]) -> None:
         occupied = max(map(_bytes_of, pids), default=0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
@@ -26,7 +27,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from txloop.executors.plea import Plea
     from txloop.executors.protocol import Deliver, Reactor, Work
@@ -54,6 +55,7 @@ class Pool(Generic[W]):
 
     parallel = True
     stretch = 1.0
+    addresses: Mapping[int, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class Pool(Generic[W]):
             clock: Tells the time, in seconds.
         """
         self.workers = workers or available_cores()
+        self.own_place = self.workers + 1
         self.watch: Watch | None = watch
         self.transport_seconds = 0.0
         self.limits = limits or Limits()

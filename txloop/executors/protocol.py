@@ -9,7 +9,7 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
@@ -129,12 +129,18 @@ class Executor(Protocol):
         transport_seconds: What sending a call away costs, both ends, as measured.
         watch: The functions under watch, None where attempts share everything.
         stretch: How many times longer calls take there than they compute.
+        own_place: What the loop thread is called among the workers: no worker has
+            this number, and fronts have those that follow.
+        addresses: Where each worker is or was last, by its number: ``""`` for this
+            machine. Empty where there is no other machine.
     """
 
     name: str
     workers: int
     transport_seconds: float
     stretch: float
+    own_place: int
+    addresses: Mapping[int, str]
     forks: bool
     parallel: bool
     watch: Watch | None

@@ -6,6 +6,7 @@ It is an ordinary executor, and the oracle that every other one is tested agains
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from txloop.errors import TxInternalError
@@ -14,7 +15,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome, Refusal, Retry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from txloop.executors.protocol import Deliver, Reactor, Running, Work
     from txloop.watch import Watch
@@ -38,6 +39,8 @@ class SerialExecutor:
     forks = False
     parallel = False
     stretch = 1.0
+    own_place = 1
+    addresses: Mapping[int, str] = MappingProxyType({})
     transport_seconds = math.inf  # there is nowhere to send to
     watch: Watch | None = None
 

@@ -99,8 +99,10 @@ class TransactionLoop(Descriptors):
     def tell_stories(self) -> stmlog.Stories:
         """Return the stories of transactions, which are kept from the first call on."""
         if self.stories is None:
-            dispatcher = self.dispatcher
-            self.stories = stmlog.Stories(dispatcher, dispatcher.executor.workers)
+            executor = self.dispatcher.executor
+            self.stories = stmlog.Stories(
+                self.dispatcher, executor.own_place, executor.addresses
+            )
         return self.stories
 
     def start(self) -> None:

@@ -13,6 +13,9 @@ The last two are a worker with nothing to do, while calls stand in line for a ce
 while those of the next round wait for the end of this one. Where PyPy has a wait for a
 cell, it is in the midst of a transaction; what it costs is read in the same way.
 
+A worker on another machine says where that is, by a contention before its START, now
+and then: nothing is charged to it there, and its place is ``Worker ADDRESS``.
+
 A thread keeps what it does as a row of spans, each of which begins when the one before
 has ended. It writes them one after another, as far as the log has got, so their events
 cannot mix, in whatever order they become known. What goes on is written in part.
@@ -41,12 +44,18 @@ from txloop.stmlog.c7_format import (
     WAIT_FREE_SEGMENT,
     WAIT_SYNC_PAUSE,
     tail,
+    worker_marker,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from txloop.stmlog.timeline import Timeline
 
 __all__ = ["Contention", "LogThread", "LogThreads", "Span"]
+
+AGAIN_NS = 60_000_000_000
+"""How often it is said where a worker is: readers may have the last minutes only."""
 
 Contention: TypeAlias = tuple[int, bytes, bytes]
 """An event number, and the markers of the one that lost and the one that won."""
@@ -81,9 +90,14 @@ class LogThread:
         free: When its last span has ended, or began, if that has not; 0 without one.
     """
 
-    def __init__(self, number: int, timeline: Timeline) -> None:
-        """Set its number, and where its events go."""
+    def __init__(
+        self, number: int, timeline: Timeline, addresses: Mapping[int, str]
+    ) -> None:
+        """Set its number, where its events go, and where workers are, by number."""
         self.number = number
+        self._addresses = addresses
+        self._told = ""  # where it was when that was last said
+        self._told_ns = 0  # when that was
         self.free = 0
         self._timeline = timeline
         self._spans: deque[Span] = deque()  # that are not written
@@ -126,13 +140,22 @@ class LogThread:
             handed: When it was given to the executor, 0 if it was not.
             blocker: Why it had to wait, if not just for a worker.
         """
-        opening: tuple[bytes, ...] = self._start
+        opening = (*self._naming(began), *self._start)
         if not self.stop(began) and 0 < handed < self.free < began:
             waits: tuple[bytes, ...] = self._queued
             if blocker is not None:  # it has begun when it waits for something
                 waits, opening = opening + self._waits(blocker), ()
             self._append(self.free, waits, self._done, began)
         return self._append(began, opening, self._abort)  # until there is an answer
+
+    def _naming(self, now: int) -> tuple[bytes, ...]:
+        """Return what tells where the worker is, if it is time to say that."""
+        address = self._addresses.get(self.number, "")
+        again = now - self._told_ns >= AGAIN_NS
+        if not address or (address == self._told and not again):
+            return ()
+        self._told, self._told_ns = address, now
+        return (self._packet(CONTENTION_INEVITABLE, worker_marker(address)),)
 
     def answer(self, attempt: Span, ended: int) -> None:
         """End an attempt when its function has returned."""
@@ -233,15 +256,25 @@ class LogThread:
 class LogThreads(dict[int, LogThread]):
     """The threads of one loop, by worker, and by 0 its own; made when asked for."""
 
-    def __init__(self, home: int, timeline: Timeline) -> None:
-        """Set the number of the loop's own thread, and where events go."""
-        super().__init__({0: LogThread(home, timeline)})
+    def __init__(
+        self, home: int, timeline: Timeline, addresses: Mapping[int, str]
+    ) -> None:
+        """Set the number of the loop's own thread, and where events go.
+
+        Args:
+            home: That number.
+            timeline: Takes events.
+            addresses: Where workers are that are on other machines, by number.
+        """
+        super().__init__({0: LogThread(home, timeline, {})})
         self._timeline = timeline
+        self._addresses = addresses
 
     def __missing__(self, worker: int) -> LogThread:
-        thread = self[worker] = LogThread(worker, self._timeline)
+        thread = self[worker] = LogThread(worker, self._timeline, self._addresses)
         return thread
 
     def of_workers(self) -> list[LogThread]:
         """Return those of all workers."""
-        return [self[worker] for worker in range(1, self[0].number)]
+        places = {*range(1, self[0].number), *self._addresses}
+        return [self[worker] for worker in sorted(places)]

@@ -8,7 +8,6 @@ may also be called when the application is set up, before there is a loop.
 from __future__ import annotations
 
 import atexit
-import math
 import os
 import time
 import weakref
@@ -53,11 +52,13 @@ class Hub:
     Attributes:
         clock: Returns the time in nanoseconds.
         timeline: Where scribes put what happens.
+        home: The thread number of the loop thread; 0 before there is a scribe.
     """
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self.clock = clock
         self.timeline = Timeline()
+        self.home = 0
         self._sources: list[Source] = []
         self._memory: MemoryLog | None = None
         self._unasked_ns: int | None = (
@@ -274,8 +275,12 @@ def _begin(dispatcher: Dispatching) -> None:
     if dispatcher.is_over() or logged:
         return
     executor = dispatcher.executor
-    # The serial executor has no place but the loop thread, which is its one worker.
-    away = not math.isinf(executor.transport_seconds)
-    home = executor.workers + 1 if away else 1
-    reactor = dispatcher.reactor
-    dispatcher.trace(Scribe(hub, dispatcher, home, reactor.call_later))
+    hub.home = executor.own_place
+    scribe = Scribe(
+        hub,
+        dispatcher,
+        executor.own_place,
+        dispatcher.reactor.call_later,
+        executor.addresses,
+    )
+    dispatcher.trace(scribe)

@@ -24,6 +24,8 @@ from txloop.stmlog.markers import CellNames, Places
 from txloop.stmlog.winners import Winners
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from txloop.engine.events import Event, Listener
     from txloop.stm.types import Conflict, Site, Trace
 
@@ -59,14 +61,19 @@ class _Story:
 class Stories:
     """Keeps what happened to the last transactions; used by the loop thread only."""
 
-    def __init__(self, dispatcher: Told, workers: int) -> None:
+    def __init__(
+        self, dispatcher: Told, own_place: int, addresses: Mapping[int, str]
+    ) -> None:
         """Listen from now on.
 
         Args:
             dispatcher: Tells what happens.
-            workers: How many there are: fronts have the numbers after theirs.
+            own_place: What the loop thread is called among the workers; fronts have
+                the numbers that follow.
+            addresses: Where workers are that are on other machines, by number.
         """
-        self._workers = workers
+        self._own_place = own_place
+        self._addresses = addresses
         self._cells = CellNames()
         self._winners = Winners(Places())
         self._open: dict[int, _Story] = {}
@@ -168,8 +175,10 @@ class Stories:
             return "on the loop thread"
         if not number:
             return "away from the loop thread"
-        front = number - self._workers - 1
-        return f"in front {front}" if front > 0 else f"in worker {number}"
+        address = self._addresses.get(number)
+        if address is None and number > self._own_place:
+            return f"in front {number - self._own_place}"
+        return f"in worker {number} of {address}" if address else f"in worker {number}"
 
 
 def _shown(site: Site) -> str:

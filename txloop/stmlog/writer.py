@@ -34,7 +34,7 @@ from txloop.stmlog.markers import Places
 from txloop.stmlog.winners import Winners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from txloop.engine.events import Listener
     from txloop.executors.protocol import Running
@@ -89,6 +89,7 @@ class Scribe:
         loop: Loop,
         home: int,
         call_later: Callable[[float, Callable[[], object]], object],
+        addresses: Mapping[int, str],
     ) -> None:
         """Join the hub.
 
@@ -97,6 +98,7 @@ class Scribe:
             loop: Knows what runs.
             home: The thread number of the loop thread.
             call_later: Calls a function after some seconds.
+            addresses: Where workers are that are on other machines, by number.
         """
         self._hub = hub
         self._loop = loop
@@ -105,7 +107,7 @@ class Scribe:
         self._told: list[tuple[int, Event]] = []  # with the time, not yet dealt with
         self._places = Places()
         self._winners = Winners(self._places)
-        self._threads = LogThreads(home, hub.timeline)
+        self._threads = LogThreads(home, hub.timeline, addresses)
         self._idling = Idling(loop.running, self._threads)
         self._handed: dict[int, int] = {}  # when, by transaction
         # By worker, what is in the log before its answer is there: whose attempt it is.

@@ -36,9 +36,6 @@ _PAUSE_SECONDS = 1.0  # before the scheduler is tried again
 _PATIENCE_SECONDS = 5.0  # for a connection to be made
 _END_SECONDS = 5.0
 
-_TROUBLES = (OSError, asyncio.TimeoutError, RuntimeError, ValueError, ImportError)
-"""What Dask raises when there is no scheduler, or no way to it."""
-
 _OPEN = ("init", "running", "undefined")  # of a Dask worker's states
 
 
@@ -113,7 +110,8 @@ class Cluster:
     """The thread that talks to Dask.
 
     It tells the loop thread, by `tell`: ``"joined", link``; ``"left", link, why``;
-    ``"refused", link, why``; ``"lost", why``; ``"found", address``; ``"changed"``;
+    ``"refused", link, why``; ``"lost", why``; ``"found", address, count``;
+    ``"changed"``;
     ``"unshown", why``; ``"message", link, message`` of the relay's.
     """
 
@@ -186,25 +184,24 @@ class Cluster:
     async def _follow_scheduler(self) -> None:
         with contextlib.ExitStack() as at_the_end:
             address = dask.config.get("scheduler-address", None)
-            while address is None:
-                try:
-                    local = LocalProcess(self._workers)
-                except OSError as error:
-                    self._tell("lost", str(error))
-                    await asyncio.sleep(_PAUSE_SECONDS)
-                else:
-                    at_the_end.callback(local.close)
-                    address = local.address
-            # Not a `Client`, which keeps trying for half a minute before it says so.
-            secured = Security().get_connection_args("client")
             while True:
+                # Whatever Dask, its configuration or a certificate raises: should this
+                # thread end, calls would wait for the cluster for ever.
                 try:
+                    if address is None:
+                        local = LocalProcess(self._workers)
+                        at_the_end.callback(local.close)
+                        address = local.address
+                    # Not a `Client`, which keeps trying for half a minute before it
+                    # says so.
+                    secured = Security().get_connection_args("client")
                     async with rpc(
                         address, timeout=_PATIENCE_SECONDS, connection_args=secured
                     ) as scheduler:
                         await self._follow(scheduler, secured)
-                except _TROUBLES as error:
-                    self._tell("lost", f"{address}: {_said(error)}")
+                except Exception as error:
+                    where = f"{address}: " if address else ""
+                    self._tell("lost", f"{where}{_said(error)}")
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _follow(self, scheduler: Any, secured: dict[str, Any]) -> None:
@@ -214,7 +211,7 @@ class Cluster:
             info = await scheduler.identity()
             if not found:
                 found = True
-                self._tell("found", info["address"])
+                self._tell("found", info["address"], len(info["workers"]))
                 shows = await self._prepare_to_show(scheduler)
             ended = self._stream.take()
             if ended and shows:
@@ -257,7 +254,7 @@ class Cluster:
             if link.channel is not None:
                 self._tell("joined", link)
                 await link.channel.run(lambda: self._tell("left", link, link.why))
-        except _TROUBLES as error:
+        except Exception as error:  # whatever Dask raises: the others are served
             self._refuse(link, _said(error))
         finally:
             if link.useless:
@@ -298,4 +295,4 @@ class _Telling:
 
 
 def _said(error: BaseException) -> str:
-    return str(error).strip().splitlines()[-1] if str(error) else repr(error)
+    return (str(error).strip().splitlines() or [repr(error)])[-1]

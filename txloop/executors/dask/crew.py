@@ -53,6 +53,8 @@ class DaskCrew:
         complained: Whether the log says already that the cluster is away.
         tally: What has become of them.
         sought: Whether the cluster is sought for the first time: calls wait for it.
+        addresses: Where each worker is or was last, by its place: that of the Dask
+            worker, ``""`` for this machine.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class DaskCrew:
         self.complained = False
         self.tally = Tally()
         self.sought = False
+        self.addresses: dict[int, str] = {}
         self._size = size
         self._on_readable = on_readable
         self._on_end = on_end
@@ -177,10 +180,14 @@ class DaskCrew:
             self.read_reports()
             self._on_change()
 
-    def _on_found(self, address: str) -> None:
+    def _on_found(self, address: str, count: int) -> None:
         if self.complained:
             self.complained = False
-            _log.warning("the Dask cluster %s is there again", address)
+            _log.warning(
+                "the Dask cluster %s is there again, with %d workers so far",
+                address,
+                count,
+            )
 
     def _on_lost(self, why: str) -> None:
         self.sought = False
@@ -268,6 +275,8 @@ class DaskCrew:
         )
         worker.most_calls = self.most_calls
         self.workers.append(worker)
+        is_here = isinstance(link, LocalForks)
+        self.addresses[worker.place] = "" if is_here else link.address
         if self._reactor is not None:
             worker.attach(self._reactor, self._on_readable, self._on_end)
         link.spawn(number, theirs)

@@ -37,7 +37,7 @@ class DaskExecutor(ProcessesExecutor):
     _crew: DaskCrew  # type: ignore[assignment]
 
     def _new_crew(self) -> DaskCrew:  # type: ignore[override] # likewise
-        return DaskCrew(
+        crew = DaskCrew(
             self.workers,
             weakly(self._receive),
             weakly(self._bury),
@@ -47,6 +47,8 @@ class DaskExecutor(ProcessesExecutor):
             self.limits,
             self.clock,
         )
+        self.addresses = crew.addresses
+        return crew
 
     def fork_beside(self, local: int) -> None:
         """Have so many forked workers beside those of the cluster; before `fork`."""

@@ -31,6 +31,7 @@ from txloop.executors.debugging import set_title
 from txloop.executors.processes.spawner import Spawner
 from txloop.executors.processes.spawner_process import spawn_workers
 from txloop.executors.processes.worker import catch_up, run_worker
+from txloop.stm.ownership import NO_THREAD
 from txloop.stm.store import committed
 
 __all__ = ["Host", "Template", "without_txloop"]
@@ -135,8 +136,10 @@ def _run_program(connection: socket.socket, number: int) -> None:
 
 def _load(image: bytes, number: int) -> str:
     committed.become_replica(number << _NUMBER_BITS)
+    committed.owner = None  # installed modules make containers when they are imported
     try:
         dump, version = load_image(image)
     except Exception:  # whatever the classes of the program raise
         return traceback.format_exc()
+    committed.owner = NO_THREAD
     return catch_up(version, dump, [], []) or ""

@@ -34,9 +34,11 @@ __all__ = [
     "made_class",
     "module_named",
     "nothing",
+    "set_attributes",
     "set_on_class",
     "set_state",
     "space_of",
+    "submodule_named",
     "variable",
 ]
 
@@ -103,6 +105,13 @@ def module_named(name: str) -> types.ModuleType:
     return sys.modules.get(name) or importlib.import_module(name)
 
 
+def submodule_named(name: str) -> types.ModuleType | None:
+    """Return a module, imported if need be; None if there is none, as for made ones."""
+    with contextlib.suppress(ImportError):
+        return module_named(name)
+    return None
+
+
 def space_of(name: str) -> dict[str, Any]:
     """Return the globals of a module."""
     return vars(module_named(name))
@@ -159,6 +168,11 @@ def set_state(thing: Any, state: dict[str, Any]) -> None:
     """Set attributes and slots, whatever the class says of that."""
     for name, value in state.items():
         object.__setattr__(thing, name, value)
+
+
+def set_attributes(thing: Any, state: dict[str, Any]) -> None:
+    """Set attributes, without asking the class or an object that is not whole yet."""
+    object.__getattribute__(thing, "__dict__").update(state)
 
 
 def nothing() -> Callable[[], None]:

@@ -26,9 +26,11 @@ from txloop.executors.dask.loading import (
     made_class,
     module_named,
     nothing,
+    set_attributes,
     set_on_class,
     set_state,
     space_of,
+    submodule_named,
     variable,
 )
 from txloop.stm.container import Container
@@ -39,11 +41,12 @@ from txloop.stm.origin import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["PROTOCOL", "ImagePickler", "goes_by_value"]
 
 PROTOCOL = 5
+_MOST_PARTS = 5  # of what `__reduce_ex__` returns, but for who sets the state
 _HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`: made by a class statement
 
 
@@ -98,18 +101,27 @@ class ImagePickler(ByValuePickler):  # type: ignore[misc] # cloudpickle ships no
 
 
 def _with_setter(thing: Any, reduced: Any) -> Any:
-    """Have slots set where the class refuses to have them set, as a frozen one."""
+    """Have attributes set where the class would not let pickle set them.
+
+    It refuses them, as a frozen one, or its `__getattr__` fails as long as they lack.
+    """
+    kind: Any = type(thing)
+    asks = hasattr(kind, "__getattr__")
     if (
         type(reduced) is not tuple
-        or getattr(type(thing), "__setattr__", None) is object.__setattr__
-        or hasattr(thing, "__setstate__")
+        or len(reduced) > _MOST_PARTS
+        or hasattr(kind, "__setstate__")
     ):
         return reduced
-    make, arguments, state, *_ = (*reduced, None)
-    if not (type(state) is tuple and len(state) == 2):
-        return reduced
-    merged = {**(state[0] or {}), **(state[1] or {})}
-    return make, arguments, merged, None, None, set_state
+    make, arguments, state, *items = (*reduced, None, None, None)[:_MOST_PARTS]
+    if type(state) is tuple and len(state) == 2:
+        if kind.__setattr__ is object.__setattr__ and not asks:
+            return reduced
+        merged = {**(state[0] or {}), **(state[1] or {})}
+        return make, arguments, merged, *items, set_state
+    if type(state) is dict and asks:
+        return make, arguments, state, *items, set_attributes
+    return reduced
 
 
 def _is_plain_object(kind: type) -> bool:
@@ -145,7 +157,8 @@ def _tied(function: types.FunctionType, reduced: Any) -> Any:
     if home is None or vars(home) is not space:
         return reduced
     make, (code, _, *rest), (state, slots), *others = reduced
-    slots = {**slots, "__globals__": {}, "_cloudpickle_submodules": []}
+    submodules = [_Submodule(name) for name in _submodules_of(function)]
+    slots = {**slots, "__globals__": {}, "_cloudpickle_submodules": submodules}
     arguments = (code, _Space(home.__name__), *rest)
     return make, arguments, (state, slots), *others
 
@@ -165,6 +178,44 @@ def _as_it_is(kind: type, reduced: Any) -> Any:
         space["__slots__"] = tuple(one for one in slots if one != "__weakref__")
         state = {key: one for key, one in state.items() if key != "__slots__"}
     return made_class, (meta, name, bases, space), state, None, None, set_on_class
+
+
+def _submodules_of(function: types.FunctionType) -> Iterator[str]:
+    """Yield the names of modules that a function may find as attributes of others.
+
+    ``import xml.dom`` makes ``xml`` a global, and ``dom`` an attribute of that.
+    cloudpickle does not look at what is within the function, such as comprehensions.
+    """
+    names = {*_names_in(function.__code__)}
+    for name in names:
+        module = function.__globals__.get(name)
+        if type(module) is types.ModuleType:
+            yield from _loaded_below(module.__name__, names)
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if type(constant) is types.CodeType:
+            yield from _names_in(constant)
+
+
+def _loaded_below(package: str, names: set[str]) -> Iterator[str]:
+    for name in names:
+        full_name = f"{package}.{name}"
+        if full_name in sys.modules:
+            yield full_name
+            yield from _loaded_below(full_name, names)
+
+
+class _Submodule:
+    """Unpickles as a module, which is imported then, if it can be."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return submodule_named, (self._name,)
 
 
 class _Space:
