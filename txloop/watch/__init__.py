@@ -6,27 +6,28 @@ each attempt, on the loop thread before a call is sent away and when its answer 
 there. What has changed keeps the function on the loop thread, until nothing changes
 any more. The watch calls nothing of the program and changes nothing::
 
-    watch      all functions, on the loop thread
-    in_worker  all functions, in a worker
-    subject    one function under watch: when to look at what
-    limits     what all of this may take
-    places     where the walk begins, and what it has found
-    reach      from a function to all that it can reach: the walk
-    walk       what lies ahead of it, and which names code uses
-    visits     what an object leads to, by its kind
-    parts      what an object consists of
-    kinds      what an object is to the watch
-    names      which names code and templates use, and in which line
-    hooks      the program's code that libraries and the interpreter call
-    library    objects of the standard library that keep something
-    states     what its modules keep
-    caches     what an `lru_cache` has kept
-    given      what a call has by value
-    ends       objects whose end the program notices
-    pictures   what an object looked like, and whether it looks otherwise now
-    ambient    what belongs to the whole process: its folder, environment, locale ...
-    outside    a call that no mark vouches for is stopped before it acts outside
-    acts       which audit events are such acts (PEP 578)
+    watch       all functions, on the loop thread
+    in_worker   all functions, in a worker
+    subject     one function under watch: when to look at what
+    limits      what all of this may take
+    places      where the walk begins, and what it has found
+    reach       from a function to all that it can reach: the walk
+    walk        what lies ahead of it, and which names code uses
+    visits      what an object leads to, by its kind
+    namespaces  what code uses of modules: globals, builtins, imports
+    parts       what an object consists of
+    kinds       what an object is to the watch
+    names       which names code and templates use, and in which line
+    hooks       the program's code that libraries and the interpreter call
+    library     objects of the standard library that keep something
+    states      what its modules keep
+    caches      what an `lru_cache` has kept
+    given       what a call has by value
+    ends        objects whose end the program notices
+    pictures    what an object looked like, and whether it looks otherwise now
+    ambient     what belongs to the whole process: its folder, environment, locale ...
+    outside     a call that no mark vouches for is stopped before it acts outside
+    acts        which audit events are such acts (PEP 578)
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
 
     delegate         takes a request over from Tornado and answers it at commit
     eligible         which handlers and verbs can run this way
+    patterns         marks by name, for handlers of a program that is not changed
     auto             verbs that nobody has marked, and that are proved to share nothing
     verdicts         why a verb runs on the loop thread
     targets          what workers know applications and handler classes by
