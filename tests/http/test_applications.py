@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 
 import pytest
 from tornado.routing import HostMatches, Router, Rule, RuleRouter
@@ -13,6 +14,7 @@ from tests.engine import bury_the_dead
 from tests.logs import expect_log
 from tests.serving import FORKED, pair_of, serving
 from txloop import atomically, transactional
+from txloop.web import verdicts
 from txloop.web.targets import targets_of
 
 
@@ -303,3 +305,25 @@ def test_static_files_are_read_again_if_they_are_not_cached(cached, kind, tmp_pa
 
         assert server.sent_away()
     assert cached == (first == second)
+
+
+def test_a_scan_that_fails_holds_the_verb_and_ends_no_request(monkeypatch):
+    # GIVEN
+    def fail(*_, **__):
+        raise LookupError("a mistake")
+
+    monkeypatch.setattr(verdicts, "scan_handler", fail)
+    monkeypatch.setattr(verdicts, "_verdicts", weakref.WeakKeyDictionary())
+    read = r"^the code of GET Placed could not be read; please report"
+    held = r"^GET Placed runs on the loop thread: it could not be read: LookupError"
+
+    with (
+        expect_log("txloop", read),
+        expect_log("txloop", held),
+        serving("processes", lambda: Application([("/", Placed)])) as server,
+    ):
+        # WHEN
+        answers = {server.get("/").body for _ in range(5)}
+
+    # THEN
+    assert {b"%d" % os.getpid()} == answers

@@ -28,7 +28,7 @@
     kinds         the same by the kinds of values, and what to do about the rest
     foreign       objects of numpy and pydantic that never change
     bulk          whether many values can be stored as they are
-    likeness      containers that pass for what they stand for: `like_plain`
+    likeness      containers that pass for plain objects: `like_plain`
     encoding      containers as JSON
 """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from txloop.engine.marks import UNMARKED, mark_of
 from txloop.errors import TxError
-from txloop.scan import scan_function
+from txloop.scan import scan_function, unless_it_fails
 from txloop.stm.attempt import current
 from txloop.stm.callables import is_coroutine, name_of, without_partials
 from txloop.stm.types import Call
@@ -200,7 +200,8 @@ def held_because(function: Callable[..., object]) -> tuple[Finding, ...]:
     Loop thread only.
     """
     mark = mark_of(function) or UNMARKED
-    return () if mark.trust else scan_function(function)
+    scan = functools.partial(scan_function, function)
+    return () if mark.trust else unless_it_fails(name_of(function), scan)
 
 
 def check_awaitable(function: Callable[..., object]) -> None:

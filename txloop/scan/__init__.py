@@ -28,7 +28,13 @@ Tornado nor the containers: it tells them by the name of their module::
 
 from __future__ import annotations
 
-from txloop.scan.find import add_served, scan_function, scan_handler, scan_once
+from txloop.scan.find import (
+    add_served,
+    scan_function,
+    scan_handler,
+    scan_once,
+    unless_it_fails,
+)
 from txloop.scan.finding import Finding, FindingKind
 from txloop.scan.index import Served
 from txloop.scan.source import give_source
@@ -42,4 +48,5 @@ __all__ = [
     "scan_function",
     "scan_handler",
     "scan_once",
+    "unless_it_fails",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import logging
 from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from txloop.scan.finding import (
     TRUST_WRITE,
     VOUCH,
     Finding,
+    FindingKind,
     advice,
     condition,
     short_path,
@@ -56,6 +58,10 @@ BEFORE = (
 AFTER = ("write_error", "log_exception")
 """Those that run when the verb raises. `on_finish` runs on the loop thread."""
 
+_REPORT = "please report this mistake of txloop's"
+
+_log = logging.getLogger("txloop")
+
 _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
 
 # The scan is asked through functions, and an index is too dear to build for each
@@ -77,6 +83,23 @@ def scan_once() -> AbstractContextManager[None]:
     The block may run nothing of the program's, and handlers may not be mounted in it.
     """
     return _PROGRAM.standing()
+
+
+def unless_it_fails(
+    name: str, scan: Callable[[], tuple[Finding, ...]]
+) -> tuple[Finding, ...]:
+    """Return what a scan finds, or that it failed: no program may end of that.
+
+    Args:
+        name: What messages call what is scanned.
+        scan: One of the functions below, with its arguments.
+    """
+    try:
+        return scan()
+    except Exception as error:
+        _log.exception("the code of %s could not be read; %s", name, _REPORT)
+        mistake = Finding(FindingKind.NOT_READ, repr(error), "", 0, name, _REPORT)
+        return (mistake,)
 
 
 def scan_function(

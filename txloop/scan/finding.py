@@ -226,6 +226,7 @@ class FindingKind(enum.Enum):
     READS_WRITTEN = "reads what other code writes,"
     NOT_FOLLOWED = "uses what cannot be followed:"
     REACHES = "reaches"  # of which a copy is of no use
+    NOT_READ = "could not be read:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ nor does the order in which they come.
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING
 
-from txloop.scan import FindingKind, scan_handler, scan_once
+from txloop.scan import FindingKind, scan_handler, scan_once, unless_it_fails
 from txloop.web.eligible import mark_for, plan_for, verbs_of
 from txloop.web.targets import mounted, register_all, targets_of
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tornado.web import Application, RequestHandler
 
     from txloop.scan import Finding
+    from txloop.web.targets import Target
 
 __all__ = [
     "acts_outside",
@@ -129,18 +131,23 @@ def _findings(
     key = tuple(target.number for target in targets)
     known = _verdicts.setdefault(handler_class, {}).get(verb)
     if known is None or known[0] != key:
+        label = f"{verb} {handler_class.__qualname__}"
         found = {
             finding: None
             for target in targets
-            for finding in scan_handler(
-                handler_class,
-                verb,
-                target.handler_kwargs,
-                target.application,
-                outside=True,
-                unfollowed=True,
-            )
+            for finding in unless_it_fails(label, partial(_scan, target, verb))
         }
         order = sorted(found, key=lambda one: (one.file, one.line, one.name))
         known = _verdicts[handler_class][verb] = key, tuple(order)
     return known[1]
+
+
+def _scan(target: Target, verb: str) -> tuple[Finding, ...]:
+    return scan_handler(
+        target.handler_class,
+        verb,
+        target.handler_kwargs,
+        target.application,
+        outside=True,
+        unfollowed=True,
+    )
