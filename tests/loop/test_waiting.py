@@ -198,7 +198,7 @@ IOLoop.current().start()
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("query", "status", "body"), [("?seconds=1000", 200, "nothing"), ("", 500, "")]
+    ("query", "status", "body"), [("?seconds=1000", 200, "nothing"), ("", 503, "")]
 )
 def test_nobody_waits_longer_than_it_must_when_the_program_ends(
     tmp_path, query, status, body
