@@ -164,5 +164,5 @@ def test_a_program_answers_as_on_stock_tornado(variant, name, tmp_path_factory):
     ) as program:
         answers = talk(program, SCRIPTS[name])
 
-    # THEN
-    assert expected == answers
+        # THEN
+        assert expected == answers
