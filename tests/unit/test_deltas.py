@@ -10,6 +10,7 @@ from tests.engine import bury_the_dead
 from tests.homebound import Homebound
 from txloop import TDict, TVar
 from txloop.executors.codec.frames import loads
+from txloop.executors.codec.packing import is_pickled
 from txloop.executors.codec.plain_cells import unpack_writes
 from txloop.executors.processes import replication
 from txloop.executors.processes.replication import DeltaLog
@@ -51,6 +52,36 @@ def test_a_replica_is_told_of_the_commits_since_its_version(log, shared):
     assert both == told(log, forked_at)
     assert both[1:] == told(log, forked_at + 1)
     assert [] == told(log, committed.version)
+
+
+def test_what_a_replica_does_not_know_is_pickled_though_others_ask_first(log):
+    # GIVEN two commits about a container that no replica knows
+    forked_at = committed.version
+    new: TDict[str, int] = TDict()
+    new["a"] = 1
+    dumped_at = committed.version
+    new["b"] = 2
+
+    # WHEN a replica asks that has got a dump in between
+    log.since(dumped_at)
+
+    # THEN
+    first, second = log.since(forked_at)
+    assert is_pickled(first)
+    assert not is_pickled(second)
+    assert ((new, "a", 1),) == loads(first)
+
+
+def test_commits_that_are_trimmed_are_not_told(log, shared):
+    forked_at = committed.version
+    for number in range(5):
+        shared["b"] = number
+        told(log, forked_at)
+        if number == 2:
+            log.trim(forked_at + 2)
+
+    assert log.since(forked_at) is None
+    assert [[(shared, "b", n)] for n in (2, 3, 4)] == told(log, forked_at + 2)
 
 
 def test_a_commit_is_pickled_once(log, shared):

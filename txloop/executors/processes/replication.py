@@ -41,6 +41,7 @@ class DeltaLog:
         self.forked_at = store.version
         self._first = store.version  # the log holds every commit after this one
         self._commits: deque[tuple[Write, ...] | bytes] = deque()
+        self._packed = 0  # so many of these, the first ones
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
         # and what a pickled commit was about.
@@ -76,15 +77,16 @@ class DeltaLog:
         if skipped < 0:
             return None
         commits = self._commits
-        deltas = []
-        for index in range(skipped, len(commits)):
-            delta = commits[index]
-            if not isinstance(delta, bytes):
-                delta = commits[index] = self._packed(delta)
-            deltas.append(delta)
-        return deltas
+        # Those before `version`, too, if there are any: a replica that has got a dump
+        # may be the first to ask, and others still have to be told of all of them.
+        while self._packed < len(commits):
+            writes = commits[self._packed]
+            assert not isinstance(writes, bytes)
+            commits[self._packed] = self._pack(writes)
+            self._packed += 1
+        return [commits[index] for index in range(skipped, len(commits))]  # type: ignore[misc] # all are packed
 
-    def _packed(self, writes: tuple[Write, ...]) -> bytes:
+    def _pack(self, writes: tuple[Write, ...]) -> bytes:
         """Pack a commit, of which all replicas are told after those before it."""
         packed = pack_writes(writes, self._below, self._known)
         if packed is None:
@@ -97,6 +99,7 @@ class DeltaLog:
         while self._first < version and self._commits:
             self._commits.popleft()
             self._first += 1
+            self._packed = max(0, self._packed - 1)
 
     def dump(self) -> bytes:
         """Return a pickled `Dump` of what has changed since the fork."""
