@@ -37,7 +37,6 @@ from txloop.web import mark_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-
 USAGE = """python -m txloop [options] app.py [arguments]
        python -m txloop [options] -m package.module [arguments]
        python -m txloop check [--json] [options] app.py | -m package.module

@@ -10,14 +10,7 @@ import sys
 from json import dumps
 from typing import TYPE_CHECKING, NoReturn
 
-from txloop.check.judging import (
-    IN_PARALLEL,
-    ON_LOOP,
-    STOCK,
-    served,
-    shared,
-    verdicts,
-)
+from txloop.check.judging import IN_PARALLEL, ON_LOOP, STOCK, shared, verdicts
 from txloop.check.rehearsal import rehearse
 from txloop.scan import FindingKind
 from txloop.web import patterns
@@ -152,7 +145,7 @@ def _end(report: TextIO, *, json: bool) -> NoReturn:
             "nothing is marked",
             file=sys.stderr,
         )
-    for message in patterns.unmatched(served()):
+    for message in patterns.unmatched():
         print(f"txloop: {message}", file=sys.stderr)
     if json:
         print(as_json(found, objects), file=report)

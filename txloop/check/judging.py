@@ -31,16 +31,7 @@ if TYPE_CHECKING:
 
     from txloop.scan import Finding
 
-__all__ = [
-    "IN_PARALLEL",
-    "ON_LOOP",
-    "STOCK",
-    "Shared",
-    "Verdict",
-    "served",
-    "shared",
-    "verdicts",
-]
+__all__ = ["IN_PARALLEL", "ON_LOOP", "STOCK", "Shared", "Verdict", "shared", "verdicts"]
 
 IN_PARALLEL = "in parallel"
 ON_LOOP = "on the loop thread"
@@ -105,15 +96,11 @@ class Shared:
         self.remedy = max(self.remedy, remedy, key=len)
 
 
-def served() -> list[type[RequestHandler]]:
-    """Return the handler classes that are mounted."""
-    register_all()  # which tells whose code they are
-    return list(dict.fromkeys(each for one in applications() for each in mounted(one)))
-
-
 def verdicts() -> list[Verdict]:
     """Judge each verb of the handlers that are mounted, and each marked function."""
-    own = [each for each in served() if own_module_of(each) is not None]
+    register_all()  # which tells whose code they are
+    handlers = dict.fromkeys(each for one in applications() for each in mounted(one))
+    own = [each for each in handlers if own_module_of(each) is not None]
     verbs = [
         _judge_verb(handler_class, verb)
         for handler_class in own

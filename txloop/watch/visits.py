@@ -13,11 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import (
-    class_label,
-    mapping_behind,
-    options_of,
-)
+from txloop.scan.live_objects import class_label, mapping_behind, options_of
 from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
 from txloop.watch import limits

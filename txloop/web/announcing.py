@@ -15,7 +15,6 @@ import logging
 import os
 import weakref
 from collections import Counter
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tornado.ioloop import IOLoop
@@ -29,7 +28,6 @@ from txloop.stm.origin import own_module_of
 from txloop.web import patterns
 from txloop.web.eligible import forget_plans, may_wait, plan_for, verbs_of, why_not
 from txloop.web.fronts.servers import numbered_servers
-from txloop.web.targets import applications as known_applications
 from txloop.web.targets import mounted
 from txloop.web.verdicts import forget_verdicts, held_because
 
@@ -75,7 +73,7 @@ def _announce(tie: weakref.ref[TransactionLoop]) -> None:
     served = [server.request_callback for _, server in numbered_servers(loop)]
     applications = {id(one): one for one in served if isinstance(one, Application)}
     if applications:
-        for message in patterns.unmatched(chain(*map(mounted, known_applications()))):
+        for message in patterns.unmatched():
             _log.warning(message)
     if not _log.isEnabledFor(logging.INFO):
         _said_in = os.getpid()

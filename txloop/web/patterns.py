@@ -12,9 +12,10 @@ import fnmatch
 from typing import TYPE_CHECKING
 
 from txloop.web.eligible import mark_matching
+from txloop.web.targets import applications, mounted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from tornado.web import RequestHandler
 
@@ -44,9 +45,9 @@ def are_given() -> bool:
     return bool(_patterns)
 
 
-def unmatched(handler_classes: Iterable[type[RequestHandler]]) -> list[str]:
-    """Return a message for each pattern that names none of the classes."""
-    classes = list(handler_classes)
+def unmatched() -> list[str]:
+    """Return a message for each pattern that names no handler of any application."""
+    classes = [each for one in applications() for each in mounted(one)]
     return [
         _message(pattern, classes)
         for pattern in dict.fromkeys(_patterns)
