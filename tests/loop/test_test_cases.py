@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import time
 import unittest
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
+from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
-from tornado.testing import AsyncHTTPTestCase, AsyncTestCase, gen_test
+from tornado.testing import (
+    AsyncHTTPTestCase,
+    AsyncTestCase,
+    bind_unused_port,
+    gen_test,
+)
 from tornado.web import Application, RequestHandler
 
 import txloop
+from tests.flags import Flag
 from tests.leaks import children, open_files
+from tests.logs import expect_log
+from tests.serving import loop_of
 from txloop.web.delegate import TOLD
 
+WAIT_SECONDS = 30  # what never comes fails the test
 TESTS = 12  # a fork takes long where the tests before have filled memory
 
 visits = txloop.TDict(n=0)
@@ -100,3 +112,42 @@ def test_many_test_cases_leave_nothing(name, executor):
 
     assert there_before == there_after
     assert visits["n"] == before + (0 if name == "unmarked" else 2 * TESTS)
+
+
+started, go = Flag(), Flag()  # nobody goes on
+
+
+@txloop.transactional
+class HoldUp(RequestHandler):
+    def get(self):
+        started.set()
+        go.wait()
+
+
+@pytest.mark.parametrize("leaves", [True, False], ids=["client gone", "client waits"])
+def test_a_request_that_is_pending_at_the_end_is_answered(leaves, caplog):
+    """The loop is no longer the current one then, as where an AsyncTestCase ends."""
+
+    async def ask():
+        server = HTTPServer(Application([("/", HoldUp)]))
+        server.add_socket(listening)
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        await started.reached()
+        if leaves:
+            client.close()
+            await server.close_all_connections()
+
+    started.clear()
+    listening, port = bind_unused_port()
+    with closing(listening), closing(socket.socket()) as client:
+        client.settimeout(WAIT_SECONDS)
+        client.connect(("127.0.0.1", port))
+        loop = loop_of("processes")
+        loop.run_sync(ask)
+        asyncio.set_event_loop(None)
+        with expect_log("tornado.access", "^503 GET /"):
+            loop.close(all_fds=True)
+        answer = b"" if leaves else client.recv(1000)
+
+    assert answer.startswith(b"" if leaves else b"HTTP/1.1 503 ")
+    assert [] == [one for one in caplog.records if one.name == "tornado.application"]

@@ -114,7 +114,14 @@ class TransactionLoop(Descriptors):
 
     @refusing
     def close(self, all_fds: bool = False) -> None:
-        self.dispatcher.close()
+        # To answer what is pending takes futures of this loop, which may no longer be
+        # the current one: so does Tornado's AsyncTestCase end.
+        running = asyncio._get_running_loop()
+        asyncio._set_running_loop(self.asyncio_loop)
+        try:
+            self.dispatcher.close()
+        finally:
+            asyncio._set_running_loop(running)
         super().close(all_fds)
 
     def shares_sockets(self) -> bool:
