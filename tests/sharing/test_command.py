@@ -163,6 +163,68 @@ def test_a_program_that_does_not_get_to_its_loop_is_refused(tmp_path):
     assert "app.py ended before it started a loop" in errors
 
 
+SET_UP = """
+import tornado.ioloop
+import tornado.web
+
+class Visits(tornado.web.RequestHandler):
+    def get(self):
+        self.application.count += 1
+        self.application.names.append("x")
+        self.write(str(self.application.last))
+    def post(self):
+        self.application.last = {{}}
+
+def make():
+    app = tornado.web.Application([("/", Visits)])
+    app.names = []
+    app.last = {{}}
+    return app
+
+{0}def main():
+    app = make()
+    app.count = 0
+    {1}
+
+main()
+"""
+
+WAYS_TO_SET_UP = {
+    "a call": SET_UP.format("", "tornado.ioloop.IOLoop.current().start()"),
+    "a coroutine": "import asyncio"
+    + SET_UP.format("async ", "await asyncio.Event().wait()").replace(
+        "\nmain()", "\nasyncio.run(main())"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_SET_UP)
+def test_what_is_set_while_the_program_is_set_up_is_not_set_again(way, tmp_path):
+    program(tmp_path, WAYS_TO_SET_UP[way])
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "+    app.names = txloop.share([])\n" in printed
+    assert "+    app.count = txloop.TVar(0)\n" in printed
+    assert "+    app.last = txloop.TVar({})\n" in printed  # it is set again
+    assert "+        self.application.count.value += 1\n" in printed
+    assert "Of 2 verbs, 0 would run in parallel before, 2 after." in printed
+
+
+def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
+    late = SET_UP.format("", "tornado.ioloop.IOLoop.current().start()")
+    late = late.replace("    app.count = 0\n", "")
+    late = late.replace(
+        "    def post(self):\n", "    def post(self):\n        make()\n"
+    )
+    program(tmp_path, late)
+
+    printed = run(tmp_path, "share", "app.py")[1]
+
+    assert "application.names is left as it is: it has no first values." in printed
+
+
 def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
     exact = "asked = 0\nassert list.__len__(names) == 0  # takes no container\n"
     program(tmp_path, PROGRAM.replace("asked = 0\n", exact))

@@ -363,6 +363,48 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
     assert reason in left(source, "things")
 
 
+DATACLASSES = """
+@dataclass
+class Base:
+    name: str
+@dataclasses.dataclass()  # with more
+class Thing(Base):
+    size: int = 0
+    def grow(self):
+        self.size += 1
+things = []
+def add(name):
+    things.append(Thing(name))
+"""
+
+
+def test_dataclasses_become_shared_ones_line_by_line():
+    after = shared(DATACLASSES, "things")
+
+    assert "\nclass Base(txloop.TObject):\n" in after
+    assert "\n  # with more\nclass Thing(Base):\n" in after
+    assert "@" not in after
+    assert len(DATACLASSES.strip().splitlines()) == len(after.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "reason"),
+    [
+        ("@dataclasses.dataclass()", "@dataclass(order=True)", "decorated with @datac"),
+        ("@dataclasses.dataclass()", "", "it is a dataclass, and Thing is none"),
+        ("self.size +=", "self.height +=", "does not declare height"),
+        ("size: int = 0", "size: InitVar[int] = 0", "it has an InitVar"),
+        ("    things.append", "    things[0].note = 1; things.append", "declare note"),
+    ],
+)
+def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason):
+    source = DATACLASSES.replace(line, by)
+    after = shared(source, "things")
+
+    assert "TObject" not in after
+    assert reason in left(source, "things")
+
+
 COUNTS = """
 class Page:
     hits = 0
@@ -408,10 +450,10 @@ HEADERS = {
 @pytest.mark.parametrize("case", HEADERS)
 def test_a_written_text_imports_txloop_once(case):
     source, line = HEADERS[case]
-    once = as_written(module(source))
+    once = as_written(module(source), source)
 
     assert "import txloop" == once.splitlines()[line - 1]
-    assert once == as_written(module(once))
+    assert once == as_written(module(once), once)
     assert [one for one in source.splitlines() if one] == [
         one
         for one in once.splitlines()

@@ -98,6 +98,18 @@ SCRIPTS = {
         tuple(send("POST", "/register", name=f"u{n}", password="p") for n in range(40)),
         (send("POST", "/register", name="last", password="p"),),
     ),
+    "desk": Script(
+        (
+            *get("/tickets", "/tickets/1", "/tickets/3", "/tickets/9"),
+            *(send("POST", "/tickets", author=a, title=f"{a}!") for a in "abc"),
+            send("POST", "/tickets", author="d", title="tagged", tags=["x", "y"]),
+            send("POST", "/tickets", title="nobody's"),
+            *(Asked("PUT", f"/tickets/{n}?tag={t}") for n in (1, 2, 8) for t in "pq"),
+            *(Asked("DELETE", f"/tickets/{number}") for number in (2, 3, 7)),
+        ),
+        (send("POST", "/tickets", author="e", title="at once"),) * 40,
+        get("/tickets"),
+    ),
     "series": Script(
         get("/series/5", "/series/90", "/series/7", "/series/40", "/stats"),
         get(*(f"/series/{count}" for count in range(100, 140))),

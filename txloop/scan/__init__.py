@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from txloop.scan.find import (
     add_served,
+    assigned_late,
     scan_function,
     scan_handler,
     scan_once,
@@ -44,6 +45,7 @@ __all__ = [
     "FindingKind",
     "Served",
     "add_served",
+    "assigned_late",
     "give_source",
     "scan_function",
     "scan_handler",

@@ -82,6 +82,7 @@ class Writes:
             keyword of this name; UNKNOWN where it may be another.
         unsettled: What is written without asking first what stands there.
         loose: Attributes that are assigned on objects that are not known; "*" for any.
+        late: Where attributes may be assigned at all: name, file and line.
     """
 
     assigned: dict[Slot, Access] = field(default_factory=dict)
@@ -90,6 +91,7 @@ class Writes:
     evidence: dict[str, object] = field(default_factory=dict)
     unsettled: set[Slot] = field(default_factory=set)
     loose: set[str] = field(default_factory=set)
+    late: set[tuple[str, str, int]] = field(default_factory=set)
 
     def add(self, access: Access) -> None:
         """Add what the access writes."""

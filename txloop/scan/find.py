@@ -85,6 +85,14 @@ def scan_once() -> AbstractContextManager[None]:
     return _PROGRAM.standing()
 
 
+def assigned_late() -> set[tuple[str, str, int]]:
+    """Return attributes that may be assigned when requests are served, and where.
+
+    Each with a file and a line; "*" is any attribute. Constructors do not count.
+    """
+    return _PROGRAM.writes().late
+
+
 def unless_it_fails(
     name: str, scan: Callable[[], tuple[Finding, ...]]
 ) -> tuple[Finding, ...]:

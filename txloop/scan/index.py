@@ -190,7 +190,11 @@ class Program:
                 settled.add((access.file, access.line))
             else:
                 writes.unsettled.update(access.targets())
-        writes.loose.update(reach.loose(settled))
+        writes.late.update(reach.assigned_late())
+        # On objects that are not known.
+        writes.loose.update(
+            name for name, *place in writes.late if tuple(place) not in settled
+        )
         for access in filter(writes.may_happen, running):
             writes.add(access)
         return writes

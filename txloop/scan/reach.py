@@ -124,18 +124,16 @@ class Reach:
         # What is written where the code waits is written after that.
         return found is None or any(self._runs(each.node, line + 1) for each in found)
 
-    def loose(self, settled: set[tuple[str, int]]) -> set[str]:
-        """Return the attributes that may be assigned on objects that are not known.
+    def assigned_late(self) -> set[tuple[str, str, int]]:
+        """Return attributes that may be assigned when requests are served, and where.
 
-        Args:
-            settled: Files and lines that assign only after they have asked.
+        Each with a file and a line. Constructors do not count.
         """
         return {
-            name
+            (name, file, line)
             for file, found in self._files
             for name, context, line in found
             if getattr(context, "name", "") != "__init__"
-            and (file, line) not in settled
             and self._runs(context, line + 1)
         }
 

@@ -2,12 +2,14 @@
 
 ``X.name`` becomes ``X.name.value``, where each use of the attribute's name in the
 program is one of this attribute. Attributes of other objects need nothing of this:
-their class becomes a TObject.
+their class becomes a TObject. What is assigned only while the program is set up is not
+assigned again.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.scopes import functions_in
@@ -25,17 +27,26 @@ _OWN = ("cls", "type(self)", "self.__class__")
 """What methods call their object's class."""
 
 
-def rebound_at(texts: list[Text], classes: Classes, owner: str, name: str) -> str:
+Late = AbstractSet[tuple[str, str, int]]
+"""Where attributes may be assigned once requests are served: name, file and line."""
+
+
+def rebound_at(
+    texts: list[Text], classes: Classes, late: Late, owner: str, name: str
+) -> str:
     """Return where an attribute is assigned after its object was made; "" for nowhere.
 
     Args:
         texts: All modules.
         classes: All classes.
+        late: What is assigned late.
         owner: The class of the object, or the class that has the attribute.
         name: The attribute.
     """
     for text in texts:
         for function, cls, node in _stores(text, name):
+            if (name, text.file, node.lineno) not in late:
+                continue
             if (
                 cls is not None
                 and _is_self(node.value)
@@ -77,6 +88,7 @@ def _is_self(node: ast.AST) -> bool:
 def make_attribute(
     texts: list[Text],
     classes: Classes,
+    late: Late,
     owner: str,
     name: str,
     edits: Mapping[str, Edits],
@@ -86,7 +98,7 @@ def make_attribute(
     Returns:
         Where it is made; why it is left alone, if it is.
     """
-    first = _first_value(texts, classes, owner, name)
+    first = _first_value(texts, classes, late, owner, name)
     if isinstance(first, str):
         return first
     uses: list[tuple[Text, ast.Attribute]] = []
@@ -125,14 +137,20 @@ class _First(NamedTuple):
 
 
 def _first_value(
-    texts: list[Text], classes: Classes, owner: str, name: str
+    texts: list[Text], classes: Classes, late: Late, owner: str, name: str
 ) -> _First | str:
-    """Return where the class's body, or its constructor, gives it its first value."""
+    """Return where it gets its first value.
+
+    That is in the class's body, in its constructor, or where the program is set up.
+    """
     found: list[_First] = []
     for text in texts:
         for node in ast.walk(text.tree):
             if isinstance(node, ast.ClassDef):
                 found += _first_values_in(text, node, name)
+    if not found:
+        for text in texts:
+            found += _set_up_in(text, late, owner, name)
     for one in found:
         if not classes.are_related(one.cls, owner):
             return f"the class {one.cls} has an attribute {name}, too"
@@ -156,6 +174,19 @@ def _first_values_in(text: Text, cls: ast.ClassDef, name: str) -> Iterator[_Firs
                     and _is_self(target.value)
                 ):
                     yield _First(text, cls.name, target, value)
+
+
+def _set_up_in(text: Text, late: Late, owner: str, name: str) -> Iterator[_First]:
+    values = {
+        id(target): value
+        for node in ast.walk(text.tree)
+        for target, value in _values(node)
+    }
+    for _, cls, target in _stores(text, name):
+        value = values.get(id(target))
+        if value is not None and (name, text.file, target.lineno) not in late:
+            own = cls is not None and _is_self(target.value)
+            yield _First(text, cls.name if cls and own else owner, target, value)
 
 
 def _values(statement: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
@@ -184,6 +215,8 @@ def _why_not(text: Text, classes: Classes, owner: str, name: str, first: _First)
             return f"the class {cls.name} has an attribute {name}, too"
     for node in ast.walk(text.tree):
         at = f"{text.label}, line {getattr(node, 'lineno', 0)},"
+        if node is first.target:
+            continue
         if isinstance(node, ast.Attribute) and node.attr == name:
             base = ast.unparse(node.value)
             inside = _class_of(text, node)

@@ -93,7 +93,11 @@ class Classes:
         _, node = found[0]
         if id(node) not in self._top:
             return "it is defined inside of something"
-        if node.decorator_list:
+        if _is_dataclass(node):
+            reason = self._why_not_dataclass(name, node)
+            if reason:
+                return reason
+        elif node.decorator_list:
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
         if node.keywords:
             return "it has a metaclass, or arguments"
@@ -109,6 +113,31 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
+        """Return what the dataclass has that a TObject like a dataclass cannot have."""
+        for other, found in self._found.items():
+            alike = all(_is_dataclass(cls) for _, cls in found)
+            if not alike and self.are_related(other, name):
+                return f"it is a dataclass, and {other} is none"
+        declared = self._declared(name)
+        for one in node.body:
+            if isinstance(one, ast.AnnAssign) and "InitVar" in ast.unparse(one):
+                return "it has an InitVar"
+        for attribute in [*sorted(assigned_in(node)), *self._also(name)]:
+            if attribute not in declared:
+                return f"it is a dataclass that does not declare {attribute}"
+        return ""
+
+    def _declared(self, name: str) -> set[str]:
+        """Return the fields of a dataclass, with those of its bases."""
+        return {
+            one.target.id
+            for related in self._line(name)
+            for _, node in self._found.get(related, ())
+            for one in node.body
+            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        }
 
     def _why_not_attributes(self, name: str) -> str:
         for text, _, node, attribute in self._strays:
@@ -148,6 +177,9 @@ class Classes:
                 continue
             text, node = self._found[name][0]
             _derive(text, node, self._also(name), edits[text.file])
+            for other, ((its_text, cls), *_) in self._found.items():
+                if name in self._line(other) and _is_dataclass(cls):
+                    _undecorate(its_text, cls, edits[its_text.file])
             yield name, text, node
 
     def _roots(self, name: str) -> set[str]:
@@ -181,9 +213,27 @@ class Classes:
         return name in self._found
 
 
+_DATACLASS = ("dataclass", "dataclasses.dataclass")
+
+
+def _is_dataclass(node: ast.ClassDef) -> bool:
+    """Tell whether a class is a dataclass without any option."""
+    decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
+    return len(decorators) == 1 and decorators[0] in _DATACLASS
+
+
+def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
+    """Take the decorator away; its line stays, as all do."""
+    decorator = node.decorator_list[0]
+    at = text.source.rindex("@", 0, text.start(decorator))
+    edits.replace(at, text.end(decorator), "")
+
+
 def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
-    given = "txloop.TObject, dataclass=False"
-    if also:
+    given = "txloop.TObject"
+    if not _is_dataclass(node):
+        given += ", dataclass=False"
+    if also and not _is_dataclass(node):
         names = ", ".join(f'"{name}"' for name in also)
         given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
     if node.bases:  # it is `object`

@@ -69,7 +69,9 @@ def share_program(
     if plan.failed:
         print(f"txloop: {program} {plan.failed}", file=sys.stderr)
         return 2
-    new = {text.file: as_written(text) for text in plan.texts}
+    new = {
+        text.file: as_written(text, plan.originals[text.file]) for text in plan.texts
+    }
     if wanted.marks and plan.after is not None:
         new = with_marks(plan, new)
     for file, source in new.items():

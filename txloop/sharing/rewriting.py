@@ -127,7 +127,8 @@ class Round:
                 return self._make_variable(seed, home), classes
         elif seed.owner in ("object", "class", "application"):
             owner = seed.of.rpartition(".")[2]
-            line = rebound_at(self.texts, self._classes, owner, seed.attribute)
+            late = self.survey.late
+            line = rebound_at(self.texts, self._classes, late, owner, seed.attribute)
             scalar = seed.site is None
             if line or scalar:
                 if seed.owner == "object":
@@ -176,7 +177,12 @@ class Round:
         if key in self.passed:
             return "the program did not start with a TVar in its place"
         place = make_attribute(
-            self.texts, self._classes, owner, seed.attribute, self._edits
+            self.texts,
+            self._classes,
+            self.survey.late,
+            owner,
+            seed.attribute,
+            self._edits,
         )
         if isinstance(place, str):
             return place

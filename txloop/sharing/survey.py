@@ -21,7 +21,7 @@ from tornado.web import Application, RequestHandler
 from txloop.cells.tobject import TObject
 from txloop.check.judging import IN_PARALLEL, shared, verdicts
 from txloop.check.rehearsal import rehearse
-from txloop.scan import FindingKind, give_source
+from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
 from txloop.sharing.making import PLAIN, Site, note_what_is_made, site_of
 from txloop.stm.container import Container
@@ -95,6 +95,8 @@ class Survey:
         verbs: How each runs.
         seeds: What is shared.
         lines: By a seed's name, the lines that use it.
+        late: Where attributes may be assigned once requests are served: name, file and
+            line; not in constructors.
     """
 
     failed: str = ""
@@ -102,6 +104,7 @@ class Survey:
     verbs: list[Verb] = field(default_factory=list)
     seeds: list[Seed] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=dict)
+    late: set[tuple[str, str, int]] = field(default_factory=set)
 
 
 def survey(
@@ -199,6 +202,7 @@ def _look(failed: str) -> Survey:
             if finding.kind not in _PASSED:
                 seeds.setdefault(finding.name, _seed(finding))
     result.seeds = list(seeds.values())
+    result.late = assigned_late()
     return result
 
 

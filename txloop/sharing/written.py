@@ -23,9 +23,24 @@ _MARK = '@txloop.transactional(on_error="commit")'
 """Of stock Tornado's semantics: what was written before an exception stays."""
 
 
-def as_written(text: Text) -> str:
-    """Return a text with what it imports."""
-    return _with_import(text, "txloop.like_plain()")
+def as_written(text: Text, original: str) -> str:
+    """Return a text with what it imports, and without the lines that it has emptied.
+
+    Args:
+        text: As it is in memory.
+        original: What its file has, with as many lines.
+    """
+    source = "".join(
+        line
+        for line, old in zip(*map(_lines, (text.source, original)), strict=True)
+        if line.strip() or not old.strip()
+    )
+    shorter = Text(text.file, text.name, text.label, source)
+    return _with_import(shorter, "txloop.like_plain()")
+
+
+def _lines(source: str) -> list[str]:
+    return source.splitlines(keepends=True)
 
 
 def _with_import(text: Text, call: str) -> str:
