@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 
 import pytest
 from _pytest import runner
@@ -20,6 +21,11 @@ pytest.register_assert_rewrite("tests.serving")
 # pytest tells in os.environ which test runs. To programs under test that is a change of
 # their environment, which holds what uses it on the loop thread.
 runner._update_current_test_var = lambda item, when: None
+
+# A shell has what it runs in the background ignore Ctrl-C, which programs inherit that
+# are started here: then none would end by it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Deadlines and one of the health checks measure the machine: pytest-timeout ends what
 # hangs.
