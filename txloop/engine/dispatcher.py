@@ -348,7 +348,16 @@ class Dispatcher(ShortWay):
         if not self._helping and self.machine.queued:
             self._helping = True
             # In an empty context, as a round.
-            self.reactor.call_soon(weakly(self._help), context=contextvars.Context())
+            look = weakly(self._look_around)
+            self.reactor.call_soon(look, context=contextvars.Context())
+
+    def _look_around(self) -> None:
+        """Let the loop see to what it has just found to be ready, before it helps.
+
+        What waits already goes first in an iteration: the answers of workers, which get
+        their next calls then, would wait for the call that runs here.
+        """
+        self.reactor.call_soon(weakly(self._help), context=contextvars.Context())
 
     def _help(self) -> None:
         """Take a call of medium length back from the executor, and run it here."""
