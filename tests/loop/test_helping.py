@@ -1,0 +1,51 @@
+"""The loop thread helps workers with calls of medium length, and answers come first."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from tests.executors import ScriptedExecutor, register_all
+from tests.serving import loop_of
+from txloop import atomically
+
+
+def test_what_is_ready_is_seen_to_before_it_helps(monkeypatch):
+    # GIVEN an answer that comes while calls are sent
+    seen: list[str] = []
+    here, there = socket.socketpair()
+    send = ScriptedExecutor.run
+
+    def run(self, batch):
+        send(self, batch)
+        there.send(b"an answer")
+
+    def take_back(self):
+        seen.append("help")
+
+    def read():
+        here.recv(100)
+        seen.append("an answer")
+
+    async def main():
+        loop.asyncio_loop.add_reader(here, read)
+        futures = [atomically(int) for _ in range(5)]
+        while "help" not in seen:  # noqa: ASYNC110 # of iterations
+            await asyncio.sleep(0)
+        loop.asyncio_loop.remove_reader(here)
+        loop.dispatcher.executor.run_all()
+        return [await one for one in futures]
+
+    register_all()
+    monkeypatch.setattr(ScriptedExecutor, "run", run)
+    monkeypatch.setattr(ScriptedExecutor, "take_back", take_back)
+
+    # WHEN
+    with here, there:
+        loop = loop_of("scripted")
+        results = loop.run_sync(main)
+        loop.close()
+
+    # THEN
+    assert ["an answer", "help"] == seen[:2]
+    assert [0] * 5 == results
