@@ -33,7 +33,7 @@ def test_what_is_ready_is_seen_to_before_it_helps(monkeypatch):
         while "help" not in seen:  # noqa: ASYNC110 # of iterations
             await asyncio.sleep(0)
         loop.asyncio_loop.remove_reader(here)
-        loop.dispatcher.executor.run_all()
+        loop.dispatcher.executor.run_all()  # type: ignore[attr-defined] # it is ours
         return [await one for one in futures]
 
     register_all()
