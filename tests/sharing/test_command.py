@@ -189,6 +189,12 @@ def make():
 main()
 """
 
+SETS = """
+class Sets:
+    def __init__(self, app):
+        app.names = []
+"""
+
 WAYS_TO_SET_UP = {
     "a call": SET_UP.format("", "tornado.ioloop.IOLoop.current().start()"),
     "a coroutine": "import asyncio"
@@ -217,6 +223,25 @@ def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
     late = late.replace("    app.count = 0\n", "")
     late = late.replace(
         "    def post(self):\n", "    def post(self):\n        make()\n"
+    )
+    program(tmp_path, late)
+
+    printed = run(tmp_path, "share", "app.py")[1]
+
+    assert "application.names is left as it is: it has no first values." in printed
+
+
+def test_what_a_constructor_sets_of_others_may_be_set_at_any_time(tmp_path):
+    late = SET_UP.format("", "tornado.ioloop.IOLoop.current().start()")
+    late = late.replace(
+        "def make",
+        "class Sets:\n    def __init__(self, app):\n        app.names = []\n\ndef make",
+    )
+    late = late.replace(
+        "    app.names = []\n    app.last", "    Sets(app)\n    app.last"
+    )
+    late = late.replace(
+        "    def post(self):\n", "    def post(self):\n        Sets(self.application)\n"
     )
     program(tmp_path, late)
 

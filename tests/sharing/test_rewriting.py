@@ -364,6 +364,8 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
 
 
 DATACLASSES = """
+import dataclasses
+from dataclasses import dataclass
 @dataclass
 class Base:
     name: str
@@ -393,6 +395,7 @@ def test_dataclasses_become_shared_ones_line_by_line():
         ("@dataclasses.dataclass()", "@dataclass(order=True)", "decorated with @datac"),
         ("@dataclasses.dataclass()", "", "it is a dataclass, and Thing is none"),
         ("self.size +=", "self.height +=", "does not declare height"),
+        ("from dataclasses import", "from attr import", "decorated with @dataclass"),
         ("size: int = 0", "size: InitVar[int] = 0", "it has an InitVar"),
         ("    things.append", "    things[0].note = 1; things.append", "declare note"),
     ],

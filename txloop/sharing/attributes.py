@@ -45,16 +45,12 @@ def rebound_at(
     """
     for text in texts:
         for function, cls, node in _stores(text, name):
-            if (name, text.file, node.lineno) not in late:
+            constructs = getattr(function, "name", "") == "__init__"
+            own = cls.name if cls is not None and _is_self(node.value) else ""
+            if own and (constructs or not classes.are_related(own, owner)):
                 continue
-            if (
-                cls is not None
-                and _is_self(node.value)
-                and (
-                    not classes.are_related(cls.name, owner)
-                    or getattr(function, "name", "") == "__init__"
-                )
-            ):
+            # What a constructor does to others is not in `late`.
+            if not constructs and (name, text.file, node.lineno) not in late:
                 continue
             return f"{text.label}, line {node.lineno}"
     return ""
@@ -182,8 +178,10 @@ def _set_up_in(text: Text, late: Late, owner: str, name: str) -> Iterator[_First
         for node in ast.walk(text.tree)
         for target, value in _values(node)
     }
-    for _, cls, target in _stores(text, name):
+    for function, cls, target in _stores(text, name):
         value = values.get(id(target))
+        if getattr(function, "name", "") == "__init__":
+            continue  # which may run at any time
         if value is not None and (name, text.file, target.lineno) not in late:
             own = cls is not None and _is_self(target.value)
             yield _First(text, cls.name if cls and own else owner, target, value)

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from txloop.sharing.flow import assigned_in
+from txloop.sharing.flow import assigned_in, declared_in
 from txloop.sharing.scopes import functions_in, nodes_of
 from txloop.sharing.syntax import last_name
 
@@ -90,10 +90,10 @@ class Classes:
         found = self._found.get(name, [])
         if len(found) != 1:
             return f"there are {len(found) or 'no'} classes of that name"
-        _, node = found[0]
+        text, node = found[0]
         if id(node) not in self._top:
             return "it is defined inside of something"
-        if _is_dataclass(node):
+        if _is_dataclass(text, node):
             reason = self._why_not_dataclass(name, node)
             if reason:
                 return reason
@@ -117,9 +117,11 @@ class Classes:
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
         for other, found in self._found.items():
-            alike = all(_is_dataclass(cls) for _, cls in found)
+            alike = all(_is_dataclass(*one) for one in found)
             if not alike and self.are_related(other, name):
                 return f"it is a dataclass, and {other} is none"
+        if len(node.bases) > 1:
+            return "it is a dataclass with several bases"
         declared = self._declared(name)
         for one in node.body:
             if isinstance(one, ast.AnnAssign) and "InitVar" in ast.unparse(one):
@@ -132,11 +134,10 @@ class Classes:
     def _declared(self, name: str) -> set[str]:
         """Return the fields of a dataclass, with those of its bases."""
         return {
-            one.target.id
+            attribute
             for related in self._line(name)
             for _, node in self._found.get(related, ())
-            for one in node.body
-            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+            for attribute in declared_in(node)
         }
 
     def _why_not_attributes(self, name: str) -> str:
@@ -178,7 +179,7 @@ class Classes:
             text, node = self._found[name][0]
             _derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
-                if name in self._line(other) and _is_dataclass(cls):
+                if name in self._line(other) and _is_dataclass(its_text, cls):
                     _undecorate(its_text, cls, edits[its_text.file])
             yield name, text, node
 
@@ -213,13 +214,29 @@ class Classes:
         return name in self._found
 
 
-_DATACLASS = ("dataclass", "dataclasses.dataclass")
-
-
-def _is_dataclass(node: ast.ClassDef) -> bool:
-    """Tell whether a class is a dataclass without any option."""
+def _is_dataclass(text: Text, node: ast.ClassDef) -> bool:
+    """Tell whether a class is a dataclass of the standard library without options."""
     decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
-    return len(decorators) == 1 and decorators[0] in _DATACLASS
+    return len(decorators) == 1 and decorators[0] in _names_of_dataclass(text.tree)
+
+
+def _names_of_dataclass(tree: ast.Module) -> set[str]:
+    """Return what a module calls `dataclasses.dataclass`; libraries have others."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for one in node.names:
+            bound = one.asname or one.name
+            match getattr(node, "module", ""), one.name:
+                case "dataclasses", "dataclass":
+                    found.add(bound)
+                case "", "dataclasses":
+                    found.add(f"{bound}.dataclass")
+                case _:
+                    others |= {bound, f"{bound}.dataclass"}
+    return found - others
 
 
 def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
@@ -231,9 +248,10 @@ def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
 
 def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
     given = "txloop.TObject"
-    if not _is_dataclass(node):
+    like_dataclass = _is_dataclass(text, node)
+    if not like_dataclass:
         given += ", dataclass=False"
-    if also and not _is_dataclass(node):
+    if also and not like_dataclass:
         names = ", ".join(f'"{name}"' for name in also)
         given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
     if node.bases:  # it is `object`

@@ -209,13 +209,18 @@ class Flow:
         return reached
 
 
-def assigned_in(node: ast.ClassDef) -> set[str]:
-    """Return the attributes that a class declares or that its methods assign."""
-    found = {
+def declared_in(node: ast.ClassDef) -> set[str]:
+    """Return the attributes that a class declares."""
+    return {
         one.target.id
         for one in node.body
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
     }
+
+
+def assigned_in(node: ast.ClassDef) -> set[str]:
+    """Return the attributes that a class declares or that its methods assign."""
+    found = declared_in(node)
     for one in ast.walk(node):
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
             found.add(one.attr)
