@@ -205,10 +205,6 @@ class Classes:
                     found |= self._line(last_name(base))
         return found
 
-    def text_of(self, name: str) -> Text:
-        """Return the module that defines a class."""
-        return self._found[name][0][0]
-
     def is_known(self, name: str) -> bool:
         """Tell whether the program defines a class of that name."""
         return name in self._found
