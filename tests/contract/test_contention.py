@@ -64,6 +64,7 @@ def test_what_stood_in_line_after_a_conflict_can_be_dropped(engine, leave):
     """Its snapshot was closed then, and must not be closed again."""
     # GIVEN
     profile, variable = engine.profile(), TVar(0)
+    crowd(engine, profile, TVar(0), 2)  # from then on its attempts are late
     results = [engine.submit(add, variable, profile=profile) for _ in range(6)]
     engine.turn()
     begun = sorted(engine.scripted.waiting)

@@ -188,32 +188,16 @@ def fork_and_exit(tally, child, gate):
 # Answers that are none
 
 
-class Liar:
-    """Stands in the place of a worker's connection and answers what it likes."""
-
-    def __init__(self, connection, tally, answer):
-        self._connection = connection
-        self._tally = tally
-        self._answer = answer
-
-    def __getattr__(self, name):
-        return getattr(self._connection, name)
-
-    def sendall(self, data):
-        if self._tally.pids == [os.getpid()]:
-            for part in self._answer(data):
-                self._connection.sendall(part)
-        else:
-            self._connection.sendall(data)
-
-
 def let_lie(monkeypatch, tally, answer):
     """Let the worker that makes the first mark answer what `answer` says."""
     stock_serve: Any = worker._serve
 
-    def serve(one, reply, pack, base):
-        liar = Liar(one, tally, answer)
-        stock_serve(liar, liar.sendall, pack, base)
+    def serve(feed, reply, pack, base):
+        def lie(data):
+            for part in answer(data) if tally.pids == [os.getpid()] else [data]:
+                reply(part)
+
+        stock_serve(feed, lie, pack, base)
 
     monkeypatch.setattr(worker, "_serve", serve)
 

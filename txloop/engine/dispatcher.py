@@ -433,7 +433,11 @@ class Dispatcher(ShortWay):
         estimate = profile.estimate()
         spare_loop, transport = transaction.spare_loop, self.executor.transport_seconds
         medium = not spare_loop and profile.medium(transport)
-        return Work(transaction.attempt_number, call, estimate, urgent, medium)
+        late = profile.takes_late() or (
+            self._faults is not None and self._faults.is_late()
+        )
+        transaction.late = late
+        return Work(transaction.attempt_number, call, estimate, urgent, medium, late)
 
     def _recall(self, recall: Recall) -> None:
         """Take an attempt back, unless it is too late for that."""

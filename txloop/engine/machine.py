@@ -360,7 +360,7 @@ class Machine:
         profile = transaction.profile
         in_line_before = profile.heat.lined_up
         transaction.conflicts += 1
-        profile.note_conflict(conflict)
+        profile.note_conflict(conflict, transaction.late)
         self._report.conflicted(transaction, answer, conflict)
         if not transaction.may_be_sent:
             return self._hand_back(transaction, conflict)

@@ -41,6 +41,9 @@ _TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
+_LATE_CALLS = 400  # for so long a conflict is remembered
+_LATE_TRIAL = 20  # of so many of them, one shows whether it is still so
+
 
 def _worth(transport_seconds: float) -> float:
     """Return what a body must take here to be worth sending away."""
@@ -74,6 +77,8 @@ class Profile:
         unproven: Whether its first run away from here, which is made alone, has not
             been answered.
         blocks: Whether it waited for something when it last ran here.
+        late_calls: So many of the next attempts away from here settle what they read
+            only when they read something.
         deadly: Whether it has ended processes in which it ran: it never is to run here,
             unless it has to.
         timeout_seconds: Of a handler's verb: after how long a run is ended, or None.
@@ -100,6 +105,7 @@ class Profile:
     examined: bool = False
     unproven: bool = False
     blocks: bool = False
+    late_calls: int = 0
     deadly: bool = False
     timeout_seconds: float | None = None
     bodies: Histogram = field(default_factory=Histogram)
@@ -133,10 +139,30 @@ class Profile:
         if self.heat.cell is not None:
             self.heat.note_commit(outcome)
 
-    def note_conflict(self, conflict: Conflict) -> None:
-        """Take note of an attempt that was aborted by a commit."""
+    def note_conflict(self, conflict: Conflict, late: bool = True) -> None:
+        """Take note of an attempt that was aborted by a commit.
+
+        Args:
+            conflict: What it lost to.
+            late: Whether it could not have read anything newer. Else that is tried
+                first, and calls do not stand in line.
+        """
         self.conflicts += 1
-        self.heat.note_conflict(conflict.cell)
+        if late:
+            self.heat.note_conflict(conflict.cell)
+        else:
+            self.late_calls = _LATE_CALLS
+
+    def takes_late(self) -> bool:
+        """Decide whether the next attempt settles what it reads when it reads first.
+
+        That costs more than to read what was there when it began. So it is done after
+        conflicts only, and now and then it is left, to see whether they come back.
+        """
+        if not self.late_calls:
+            return False
+        self.late_calls -= 1
+        return self.late_calls % _LATE_TRIAL != 0
 
     def note_short(
         self, seconds: float, failed: bool, queued_seconds: float, waited_seconds: float

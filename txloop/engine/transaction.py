@@ -94,6 +94,8 @@ class Transaction:
         patience_seconds: How long it waits in all until it runs anyway, or None.
         timer: Wakes it then.
         away: Whether it was decided, when it came, that it runs away from here.
+        late: Whether its newest attempt away from here settled what it read only when
+            it read something, or did not have to: see `Profile.takes_late`.
         spare_loop: Whether only what is short may run on the loop thread, as other
             threads of the program wait for it, and for the interpreter.
         unwanted: Whether its result is not wanted any more.
@@ -117,6 +119,7 @@ class Transaction:
         "done",
         "hand_back",
         "inline",
+        "late",
         "number",
         "on_drop",
         "patience_seconds",
@@ -143,6 +146,7 @@ class Transaction:
         self.attempts = 0
         self.attempt_number = 0
         self.inline = False
+        self.late = True
         self.conflicts = 0
         self.answer: Answer | None = None
         self.waiting_since: float | None = None

@@ -12,6 +12,8 @@ that stands there:
 ``effects``      an effect raises when it is done
 ``away``         a call is sent away although it is short; and a worker process is
                  replaced after a call
+``late``         an attempt that runs elsewhere settles what it reads only when it
+                 reads something, however soon that is
 ``fronts``       a connection is given to a front, and a verb runs there, although
                  nothing tells yet that it is short
 ===============  =====================================================================
@@ -51,7 +53,7 @@ VARIABLE = "TXLOOP_FAULTS"
 
 _PLACES = (
     *("before-reply", "after-reply", "pickling", "commit", "effects", "away"),
-    "fronts",
+    *("fronts", "late"),
 )
 
 
@@ -155,6 +157,10 @@ class Faults:
     def wears_out(self) -> bool:
         """Tell whether a worker is replaced after the call that it gets now."""
         return self._happens("away")
+
+    def is_late(self) -> bool:
+        """Tell whether an attempt settles late what it reads."""
+        return self._happens("late")
 
     def hurries(self) -> bool:
         """Tell whether something goes to fronts although it may not be worth it."""

@@ -51,6 +51,7 @@ class Work:
     estimate_seconds: float | None = None  # None: unknown, or best not waiting
     urgent: bool = False  # others wait for it
     medium: bool = False  # it might as well run on the loop thread
+    late: bool = False  # what it reads first may be newer than what it began with
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@
     validation    whether an outcome still holds: all that a commit is decided by
     primitives    what a body may ask for: on_commit, inevitable, retry, or_else
     traced        an attempt that remembers lines, for the log
+    late          an attempt that settles what it reads at its first read
     closed        in the place of the reads of an attempt that must not read any more
     ownership     which thread runs transactions
     held          what a container may hold although only one thread may use it

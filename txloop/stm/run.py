@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
 from txloop.stm.arithmetic import own_decimals
 from txloop.stm.attempt import Attempt, current, running
+from txloop.stm.late import LateAttempt, LateTracedAttempt
 from txloop.stm.measuring import BodyTimer
 from txloop.stm.store import committed
 from txloop.stm.traced import TracedAttempt
@@ -27,6 +28,12 @@ _CHANGES_DECIMALS = (
 _KINDS: dict[bool, type[Attempt]] = {False: Attempt, True: TracedAttempt}
 """What runs a call, by whether it is traced."""
 
+_LATE_KINDS: dict[bool, type[LateAttempt | LateTracedAttempt]] = {
+    False: LateAttempt,
+    True: LateTracedAttempt,
+}
+"""The same, where its first read may be of a newer version."""
+
 
 def run_attempt(
     call: Call,
@@ -35,6 +42,7 @@ def run_attempt(
     keep_reads: bool = True,
     worker: int = 0,
     snapshot: int | None = None,
+    renew: Callable[[], int] | None = None,
     on_begin: Callable[[Attempt], object] | None = None,
 ) -> Answer:
     """Run `call` once against one version, on this thread, in its context.
@@ -46,6 +54,7 @@ def run_attempt(
         keep_reads: Whether to report the reads even where they cannot matter.
         worker: Whose thread this is, from 1; 0 for the loop's.
         snapshot: The version; None for the newest one.
+        renew: Returns the one that is read instead, when something is read first.
         on_begin: Given the attempt before it begins, for those who may condemn it.
     """
     context = call.context.copy()
@@ -53,7 +62,7 @@ def run_attempt(
     if snapshot is None:
         snapshot = committed.version
     answer, stays = context.run(
-        _run, call, snapshot, speculative, keep_reads, worker, on_begin
+        _run, call, snapshot, speculative, keep_reads, worker, renew, on_begin
     )
     if own is not None and own.changed:
         if stays:
@@ -117,10 +126,17 @@ def _run(
     speculative: bool,
     keep_reads: bool,
     worker: int,
+    renew: Callable[[], int] | None,
     on_begin: Callable[[Attempt], object] | None,
 ) -> tuple[Answer, bool]:
     """Return the answer, and whether the attempt cannot be thrown away any more."""
-    attempt = _KINDS[call.traced](snapshot, speculative)
+    attempt: Attempt
+    late = None
+    if renew is None:
+        attempt = _KINDS[call.traced](snapshot, speculative)
+    else:
+        attempt = late = _LATE_KINDS[call.traced](snapshot, speculative)
+        late.renew_by(renew)
     attempt.waited_seconds = call.waited_seconds
     attempt.ordered = call.ordered
     if call.guarded and speculative:
@@ -129,6 +145,8 @@ def _run(
         on_begin(attempt)
     timer = BodyTimer()
     value, error = run_body(attempt, call)
+    if late is not None:
+        late.stop_renewing()
     answer = _answer(attempt, value, error, timer.seconds(), call, keep_reads, worker)
     return answer, not attempt.speculative
 

@@ -28,9 +28,10 @@ from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import frame, receive_frame
 from txloop.executors.dask.loading import load_image
 from txloop.executors.debugging import set_title
+from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner import Spawner
 from txloop.executors.processes.spawner_process import spawn_workers
-from txloop.executors.processes.worker import catch_up, run_worker
+from txloop.executors.processes.worker import run_worker
 from txloop.stm.ownership import NO_THREAD
 from txloop.stm.store import committed
 

@@ -23,8 +23,9 @@ from txloop.executors.debugging import set_title
 from txloop.executors.fronts.carrier import Carrier
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
+from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner_process import flush_output
-from txloop.executors.processes.worker import become_copy, catch_up, run_start_hooks
+from txloop.executors.processes.worker import become_copy, run_start_hooks
 from txloop.executors.refusing import adopt_loop
 from txloop.stm.run import run_ready
 from txloop.stm.store import committed

@@ -7,6 +7,7 @@
     connection       the loop's end of one worker
     replication      what replicas miss: the commits since a version, each packed once
     worker           a worker's main function
+    feed             what a worker is sent: commits and calls
     spawner          a child that only forks, so that forking stays safe
     spawner_process  what happens in it
     supervision      is a worker stopped, dead, stuck or never ready?

@@ -38,21 +38,19 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
+    from txloop.executors.processes.feed import Calls
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.protocol import Reactor
     from txloop.executors.worker_protocol import Assignment
     from txloop.stm.types import Answer
 
-__all__ = ["GREETING", "WorkerConnection"]
+__all__ = ["WorkerConnection"]
 
 _CHUNK_BYTES = 1 << 16  # room for more takes longer to get than an answer to read
 
 _LARGE_CHUNK_BYTES = 1 << 20
 
 _MOST_WORDS = 1 << 16  # bytes that are kept of what a worker wrote last
-
-GREETING = -1
-"""The number of a worker's first message."""
 
 _log = logging.getLogger("txloop")
 
@@ -221,17 +219,43 @@ class WorkerConnection:
             deltas = []
             self.dropped.clear()
         self.version = committed.version
-        calls = [(assignment.work.number, payload) for assignment, payload in unsent]
-        body = pack_plain(
-            (self.sent_at(), self.version, dump, deltas, self.dropped, calls)
-        )
+        calls = [
+            (assignment.work.number, payload, assignment.work.late)
+            for assignment, payload in unsent
+        ]
+        self._put(dump, deltas, self.dropped, calls)
         self.dropped = []
-        self._output += frame(body)
-        self._write()
         self._unsent = []
         spent = (time.thread_time() - started) / max(len(unsent), 1)
         for assignment, _ in unsent:
             assignment.transport_seconds += spent
+
+    def renew(self) -> None:
+        """Send its replica what it misses: a late attempt there is about to read.
+
+        The worker's attempt reads that instead of what there was when its call was
+        sent. If the log does not reach back so far, it reads the older one.
+
+        Raises:
+            GarbledError: if it runs nothing.
+        """
+        if not self.assigned:
+            raise GarbledError("it asks for commits, but it has no call")
+        deltas = self._log.since(self.version)
+        if deltas is not None:
+            self.version = committed.version
+        self._put(None, deltas or [], [], [])
+
+    def _put(
+        self,
+        dump: bytes | None,
+        deltas: list[bytes],
+        dropped: list[int],
+        calls: Calls,
+    ) -> None:
+        parts = (self.sent_at(), self.version, dump, deltas, dropped, calls)
+        self._output += frame(pack_plain(parts))
+        self._write()
 
     def sent_at(self) -> float:
         """Return the time by the worker's own clock, `time.monotonic`."""
@@ -298,8 +322,11 @@ class WorkerConnection:
         if trace is not None and trace.worker == ANY_PLACE:
             placed = trace._replace(worker=self.place)
             answer = dataclasses.replace(answer, trace=placed)
-        if not isinstance(answer, Refusal) and answer.snapshot != first.snapshot:
-            raise GarbledError(f"it ran at {answer.snapshot}, not {first.snapshot}")
+        if isinstance(answer, Refusal):
+            return answer
+        if not first.snapshot <= answer.snapshot <= self.version:
+            versions = f"{first.snapshot} to {self.version}"
+            raise GarbledError(f"it ran at {answer.snapshot}, not {versions}")
         return answer
 
     @property

@@ -17,8 +17,9 @@ from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import GarbledError
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.pool import Pool
-from txloop.executors.processes.connection import GREETING, WorkerConnection
+from txloop.executors.processes.connection import WorkerConnection
 from txloop.executors.processes.crew import Crew
+from txloop.executors.processes.feed import GREETING, RENEW
 from txloop.executors.processes.replication import DeltaLog
 from txloop.executors.processes.worker import run_worker
 from txloop.executors.protocol import available_cores
@@ -228,6 +229,8 @@ class ProcessesExecutor(Pool[WorkerConnection]):
                     # Those that it follows have left, as a rule: a log has a thread
                     # for each place.
                     worker.place = min(worker.place, self._crew.free_place())
+                elif number == RENEW:
+                    worker.renew()
                 else:
                     self._take(worker, number, answer, lost_seconds, spent)
                 if worker.lost:

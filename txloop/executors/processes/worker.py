@@ -14,8 +14,9 @@ import os
 import random
 import signal
 import sys
+import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from txloop.executors.carried import carry
@@ -25,14 +26,12 @@ from txloop.executors.codec.frames import (
     LARGEST_BYTES,
     dumps,
     frame,
-    loads,
     numbered,
-    receive_frame,
 )
-from txloop.executors.codec.packing import is_pickled, unpack_call, unpack_plain
-from txloop.executors.codec.plain_cells import unpack_writes
+from txloop.executors.codec.packing import unpack_call
 from txloop.executors.debugging import have_no_terminal, set_title
 from txloop.executors.faults import faults_on_purpose
+from txloop.executors.processes.feed import GREETING, Feed
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.protocol import NICENESS
 from txloop.executors.refusing import disown_loops
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 __all__ = [
     "LAST_WORDS",
     "become_copy",
-    "catch_up",
     "on_worker_start",
     "run_start_hooks",
     "run_worker",
@@ -90,8 +88,9 @@ def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
 
     Args:
         connection: Carries frames: ``(sent_at, version, dump, deltas, dropped, calls)``
-            in, numbered answers out. The first answer has number -1 and tells the
-            process number and the tracebacks of failed start hooks.
+            in (see `feed`), numbered answers out. The first answer has the number
+            `GREETING`, and tells the process number and the tracebacks of failed start
+            hooks.
         number: Tells this worker from all others of the program's run.
         base: The context of calls that say nothing else.
     """
@@ -104,9 +103,12 @@ def run_worker(connection: socket.socket, number: int, *, base: Base) -> None:
     faults = faults_on_purpose(f"worker {number}")
     if faults is not None:
         reply, packing = faults.replying(reply), faults.packing(packing)
+    feed = Feed(connection, hurries=faults is not None and faults.is_late())
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         # Until the loop's process closes it, or leaves.
-        _serve(connection, reply, packing, base)
+        troubles = run_start_hooks(base)
+        connection.sendall(frame(numbered(GREETING, dumps((os.getpid(), troubles)))))
+        _serve(feed, reply, packing, base)
 
 
 def become_copy(number: int) -> None:
@@ -136,31 +138,25 @@ def _promise_last_words(descriptor: int) -> None:
 
 
 def _serve(
-    connection: socket.socket,
+    feed: Feed,
     reply: Callable[[bytes], None],
     pack: Callable[[Answer], bytes],
     base: Base,
 ) -> None:
-    troubles = run_start_hooks(base)
-    connection.sendall(frame(numbered(-1, dumps((os.getpid(), troubles)))))
-    broken: str | None = None
     watch = WorkerWatch()
     delay = Delay()
-    while (body := receive_frame(connection)) is not None:
-        sent_at, version, dump, deltas, dropped, calls = unpack_plain(body)
-        del body
-        if broken is None:
-            broken = catch_up(version, dump, deltas, dropped)
-        for attempt, payload in calls:
+    while (found := feed.next()) is not None:
+        sent_at, calls = found
+        for number, payload, late in calls:
             delay.begin()
-            found = Refusal(broken) if broken else _answer(payload, watch, base)
-            answer = pack(found)
-            if len(answer) > LARGEST_BYTES - FRAMING_BYTES:
-                answer = dumps(Refusal(f"its answer has {len(answer)} bytes"))
-            reply(frame(numbered(attempt, answer, delay.end(sent_at))))
-            if isinstance(found, Refusal) and found.spoilt:
+            answer = _answer(payload, watch, base, feed, late)
+            packed = pack(answer)
+            if len(packed) > LARGEST_BYTES - FRAMING_BYTES:
+                packed = dumps(Refusal(f"its answer has {len(packed)} bytes"))
+            reply(frame(numbered(number, packed, delay.end(sent_at))))
+            if isinstance(answer, Refusal) and answer.spoilt:
                 return  # what else is to be done runs in another worker
-        del calls
+        del found, calls
         flush_output()
 
 
@@ -172,35 +168,11 @@ def _trouble(hook: Callable[[], object]) -> str | None:
     return None
 
 
-def catch_up(
-    version: int,
-    dump: bytes | None,
-    deltas: Iterable[bytes],
-    dropped: Iterable[int],
-) -> str | None:
-    """Bring the replica to `version`; return why that is impossible, or None."""
-    assert committed.kept is not None
-    try:
-        if dump is not None:
-            contents, living = loads(dump)
-            committed.load(contents, version)
-            committed.kept.update({one._number: one for one, _ in contents})
-            dropped = committed.kept.keys() - set(living)
-        for delta in deltas:
-            writes = unpack_writes(delta)
-            committed.replay(writes)
-            if is_pickled(delta):  # else it is about containers that are known
-                committed.kept.update({one._number: one for one, _, _ in writes})
-    except MemoryError:
-        raise  # another worker may have more
-    except Exception as error:  # whatever the classes of the program raise
-        return f"a worker cannot load shared state ({error!r})"
-    committed.forget(list(dropped))
-    committed.version = version
-    return None
-
-
-def _answer(payload: bytes, watch: WorkerWatch, base: Base) -> Answer:
+def _answer(
+    payload: bytes, watch: WorkerWatch, base: Base, feed: Feed, late: bool
+) -> Answer:
+    if feed.broken is not None:
+        return Refusal(feed.broken)
     try:
         call, worker = unpack_call(payload, base)
     except MemoryError as error:
@@ -212,6 +184,12 @@ def _answer(payload: bytes, watch: WorkerWatch, base: Base) -> Answer:
     if call.guarded:
         guard()
     run = functools.partial(
-        run_attempt, call, speculative=True, keep_reads=False, worker=worker
+        run_attempt,
+        call,
+        speculative=True,
+        keep_reads=False,
+        worker=worker,
+        renew=functools.partial(feed.renew, time.monotonic()) if late else None,
     )
-    return watch.run(call, run)
+    answer = watch.run(call, run)
+    return answer if feed.broken is None else Refusal(feed.broken)

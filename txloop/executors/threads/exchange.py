@@ -41,6 +41,10 @@ class Exchange:
         self._lock = threading.Lock()
         self._posted: list[Posted] = []  # guarded by the lock
 
+    def newest(self) -> int:
+        """Return what attempts read that read something first now; on any thread."""
+        return self.version
+
     def post(self, worker: WorkerThread, number: int, what: Answer | Plea) -> None:
         """Leave something for the loop thread; on a worker's thread."""
         with self._lock:

@@ -242,7 +242,8 @@ class WorkerThread:
         call = opened_call
         if call.guarded:
             guard()
-        run = functools.partial(self._run_attempt, call)
+        late = assignment.work.late
+        run = functools.partial(self._run_attempt, call, late)
         try:
             if not call.watched:
                 return run()
@@ -253,7 +254,7 @@ class WorkerThread:
             failure.__cause__ = error
             return Outcome(assignment.snapshot, error=failure)
 
-    def _run_attempt(self, call: Call) -> Answer:
+    def _run_attempt(self, call: Call, late: bool) -> Answer:
         begun: list[Attempt] = []
         try:
             return run_attempt(
@@ -262,6 +263,7 @@ class WorkerThread:
                 keep_reads=False,
                 worker=self.place,
                 snapshot=self._exchange.version,
+                renew=self._exchange.newest if late else None,
                 on_begin=functools.partial(self._begin, call, begun),
             )
         finally:
