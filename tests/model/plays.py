@@ -32,18 +32,22 @@ def play(
     state: State, operations: tuple[Operation, ...], effect: Callable[[int], object]
 ) -> tuple[int, list[object]]:
     """Do the operations; return the snapshot and what was seen."""
-    attempt = current()
-    snapshot = -1 if attempt is None else attempt.snapshot
     seen: list[object] = []
     for operation in operations:
         pause()
         if operation.what == "raise":
-            raise Ended(snapshot, seen)
+            raise Ended(_snapshot(), seen)
         if operation.what == "effect":
             effect(operation.value)
         else:
             seen.append(_performed(operation, state))
-    return snapshot, seen
+    return _snapshot(), seen
+
+
+def _snapshot() -> int:
+    # At the end only: an attempt may settle at its first read what it reads.
+    attempt = current()
+    return -1 if attempt is None else attempt.snapshot
 
 
 def frozen(value: object) -> object:

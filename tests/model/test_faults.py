@@ -76,6 +76,7 @@ class Faulty(RuleBasedStateMachine):
         commit=SHARES,
         effects=SHARES,
         away=SHARES,
+        late=SHARES,
         seed=st.integers(0, 1000),
     )
     def start(
@@ -86,13 +87,14 @@ class Faulty(RuleBasedStateMachine):
         commit: float,
         effects: float,
         away: float,
+        late: float,
         seed: int,
     ) -> None:
         patch = self.open.enter_context(pytest.MonkeyPatch.context())
         patch.setenv(
             VARIABLE,
             f"before-reply={before},after-reply={after},pickling={pickling},"
-            f"commit={commit},effects={effects},away={away},seed={seed}",
+            f"commit={commit},effects={effects},away={away},late={late},seed={seed}",
         )
         patch.setattr(crew, "threads_besides", list)
         # Here no call is given up.
@@ -146,7 +148,7 @@ def perform_with_all_faults() -> None:
     """Reach each kind of fault, whatever hypothesis picks elsewhere."""
     machine = Faulty()
     try:
-        machine.start(0.2, 0.2, 0.2, 0.2, effects=0.5, away=0.2, seed=1)
+        machine.start(0.2, 0.2, 0.2, 0.2, effects=0.5, away=0.2, late=0.5, seed=1)
         for number in (signal.SIGKILL, signal.SIGSTOP):
             for program in [*OVERLAPPING, *[WITH_EFFECTS] * 8]:
                 machine._perform(program)

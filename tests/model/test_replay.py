@@ -20,6 +20,7 @@ import pytest
 from hypothesis import event, example, given
 
 from tests.engine import EXECUTORS, note_on_commit, noted, running
+from tests.logs import expect_log
 from tests.model.following import follow, swaying
 from tests.model.object_steps import Count, PlainPoint, SharedPoint
 from tests.model.plays import Ended, PlainVariable, State, frozen, play
@@ -27,6 +28,7 @@ from tests.model.remembered import ADD, OVERLAPPING, REMEMBERED, plays
 from tests.strategies import Play, Program, programs
 from txloop import TCounter, TDict, TList, TSet, TVar
 from txloop.engine.events import Committed, Conflicted
+from txloop.executors.faults import VARIABLE
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from txloop.engine.events import Event
     from txloop.stm.container import Write
 
+
+AWAY = [name for name in EXECUTORS if name in ("processes", "threads")]
+"""The executors whose attempts do not run on this thread."""
 
 START = (2, 0, 1)
 """What is in the list and in the set at first."""
@@ -245,9 +250,18 @@ def check(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # a failure is shrunk for up to 300 s
-@pytest.mark.parametrize("name", EXECUTORS)
-def test_a_serial_replay_of_the_commits_gives_the_same(name: str) -> None:
-    with running(name) as engine:
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [*[(name, "") for name in EXECUTORS], *[(name, "late=1") for name in AWAY]],
+)
+def test_a_serial_replay_of_the_commits_gives_the_same(
+    name: str, faults: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ExitStack() as stack:
+        if faults:
+            monkeypatch.setenv(VARIABLE, faults)
+            stack.enter_context(expect_log("txloop", "^faults happen on purpose"))
+        engine = stack.enter_context(running(name))
         stage = Stage(engine)
         engine.run(int)
 
