@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import os
 import threading
 
@@ -106,6 +107,23 @@ async def count(number):
         yield one
 
 
+def greeting(function):
+    @functools.wraps(function)
+    @gen.coroutine
+    def wrapper(self):
+        self.begin()
+        greeted = yield inner(function(self))
+        self.end(greeted)
+
+    return wrapper
+
+
+class Decorated(Base):
+    @greeting
+    def get(self):
+        return 1
+
+
 class Generated(Base):
     @gen.coroutine
     def prepare(self):
@@ -165,6 +183,7 @@ NEVER = {
     "/never": Never,
     "/awaits": Awaits,
     "/generated": Generated,
+    "/decorated": Decorated,
     "/prepared": Prepared,
     "/guarded": Guarded,
     "/fails": Fails,

@@ -78,6 +78,21 @@ class Awaiting(Asynchronous):
         return asyncio.ensure_future(super().get())
 
 
+@transactional(trust=True)
+class Unfinished(RequestHandler):
+    """Leaves its answer to be finished later, as streams of events do."""
+
+    def get(self, begun):
+        self._auto_finish = False
+        if begun:
+            self.write("data: begun")
+            self.flush()
+        closed.append("begun")
+
+    def on_connection_close(self):
+        closed.append("closed")
+
+
 def make_application():
     return Application(
         [
@@ -86,6 +101,7 @@ def make_application():
             ("/long", Long),
             ("/asynchronous", Asynchronous),
             ("/awaiting", Awaiting),
+            ("/unfinished(/begun)?", Unfinished),
         ]
     )
 
@@ -271,6 +287,25 @@ def test_a_handler_that_waits_learns_of_it_as_in_stock_tornado(path, kind):
         with serving(one, make_application) as server:
             assert b"" == server.run(functools.partial(talk, server))
             assert ["begun", "closed", "ended"] == closed
+
+
+@pytest.mark.parametrize("path", ["/unfinished", "/unfinished/begun"])
+def test_a_handler_that_answers_later_learns_of_it_as_in_stock_tornado(path, kind):
+    async def talk(server):
+        async with server.connection() as (reader, writer):
+            writer.write(Request("GET", path).encoded())
+            await until(lambda: closed)
+            await server.pause()
+            writer.write_eof()
+            rest = await reader.read()
+            await until(lambda: "closed" in closed)
+            return b"begun" in rest
+
+    for one in ("stock", kind):
+        closed.clear()
+        with serving(one, make_application) as server:
+            assert path.endswith("begun") == server.run(functools.partial(talk, server))
+            assert 1 == closed.count("closed")
 
 
 def test_nothing_is_left_of_a_connection(server):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 import pytest
 from tornado.web import Application
-from tornado.websocket import WebSocketHandler, websocket_connect
+from tornado.websocket import (
+    WebSocketClosedError,
+    WebSocketHandler,
+    websocket_connect,
+)
 
 from tests.flags import until
 from tests.logs import expect_log
@@ -18,6 +23,7 @@ sockets: TSet[WebSocketHandler] = TSet()
 total: TVar[int] = TVar(0)
 lines: TList[str] = TList()
 gate: TVar[bool] = TVar(False)
+listed: list[WebSocketHandler] = []
 done: list[str] = []
 attempts: list[bool] = []
 
@@ -110,9 +116,27 @@ class Renamed(Base):
         self.name = data.decode()
 
 
+@transactional
+class Listed(WebSocketHandler):
+    """Is kept in a plain list, also when its client has left."""
+
+    def initialize(self, limit: int = 0) -> None:
+        pass
+
+    def open(self) -> None:
+        listed.append(self)
+
+    def on_message(self, text):
+        try:
+            for one in listed:
+                one.write_message(text)
+        except WebSocketClosedError:
+            self.write_message("one has left")
+
+
 owner = os.getpid()
 
-KINDS_OF = (Chat, Count, Fail, Marked, Wait, Own, Plain, Renamed)
+KINDS_OF = (Chat, Count, Fail, Marked, Wait, Own, Plain, Renamed, Listed)
 
 
 def make_application() -> Application:
@@ -246,6 +270,29 @@ def test_one_that_waits_ends_with_its_connection(server):
 
     # THEN
     assert 0 == server.run(talk)
+
+
+def test_one_that_has_left_and_is_in_a_plain_list_raises_as_in_stock(server):
+    # WHEN
+    async def talk():
+        listed.clear()
+        clients = [await connect(server, Listed) for _ in range(3)]
+        for client in clients[:2]:  # both have sent something
+            client.write_message("hello")
+            for each in clients:
+                await each.read_message()
+        for client in clients[1:]:
+            client.close()
+        await until(lambda: all(one.ws_connection is None for one in listed[1:]))
+        clients[0].write_message("who is there?")
+        heard = [await clients[0].read_message() for _ in range(2)]
+        await close(server, clients[0])
+        return heard
+
+    # THEN
+    forked = server.kind in FORKED
+    with expect_log("txloop", "runs on the loop thread") if forked else nullcontext():
+        assert ["who is there?", "one has left"] == server.run(talk)
 
 
 def test_whoever_changes_itself_runs_on_the_loop_thread(server):

@@ -222,10 +222,10 @@ def _may_change(key: object) -> bool:
 
 def check_held(value: object) -> None:
     """Take note that a container holds it; end an attempt that is not on its thread."""
-    if is_reference(value):
-        return
     attempt = running.attempt
     if attempt is not None and attempt.speculative:
+        if is_reference(value):
+            return
         attempt.abandon(
             f"it stores a {type(value).__qualname__}, which means something on the "
             "loop thread only"

@@ -28,7 +28,9 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
+from txloop.stm.callables import contents_of
 from txloop.stm.immutability import CHANGEABLE, PLAIN
+from txloop.stm.origin import is_own_function
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,6 +120,8 @@ _INNER: Mapping[type, str] = MappingProxyType(
     }
 )
 """Where what wraps a function keeps it."""
+
+_MOST_WRAPPERS = 64
 
 
 class Unknown(enum.Enum):
@@ -237,19 +241,29 @@ def is_iterator(thing: object) -> bool:
 
 
 def functions_of(thing: object) -> tuple[FunctionType, ...]:
-    """Return the functions that a call of the object runs, wrappers first."""
+    """Return the functions that a call of the object runs, wrappers first.
+
+    What a library's wrapper calls is what it holds. `__wrapped__` may be another
+    function: a decorator of the program's that uses both has set it anew.
+    """
     found: list[FunctionType] = []
-    for _ in range(32):  # a chain that long goes round in a circle
-        if thing is None:
+    things = [thing]
+    for each in things:  # it grows
+        if len(things) > _MOST_WRAPPERS:  # so many go round in a circle
             break
         # PyPy's own functions are of this type too, but have no module.
-        if has_type(thing, FunctionType) and thing.__globals__ is not None:
-            found.append(thing)
+        if has_type(each, FunctionType) and each.__globals__ is not None:
+            if any(each is one for one in found):
+                continue
+            found.append(each)
+            if not is_own_function(each):
+                held = contents_of(each).values()
+                things += [one for one in held if has_type(one, FunctionType, *_INNER)]
         name = next(
-            (name for kind, name in _INNER.items() if has_type(thing, kind)), None
+            (name for kind, name in _INNER.items() if has_type(each, kind)), None
         )
-        if name is None:
-            thing = getattr_static(thing, "__wrapped__", None)
-        else:
-            thing = getattr(thing, name)
+        if name is not None:
+            things.append(getattr(each, name))
+        elif each is not None:
+            things.append(getattr_static(each, "__wrapped__", None))
     return tuple(found)

@@ -213,8 +213,9 @@ class TransactionDelegate(HandlerDelegate):
                 connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
                 raise
             leave_next(connection)
-        if response.rest is not None:
+        if not recorder.finished:  # it goes on, or the program will finish it
             let_close(connection)
+        if response.rest is not None:
             task = IOLoop.current().asyncio_loop.create_task(  # type: ignore[attr-defined] # a TransactionLoop
                 response.rest, context=context
             )

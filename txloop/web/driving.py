@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from tornado import gen
 
+from txloop.stm.callables import contents_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -36,12 +38,22 @@ def driven(function: Callable[..., object]) -> Callable[..., object]:
     bare = getattr(function, "__func__", None)
     if bare is None or getattr(bare, "__code__", None) is not _WRAPPER:
         return function
-    owner, body = function.__self__, bare.__wrapped__  # type: ignore[attr-defined] # a method
+    owner, body = function.__self__, _body_of(bare)  # type: ignore[attr-defined] # a method
 
     async def run(*args: object, **kwargs: object) -> object:
         return await _run(body, owner, *args, **kwargs)
 
     return run
+
+
+def _body_of(wrapper: types.FunctionType) -> Callable[..., Any]:
+    """Return what `gen.coroutine` was given.
+
+    `__wrapped__` may be another function: that which a decorator of the program's
+    around it has named to `functools.wraps`.
+    """
+    body: Callable[..., Any] = contents_of(wrapper)["func"]  # type: ignore[assignment] # it is called
+    return body
 
 
 async def _run(body: Callable[..., Any], *args: object, **kwargs: object) -> object:

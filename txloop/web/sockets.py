@@ -42,6 +42,9 @@ __all__ = ["KEPT", "NOTE", "adopt", "let_sockets_wait", "send_all", "speaking"]
 
 _NUMBER = "_txloop_number"
 
+_SHARED = "_txloop_shared"
+"""What a handler has that a container holds, or has held."""
+
 NOTE = "_txloop_note"
 """What a handler has that is told of each attribute set: given all, and the name."""
 
@@ -195,6 +198,14 @@ def adopt(socket: WebSocketHandler) -> bool:
     return True
 
 
+def _adopt_shared(socket: WebSocketHandler) -> bool:
+    """Make a handler a reference that a container holds, if that is possible."""
+    if not adopt(socket):
+        return False
+    _own(socket)[_SHARED] = True
+    return True
+
+
 def _number_of(socket: WebSocketHandler) -> int:
     own = _own(socket)
     number: int | None = own.get(_NUMBER)
@@ -214,6 +225,7 @@ def _numbered(number: int, kind: type[WebSocketHandler]) -> WebSocketHandler:
         _own(made).update(ws_connection=None, close_code=None, close_reason=None)
         _own(made)[_NUMBER] = number
         socket = _sockets[number] = made
+    _own(socket)[_SHARED] = True  # what travels may be in a container
     return cast("WebSocketHandler", socket)
 
 
@@ -274,7 +286,7 @@ def _check_open(socket: WebSocketHandler) -> None:
     What uses one of plain state always runs on the loop thread. What a container holds
     is used elsewhere, too, where that cannot be known; so it never raises.
     """
-    if not is_reference(socket) and _away() is None:
+    if _SHARED not in _own(socket) and _away() is None:
         connection = socket.ws_connection
         if connection is None or connection.is_closing():
             raise WebSocketClosedError
@@ -327,7 +339,7 @@ def _forget(future: Future[None]) -> None:
 
 def let_sockets_wait() -> None:
     """Have transactions write to WebSockets when they commit."""
-    register_reference(WebSocketHandler, adopt)
+    register_reference(WebSocketHandler, _adopt_shared)
     patch(WebSocketHandler, "write_message", _write_message)
     patch(WebSocketHandler, "close", _close)
     patch(WebSocketHandler, "ping", _ping)

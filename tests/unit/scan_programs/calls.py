@@ -135,6 +135,21 @@ PROGRAMS = {
     def get():
         rows.append(2)  # MUTATES_GLOBAL app.rows
     """,
+    "function in a wrapper of Tornado's that is decorated": """
+    import functools
+    from tornado import gen
+    rows = []
+    def noted(function):
+        @functools.wraps(function)
+        @gen.coroutine
+        def wrapper(*args):
+            rows.append(1)  # MUTATES_GLOBAL app.rows
+            return function(*args)
+        return wrapper
+    @noted
+    def get():
+        rows.append(2)  # MUTATES_GLOBAL app.rows
+    """,
     "remembered function": """
     import functools
     rows = []
