@@ -168,7 +168,8 @@ def test_a_replica_that_cannot_follow_in_the_middle_is_used_no_more(
     engine, tmp_path, monkeypatch
 ):
     # GIVEN
-    profile, variable, other = engine.profile(), TVar(0), TDict()
+    profile, variable = engine.profile(), TVar(0)
+    other = TDict[str, object]()
     overtake(engine, profile, tmp_path, variable)
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")
     result = engine.submit(wait_and_add, started, gate, variable, profile=profile)

@@ -51,7 +51,8 @@ def mark(one: Any) -> None:
     one.x = 1
 
 
-EMPTY, ZERO = TDict, partial(TDict, a=0)
+EMPTY: Callable[[], Any] = TDict
+ZERO: Callable[[], Any] = partial(TDict, a=0)
 
 OPERATIONS: dict[str, tuple[Callable[[], Any], Any, Callable[[Any], object]]] = {
     # What is made, how it is changed, and how it is read.
