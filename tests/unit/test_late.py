@@ -151,7 +151,6 @@ def test_the_first_read_finds_what_was_committed_before_it(name, traced, late):
 def test_later_reads_are_of_the_same_version(late):
     # GIVEN
     a, b = TVar(0), TVar(0)
-    late.snapshot = committed.open_snapshot()
 
     def read() -> object:
         first = a.get()
