@@ -10,6 +10,7 @@ from tests.contract.logged import Logged, increment, line_of, read_only, wait_at
 from tests.engine import Gate, Meeting, Result, on, running
 from txloop import TVar, inevitable
 from txloop.engine.dispatcher import MOST_CONFLICTS
+from txloop.stm.types import Key
 
 
 @on("scripted")
@@ -79,7 +80,7 @@ def test_workers_that_idle_because_calls_stand_in_line(engine, log, tmp_path):
     ]
     engine.wait(*calls)
     while not profile.heat.lined_up:
-        profile.heat.note_conflict(profile.heat.cell)
+        profile.heat.note_conflict((variable._number, Key.VALUE))
 
     # WHEN
     calls += [
