@@ -15,7 +15,7 @@ import select
 import sys
 import time
 from collections import deque
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 from txloop.executors.codec.frames import (
     dumps,
@@ -105,10 +105,11 @@ class Feed:
             make_current(None)
             try:
                 self._ask()
+            except (OSError, EOFError):  # the owner has gone, and wants no answer
+                _leave(0)
             except BaseException:  # no code of the program may catch it, and go on
                 sys.excepthook(*sys.exc_info())
-                flush_output()
-                os._exit(1)
+                _leave(1)
             make_current(attempt)
         return committed.version
 
@@ -118,13 +119,17 @@ class Feed:
         poll.register(self._connection, select.POLLIN)
         while poll.poll(PATIENCE_SECONDS * 1000):
             body = receive_frame(self._connection)
-            if body is None:  # the owner has gone, and wants no answer
-                flush_output()
-                os._exit(0)
+            if body is None:
+                raise EOFError
             sent_at, calls = self._take(body)
             if not calls:
                 return
             self._early.append((sent_at, calls))
+
+
+def _leave(status: int) -> Never:
+    flush_output()
+    os._exit(status)
 
 
 def catch_up(
