@@ -387,6 +387,14 @@ class Tally:
         with self.path.open("a") as file:
             file.write(f"{os.getpid()} {word}\n")
 
+    def is_first(self, word: object) -> bool:
+        """Return whether nobody has asked for that word before, in any process."""
+        try:
+            self.path.with_name(f"{self.path.name} {word}").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
     @property
     def count(self) -> int:
         """The number of runs so far."""

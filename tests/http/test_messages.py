@@ -15,7 +15,7 @@ from tornado.websocket import (
 
 from tests.flags import until
 from tests.logs import expect_log
-from tests.serving import FORKED, serving
+from tests.serving import FORKED, THREADED, serving
 from txloop import TList, TSet, TVar, on_commit, retry, transactional
 from txloop.stm.attempt import current
 
@@ -290,8 +290,8 @@ def test_one_that_has_left_and_is_in_a_plain_list_raises_as_in_stock(server):
         return heard
 
     # THEN
-    forked = server.kind in FORKED
-    with expect_log("txloop", "runs on the loop thread") if forked else nullcontext():
+    apart = server.kind in FORKED + THREADED
+    with expect_log("txloop", "runs on the loop thread") if apart else nullcontext():
         assert ["who is there?", "one has left"] == server.run(talk)
 
 
