@@ -268,6 +268,94 @@ def test_the_second_signal_ends_it_at_once(way_to_run, path, tmp_path):
     assert 0 == ended.exit_code
 
 
+THREADS = {
+    "thread": "threading.Thread(target=run, name='for ever').start()\n",
+    "executor": "ThreadPoolExecutor(thread_name_prefix='for ever').submit(run)\n",
+}
+
+IMPORT_THREADS = """\
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+"""
+
+FOR_EVER = """\
+def run():
+    while True:
+        time.sleep(0.01)
+
+"""
+
+UNTIL_TOLD = """\
+told = threading.Event()
+
+def run():
+    told.wait()
+    print("the thread has ended")
+
+"""
+
+
+@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
+@pytest.mark.parametrize("kind", THREADS)
+def test_threads_that_never_end_hold_up_nobody(kind, way_to_run, tmp_path):
+    thread = IMPORT_THREADS + FOR_EVER + THREADS[kind]
+    text = HANDLERS + INSTALL + thread + WAYS_TO_RUN[way_to_run] + 'print("through")\n'
+
+    with (
+        running_script(tmp_path, text) as program,
+        request(program, tmp_path, "/worker") as connection,
+    ):
+        program.signal(signal.SIGTERM)
+        (tmp_path / "go").touch()
+        body = connection.getresponse().read()
+        ended = program.wait()
+
+    assert body.startswith(b"answered")
+    assert 0 == ended.exit_code
+    assert "ended while threads of the program still run: for ever" in ended.errors
+    assert (way_to_run == "start") == ("through" in ended.lines)
+
+
+@pytest.mark.parametrize("kind", THREADS)
+def test_the_main_thread_has_all_the_time_that_it_takes(kind, tmp_path):
+    """And threads that end when they are told to are waited for."""
+    own_end = """\
+until = time.monotonic() + 1.5
+while time.monotonic() < until:
+    time.sleep(0.1)
+print("through")
+told.set()
+"""
+    thread = IMPORT_THREADS + UNTIL_TOLD + THREADS[kind]
+    text = HANDLERS + INSTALL + thread + WAYS_TO_RUN["start"] + own_end
+
+    with running_script(tmp_path, text) as program:
+        program.signal(signal.SIGTERM)
+        ended = program.wait()
+
+    assert (0, "") == (ended.exit_code, ended.errors)
+    assert ["through", "the thread has ended"] == ended.lines[-2:]
+
+
+def test_a_second_interrupt_ends_the_wait_for_threads(tmp_path):
+    """As Python has it."""
+    thread = IMPORT_THREADS + FOR_EVER + THREADS["thread"]
+    text = HANDLERS + INSTALL + thread + WAYS_TO_RUN["start"]
+    text += "print('through', flush=True)\n"
+
+    with running_script(tmp_path, text) as program:
+        program.signal(signal.SIGINT)
+        assert program.process.stdout is not None
+        assert "through\n" == program.process.stdout.readline()
+        while program.process.poll() is None:
+            program.signal(signal.SIGINT)
+            time.sleep(0.1)
+        ended = program.wait()
+
+    assert "KeyboardInterrupt" in ended.errors
+
+
 OWN_HANDLERS = {
     "signal.signal": """
         def own(*_):

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from txloop.loop.connections import end_after_answers
+from txloop.loop.leaving import leave_threads_behind
 from txloop.loop.ports import (
     HANDSHAKE_SECONDS,
     Listener,
@@ -65,11 +66,9 @@ def drain_on_signals(loop: DrainableLoop, drain_seconds: float) -> None:
         return
     drain = _Drain(loop, drain_seconds)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        loop.asyncio_loop.add_signal_handler(
-            signal.SIGTERM, drain.request, LINGER_SECONDS
-        )
+        drain.handle(signal.SIGTERM)
     if _is_pythons(signal.getsignal(signal.SIGINT)):
-        loop.asyncio_loop.add_signal_handler(signal.SIGINT, drain.request, 0.0)
+        drain.handle(signal.SIGINT)
 
 
 def _is_pythons(handler: object) -> bool:
@@ -98,12 +97,21 @@ class _Drain:
         self._deadline: float | None = None
         self._close_at: float | None = None  # when to close the ports; None: closed
         self._linger_until = 0.0
+        self._handled: list[int] = []
 
-    def request(self, linger_seconds: float) -> None:
+    def handle(self, number: int) -> None:
+        """Begin when that signal comes."""
+        self._loop.asyncio_loop.add_signal_handler(number, self.request, number)
+        self._handled.append(number)
+
+    def request(self, number: int) -> None:
+        if number == signal.SIGTERM:
+            leave_threads_behind()
         if self._deadline is not None:  # asked for a second time: end at once
-            self._loop.end()
+            self._end()
             return
         now = time.monotonic()
+        linger_seconds = LINGER_SECONDS if number == signal.SIGTERM else 0.0
         self._deadline = now + self._drain_seconds
         self._linger_until = now + min(linger_seconds, self._drain_seconds)
         self._close_at = now
@@ -135,6 +143,12 @@ class _Drain:
                 _log.warning(
                     "ended with requests unanswered after %g s", self._drain_seconds
                 )
+        self._end()
+
+    def _end(self) -> None:
+        """Stop the loop; what comes later is no longer for it."""
+        while self._handled:
+            self._loop.asyncio_loop.remove_signal_handler(self._handled.pop())
         self._loop.end()
 
     def _busy(self) -> bool:
