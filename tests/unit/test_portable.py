@@ -152,8 +152,10 @@ def test_an_outcome_that_does_not_pickle_is_refused(outcome, what):
     refusal = arrived(outcome)
 
     # THEN
-    reason = f"its {what} does not pickle (cannot pickle '_thread.lock' object)"
-    assert Refusal(reason) == refusal
+    assert isinstance(refusal, Refusal)
+    # Where something has been held before, it says more than Python does.
+    reason = f"its {what} does not pickle (cannot pickle '_thread.lock' object"
+    assert refusal.reason.startswith(reason)
 
 
 def test_an_error_whose_class_does_not_pickle_is_refused():
