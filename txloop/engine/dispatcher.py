@@ -22,7 +22,7 @@ import math
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
-from txloop.engine.effects import EffectQueue
+from txloop.engine.effects import EffectQueue, too_late
 from txloop.engine.holds import Holds
 from txloop.engine.machine import MOST_CONFLICTS, Machine
 from txloop.engine.placement import Placement
@@ -482,11 +482,16 @@ class Dispatcher(ShortWay):
     def _is_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
         """Tell whether an outcome counts for nothing because of what is not shared.
 
-        It may have read a file that was written since, or plain objects.
+        It may have read a file that was written since, or plain objects; or want done
+        what cannot be done any more.
         """
         reason = outdated(outcome.files) if outcome.files else None
         if reason is not None:
             self._report.refused(transaction, Refusal(reason))
+            return True
+        reason = too_late(outcome.effects) if outcome.effects else None
+        if reason is not None:
+            self._report.aborted(transaction, Refusal(reason))
             return True
         return self._holds.changed(transaction)
 

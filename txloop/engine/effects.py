@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from txloop.stm.callables import name_of
@@ -16,9 +17,39 @@ if TYPE_CHECKING:
 
     from txloop.executors.faults import Faults
 
-__all__ = ["EffectQueue"]
+__all__ = ["EffectQueue", "look_before", "too_late"]
+
+_looks: dict[Callable[..., object], Callable[..., str | None]] = {}
+"""What tells of an effect, before its commit, why it comes too late; by function."""
 
 _log = logging.getLogger("txloop")
+
+
+def look_before(
+    function: Callable[..., object], look: Callable[..., str | None]
+) -> None:
+    """Have attempts made elsewhere come to nothing whose effect would come too late.
+
+    Where it was made, nobody could know. The call runs on the loop thread instead.
+
+    Args:
+        function: That of the effect.
+        look: Given the effect's arguments, returns why it comes too late, or None; on
+            the loop thread.
+    """
+    _looks[function] = look
+
+
+def too_late(effects: Iterable[Effect]) -> str | None:
+    """Return why one of these cannot take place any more, or None."""
+    for effect in effects:
+        function = effect.function
+        known = type(function) is FunctionType  # others may have no hash
+        look = _looks.get(function) if known else None
+        reason = None if look is None else look(*effect.args, **effect.kwargs)
+        if reason is not None:
+            return reason
+    return None
 
 
 class EffectQueue:

@@ -27,6 +27,7 @@ from weakref import WeakValueDictionary
 from tornado.escape import json_encode, utf8
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from txloop.engine.effects import look_before
 from txloop.loop.patches import patch
 from txloop.stm.attempt import Attempt, running
 from txloop.stm.held import REFERENCE, is_reference, register_reference
@@ -281,15 +282,26 @@ def _ping(self: WebSocketHandler, data: str | bytes = b"") -> None:
 
 
 def _check_open(socket: WebSocketHandler) -> None:
-    """Raise as in stock if it is closed, and no container holds it.
+    """Raise as in stock if its client has left; elsewhere `_too_late` finds that out.
 
-    What uses one of plain state always runs on the loop thread. What a container holds
-    is used elsewhere, too, where that cannot be known; so it never raises.
+    One that a container holds and that only begins to close takes messages still, to no
+    effect. Else a transaction would fail for a client that leaves beside it.
     """
-    if _SHARED not in _own(socket) and _away() is None:
+    if _away() is None:
         connection = socket.ws_connection
-        if connection is None or connection.is_closing():
+        if connection is None or (
+            _SHARED not in _own(socket) and connection.is_closing()
+        ):
             raise WebSocketClosedError
+
+
+def _too_late(sends: list[tuple[Any, ...]]) -> str | None:
+    """Tell that a message is for a client that left before the commit."""
+    for number, name, *_ in sends:
+        socket = _sockets.get(number)
+        if name != "close" and (socket is None or socket.ws_connection is None):
+            return "it writes to a WebSocket whose client has left"
+    return None
 
 
 def _send_later(
@@ -314,7 +326,8 @@ def _send_later(
 def send_all(sends: list[tuple[Any, ...]]) -> None:
     """Do what transactions have asked of WebSockets, in order; an effect.
 
-    One whose client has left is left out: nobody could be told of it any more.
+    One whose client has left since the commit is left out: nobody could be told of it
+    any more.
     """
     for number, name, *args in sends:
         socket = _sockets.get(number)
@@ -340,6 +353,7 @@ def _forget(future: Future[None]) -> None:
 def let_sockets_wait() -> None:
     """Have transactions write to WebSockets when they commit."""
     register_reference(WebSocketHandler, _adopt_shared)
+    look_before(send_all, _too_late)
     patch(WebSocketHandler, "write_message", _write_message)
     patch(WebSocketHandler, "close", _close)
     patch(WebSocketHandler, "ping", _ping)
