@@ -29,6 +29,7 @@
     foreign       objects of numpy and pydantic that never change
     bulk          whether many values can be stored as they are
     likeness      containers that pass for plain objects: `like_plain`
+    live          lists that are changed while they are gone over
     encoding      containers as JSON
 """
 

@@ -11,6 +11,7 @@ import reprlib
 from typing import Any, ClassVar
 
 from txloop.cells.encoding import encode_like_plain
+from txloop.cells.live import make_live
 from txloop.stm.held import hold_the_rest
 
 __all__ = ["PassesFor", "like_plain"]
@@ -42,6 +43,13 @@ class PassesFor:
         raise TypeError(f"the class of a {type(shared).__name__} cannot be changed")
 
     @classmethod
+    def begin_live(cls) -> None:
+        """Let a `for` over a list see what its body does to it."""
+        for owner, its in cls._owners.items():
+            if its._plain is list:
+                make_live(owner)
+
+    @classmethod
     def begin(cls) -> None:
         """Let all containers pass for plain objects, and print like them."""
         cls.on = True
@@ -54,7 +62,7 @@ def _print_plain(shared: Any) -> str:
     return repr(shared.copy())
 
 
-def like_plain() -> None:
+def like_plain(*, live: bool = False) -> None:
     """Let containers pass for plain objects, in the whole program.
 
     From then on, what is refused otherwise is *held*: a container keeps the object
@@ -63,13 +71,19 @@ def like_plain() -> None:
     JSON encoder with a `default` of the program's own is not asked about them. It is
     for programs that were written for plain objects: ``python -m txloop share`` puts it
     into what it changes. Call it on the main thread before the loop starts; again does
-    nothing. ::
+    nothing, or what it did not do before. ::
 
         txloop.like_plain()
         rows = txloop.share({"names": ["ann"]})
         print(rows, isinstance(rows, dict))  # {'names': ['ann']} True
+
+    Args:
+        live: Whether a `for` over a `TList` sees what its body does to the list, as
+            over a plain one; it takes about twice as long then.
     """
     if not PassesFor.on:
         PassesFor.begin()
         hold_the_rest()
         encode_like_plain()
+    if live:
+        PassesFor.begin_live()

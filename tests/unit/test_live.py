@@ -1,0 +1,108 @@
+"""Lists that are changed while they are gone over; each program is its own process."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+HEAD = """
+import asyncio, json, sys
+import txloop
+
+txloop.like_plain(live=True)
+txloop.install("serial")
+
+ACTIONS = {
+    "remove this": lambda rows, one: rows.remove(one) if one in rows else None,
+    "remove first": lambda rows, one: rows and rows.remove(rows[0]),
+    "append": lambda rows, one: rows.append(one + 100),
+    "insert": lambda rows, one: rows.insert(0, one + 100),
+    "pop": lambda rows, one: rows and rows.pop(),
+    "replace": lambda rows, one: rows and rows.__setitem__(-1, one + 100),
+    "set all": lambda rows, one: rows.__setitem__(slice(None), [7, 8, 9]),
+    "sort": lambda rows, one: rows.sort(),
+    "nothing": lambda rows, one: None,
+}
+
+
+def go_over(rows, script):
+    script, seen = list(script), []
+    for place, one in enumerate(rows):
+        seen.append([place, one])
+        if not script:
+            break
+        ACTIONS[script.pop()](rows, one)
+        if len(seen) % 3 == 0:
+            for inner in rows:
+                seen.append(inner)
+                if script:
+                    ACTIONS[script.pop()](rows, inner)
+    return seen, list(rows)
+"""
+
+SAME_AS_PLAIN = """
+async def main():
+    for size, script in json.loads(sys.argv[1]):
+        expected = go_over(list(range(size)), script)
+        assert expected == go_over(txloop.TList(range(size)), script), (size, script)
+        shared = txloop.TList(range(size))
+        inside = await txloop.atomically(go_over, shared, script)
+        assert expected == inside, (size, script)
+        assert expected[1] == shared
+asyncio.run(main())
+"""
+
+SEES_NO_OTHERS = """
+async def other(shared):
+    await txloop.atomically(shared.append, 5)
+
+async def main():
+    shared, seen = txloop.TList([1, 2]), []
+    for one in shared:
+        seen.append(one)
+        if one == 1:
+            await other(shared)
+            await txloop.atomically(shared.append, 6)
+    assert [1, 2] == seen and [1, 2, 5, 6] == shared
+    for one in shared:
+        shared.remove(one)
+    assert [2, 6] == shared
+asyncio.run(main())
+"""
+
+
+def run(program, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", HEAD + program, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stderr
+
+
+@pytest.mark.slow
+def test_a_loop_sees_what_its_body_does_as_over_a_plain_list():
+    chance = random.Random(7)
+    names = [
+        *("append", "insert", "nothing", "pop", "remove first", "remove this"),
+        *("replace", "set all", "sort"),
+    ]
+    scripts = [
+        (chance.randrange(9), chance.choices(names, k=chance.randrange(9)))
+        for _ in range(2000)
+    ]
+
+    assert "" == run(SAME_AS_PLAIN, json.dumps(scripts))
+
+
+@pytest.mark.slow
+def test_a_loop_does_not_see_what_others_commit():
+    assert "" == run(SEES_NO_OTHERS)
