@@ -71,6 +71,16 @@ PROGRAMS = {
         assert "[[], 5]" == encoder.encode([txloop.share([]), {1}])
         assert 5 == encoder.default(1)
         """,
+    "matches what the plain one matches": """
+        def found(subject):
+            match subject:
+                case {"a": a, **rest}: return "mapping", a, rest, type(rest)
+                case [1, *rest]: return "sequence", rest, type(rest)
+                case dict() | list() | set() | deque(): return "class"
+        for one in ({"a": 1, "b": [2]}, [1, 2], {}, [], {1}, deque([1]), deque(),
+                    OrderedDict(a=1), Counter("a"), defaultdict(list)):
+            assert found(one) == found(txloop.share(one)), one
+        """,
     "cannot be made another's": """
         try: txloop.share([]).__class__ = list
         except TypeError: pass
