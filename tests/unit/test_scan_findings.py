@@ -340,6 +340,7 @@ class TestWhatObjectsHold:
             ("{'a': Queue()}", "no container can hold a queue.Queue"),
             ("{'a': Tied()}", "no container can hold a app.Tied"),
             ("Tied()", "no container can hold a app.Tied"),
+            ("[Socket.__new__(Socket)]", "make this list a txloop container or an"),
             ("Row()", "make the class app.Row a txloop.TObject"),
             ("Counter()", "make this Counter a txloop.TCounterDict, or mark"),
         ],
@@ -348,8 +349,10 @@ class TestWhatObjectsHold:
         module = load(f"""
         from collections import Counter
         from queue import Queue
+        from tornado.websocket import WebSocketHandler
         class Row: pass
         class Tied(Queue): pass
+        class Socket(WebSocketHandler): pass
         it = {made}
         def get():
             global it

@@ -28,6 +28,7 @@ from txloop.scan.live_objects import (
     is_plain,
     module_label,
 )
+from txloop.stm.held import becomes_reference
 from txloop.stm.immutability import CHANGEABLE
 from txloop.stm.origin import is_own_module, own_module_of
 
@@ -83,7 +84,9 @@ def advice(thing: object, name: str = "", kept: Iterable[type] = ()) -> str:
     own = [cls for cls in held if own_module_of(cls) is not None]
     plain = any(map(is_plain, parts)) or any(cls in CHANGEABLE for cls in kept)
     own += (
-        cls for cls in sorted(kept, key=class_label) if cls not in (*own, *CHANGEABLE)
+        cls
+        for cls in sorted(kept, key=class_label)
+        if cls not in (*own, *CHANGEABLE) and not becomes_reference(cls)
     )
     found = _container(thing)
     if plain:
@@ -176,7 +179,7 @@ def _values(holder: object) -> Iterable[object]:
 
 def _is_tied(cls: type) -> bool:
     """Tell whether its objects can be neither values nor made containers."""
-    if cls in CHANGEABLE or is_container(cls):
+    if cls in CHANGEABLE or is_container(cls) or becomes_reference(cls):
         return False
     if own_module_of(cls) is None:
         return any(hasattr(cls, name) for name in _OF_CHANGEABLE)
@@ -190,6 +193,8 @@ def _travels(part: object) -> bool:
     """Tell whether a container takes the part as it is, as far as its type tells."""
     cls = type(part)
     if has_type(part, *_WHOLE, *CHANGEABLE) or is_container(cls):
+        return True
+    if becomes_reference(cls):
         return True
     if own_module_of(cls) is not None:
         return issubclass(cls, tuple | enum.Enum)

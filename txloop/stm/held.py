@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCE",
     "STRANGE",
+    "becomes_reference",
     "hold",
     "hold_the_rest",
     "holds_the_rest",
@@ -118,6 +119,11 @@ def register_reference(kind: type, adopt: Callable[[Any], bool]) -> None:
             loop thread.
     """
     _references.append((kind, adopt))
+
+
+def becomes_reference(kind: type) -> bool:
+    """Tell whether objects of a class become references when a container holds them."""
+    return any(issubclass(kind, one) for one, _ in _references)
 
 
 def is_reference(value: object) -> bool:
