@@ -1,4 +1,4 @@
-"""Lists that are changed while they are gone over; each program is its own process."""
+"""Containers that are changed while they are gone over; a process for each program."""
 
 from __future__ import annotations
 
@@ -59,6 +59,64 @@ async def main():
 asyncio.run(main())
 """
 
+FAILS_AS_PLAIN = """
+from collections import Counter, OrderedDict, defaultdict, deque
+
+CHANGES = {
+    "dict": [lambda d: d.pop(1), lambda d: d.update({5: 5}), lambda d: d.clear(),
+             lambda d: d.update({1: 7}), lambda d: d.setdefault(9, 1)],
+    "set": [lambda s: s.discard(1), lambda s: s.add(9), lambda s: s.add(2),
+            lambda s: s.clear(), lambda s: s.update({7, 8})],
+    "deque": [lambda d: d.append(4), lambda d: d.popleft(), lambda d: d.rotate(1),
+              lambda d: d.__setitem__(0, 8), lambda d: d.remove(2)],
+}
+KINDS = [dict, defaultdict, OrderedDict, Counter, set, deque]
+
+
+def go_over(parts, change, made, at):
+    seen = []
+    try:
+        for one in parts:
+            seen.append(one)
+            if len(seen) == at:
+                change(made)
+    except RuntimeError as error:
+        # An OrderedDict has two words for it.
+        return seen, str(error).replace("mutated", "changed size")
+    return seen, made.copy()
+
+
+def ways(made):
+    if isinstance(made, dict):
+        return [made, made.keys(), made.values(), made.items(), enumerate(made)]
+    return [made, enumerate(made)]
+
+
+def make(kind):
+    if kind is defaultdict:
+        return defaultdict(list, {1: 1, 2: 2, 3: 3})
+    return kind({1: 1, 2: 2, 3: 3} if issubclass(kind, dict) else [1, 2, 3])
+
+
+def go_over_all():
+    for kind in KINDS:
+        name = "dict" if issubclass(kind, dict) else kind.__name__
+        for number, change in enumerate(CHANGES[name]):
+            for way in range(len(ways(make(kind)))):
+                for at in (1, 3):
+                    plain = make(kind)
+                    shared = txloop.share(make(kind))
+                    expected = go_over(ways(plain)[way], change, plain, at)
+                    found = go_over(ways(shared)[way], change, shared, at)
+                    assert expected == found, (kind, number, way, at, expected, found)
+
+
+async def main():
+    go_over_all()
+    await txloop.atomically(go_over_all)
+asyncio.run(main())
+"""
+
 SEES_NO_OTHERS = """
 async def other(shared):
     await txloop.atomically(shared.append, 5)
@@ -101,6 +159,11 @@ def test_a_loop_sees_what_its_body_does_as_over_a_plain_list():
     ]
 
     assert "" == run(SAME_AS_PLAIN, json.dumps(scripts))
+
+
+@pytest.mark.slow
+def test_a_loop_over_another_fails_as_over_a_plain_one():
+    assert "" == run(FAILS_AS_PLAIN)
 
 
 @pytest.mark.slow

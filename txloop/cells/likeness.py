@@ -11,7 +11,7 @@ import reprlib
 from typing import Any, ClassVar
 
 from txloop.cells.encoding import encode_like_plain
-from txloop.cells.live import make_live
+from txloop.cells.live import begin as begin_live
 from txloop.stm.held import hold_the_rest
 
 __all__ = ["PassesFor", "like_plain"]
@@ -43,13 +43,6 @@ class PassesFor:
         raise TypeError(f"the class of a {type(shared).__name__} cannot be changed")
 
     @classmethod
-    def begin_live(cls) -> None:
-        """Let a `for` over a list see what its body does to it."""
-        for owner, its in cls._owners.items():
-            if its._plain is list:
-                make_live(owner)
-
-    @classmethod
     def begin(cls) -> None:
         """Let all containers pass for plain objects, and print like them."""
         cls.on = True
@@ -78,12 +71,13 @@ def like_plain(*, live: bool = False) -> None:
         print(rows, isinstance(rows, dict))  # {'names': ['ann']} True
 
     Args:
-        live: Whether a `for` over a `TList` sees what its body does to the list, as
-            over a plain one; it takes about twice as long then.
+        live: Whether a `for` sees what its body does to the container, as over a plain
+            one: to a list, or that a dict, set or deque has changed, by a RuntimeError.
+            To go over one takes several times as long then.
     """
     if not PassesFor.on:
         PassesFor.begin()
         hold_the_rest()
         encode_like_plain()
     if live:
-        PassesFor.begin_live()
+        begin_live()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from txloop.cells import live
 from txloop.cells.list_chunks import (
     Extend,
     ListOperation,
@@ -225,6 +226,8 @@ class ListCells(Container):
                 attempt.note_write(self, items)
             if own is not None and own.is_loose and not own.added:
                 own.put.update(items)  # as `_do` does in the end
+                if live.on:
+                    live.note_write(self, moves=False)
                 return
             if own is not None and own.added and not own.moved:
                 size = self._base_size(attempt)
@@ -232,22 +235,26 @@ class ListCells(Container):
                     own.put_added(index, size, items.pop(index))
         if items:
             self._do(Put(items))
+        elif live.on:
+            live.note_write(self, moves=False)
 
     def _do(self, operation: ListOperation) -> None:
         attempt = running.attempt
         if attempt is None:
             committed.install([(self, Key.ALL, operation)])
-            return
-        own: ListWrites | None = attempt.writes.get(self._number)
-        if own is None:
-            if self._forgotten:
-                attempt.refuse(self)
-            own = attempt.writes[self._number] = ListWrites(self)
-            attempt.views.pop(self._number, None)
-        self._view = None
-        if attempt.traced and not isinstance(operation, Put):
-            attempt.note_write(self, ())
-        own.do(operation)
+        else:
+            own: ListWrites | None = attempt.writes.get(self._number)
+            if own is None:
+                if self._forgotten:
+                    attempt.refuse(self)
+                own = attempt.writes[self._number] = ListWrites(self)
+                attempt.views.pop(self._number, None)
+            self._view = None
+            if attempt.traced and not isinstance(operation, Put):
+                attempt.note_write(self, ())
+            own.do(operation)
+        if live.on:
+            live.note_write(self, moves=not isinstance(operation, Put))
 
     def _begin(self, items: tuple[object, ...]) -> None:
         """Fill it, while it is new, with what may be stored."""

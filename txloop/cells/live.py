@@ -1,9 +1,10 @@
-"""A `for` that sees what its body does to the list, as over a plain list.
+"""Loops that see what their bodies do to a container, as over plain objects.
 
-A list is gone over by index, so that one who deletes the item at hand skips the next.
-Programs that were written for plain lists do that, rightly or not. The loop gets a list
-of its own, which follows what its own code does to the shared one; what others commit
-meanwhile it does not see.
+A list is gone over by index, so that one who deletes the item at hand skips the next;
+dicts, sets and deques raise RuntimeError. Programs that were written for plain objects
+have come to rely on that, rightly or not. A loop over a list gets a list of its own,
+which follows what its own code does to the shared one; what others commit meanwhile it
+does not see.
 """
 
 from __future__ import annotations
@@ -16,50 +17,117 @@ from typing import TYPE_CHECKING, Any
 from txloop.stm.attempt import Attempt, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-    from txloop.cells.list_cells import ListCells
+__all__ = [
+    "begin",
+    "iterate_list",
+    "iterate_unchanged",
+    "iterate_unresized",
+    "note_write",
+    "on",
+]
 
-__all__ = ["make_live"]
+on = False
+"""Whether loops do; otherwise they go over what there is when they start."""
 
 
 class _GoneOver(threading.local):
-    """The lists that loops of this thread go over: number, attempt, and items."""
+    """What loops of this thread go over: number, attempt, what to do at a change."""
 
     def __init__(self) -> None:
-        self.lists: dict[int, tuple[int, Attempt | None, list[Any]]] = {}
+        self.loops: dict[int, tuple[int, Attempt | None, Callable[[bool], object]]] = {}
 
 
 _keys = itertools.count()
 _gone_over = _GoneOver()
 
 
-def make_live(kind: Any) -> None:
-    """Let a `for` over lists of a class see what its body does to them."""
-    if kind.__iter__ is not _iterate:
-        kind.__iter__ = _iterate
-        # All that writes comes to one of these two.
-        kind._do, kind._put = _followed(kind._do), _followed(kind._put)
+def begin() -> None:
+    """Let loops see what their bodies do, from now on, in the whole process."""
+    global on
+    on = True
 
 
-def _iterate(shared: ListCells) -> Iterator[Any]:
+def note_write(shared: Any, moves: bool) -> None:
+    """Tell loops over a list or a deque that their own code has written to it.
+
+    Args:
+        shared: What it has written to.
+        moves: Whether it does more than to replace items.
+    """
+    for number, attempt, note in list(_gone_over.loops.values()):
+        if number == shared._number and attempt is running.attempt:
+            note(moves)
+
+
+def iterate_list(shared: Any) -> Iterator[Any]:
+    """Go over a list as over a plain one."""
     key, items = next(_keys), list(shared._contents())
-    lists = _gone_over.lists
-    lists[key] = shared._number, running.attempt, items
+
+    def renew(_: bool) -> None:
+        items[:] = shared._contents()
+
+    loops = _gone_over.loops
+    loops[key] = shared._number, running.attempt, renew
     try:
         yield from items
     finally:
-        lists.pop(key, None)  # another thread may end it
+        loops.pop(key, None)  # another thread may end it
 
 
-def _followed(
-    write: Callable[[ListCells, Any], None],
-) -> Callable[[ListCells, Any], None]:
-    @functools.wraps(write)
-    def followed(self: ListCells, written: Any) -> None:
-        write(self, written)
-        for number, attempt, items in list(_gone_over.lists.values()):
-            if number == self._number and attempt is running.attempt:
-                items[:] = self._contents()
+def iterate_unchanged(shared: Any) -> Iterator[Any]:
+    """Go over a deque, and fail when it is changed meanwhile."""
+    key, changed = next(_keys), False
 
-    return followed
+    def note(moves: bool) -> None:
+        nonlocal changed
+        changed = changed or moves
+
+    loops = _gone_over.loops
+    loops[key] = shared._number, running.attempt, note
+    try:
+        yield from _unless(shared, list(shared._contents()), lambda: changed)
+    finally:
+        loops.pop(key, None)
+
+
+def iterate_unresized(shared: Any, parts: Collection[Any]) -> Iterator[Any]:
+    """Go over what a dict or a set has, and fail when it is more or less meanwhile."""
+    size = len(shared)
+    return _unless(shared, parts, lambda: len(shared) != size)
+
+
+def _unless(
+    shared: Any, parts: Collection[Any], changed: Callable[[], bool]
+) -> Iterator[Any]:
+    complaint, also_last = _complaint(shared.__class__)
+    last = len(parts)
+    for number, part in enumerate(parts, 1):
+        yield part
+        if changed() and (also_last or number < last):
+            raise RuntimeError(complaint)
+
+
+@functools.cache
+def _complaint(kind: type) -> tuple[str, bool]:
+    """Return what a changed one of a plain class says, and whether after its last part.
+
+    It depends on the interpreter.
+    """
+    said = []
+    for size in (2, 1):
+        made = kind()
+        for one in range(size):
+            if isinstance(made, dict):
+                made[one] = one
+            else:
+                (made.add if isinstance(made, set) else made.append)(one)
+        parts = iter(made)
+        next(parts)
+        made.clear()
+        try:
+            next(parts, None)
+        except RuntimeError as error:
+            said.append(str(error))
+    return said[0], len(said) == 2

@@ -29,10 +29,6 @@ class SequenceCells(ListCells, MutableSequence[T]):
         """Tell whether there is a first item; where it is, the length is not read."""
         return self._has(0)
 
-    def __iter__(self) -> Iterator[T]:
-        """Iterate over what is there now; later changes do not disturb it."""
-        return iter(list(self._contents()))
-
     def __reversed__(self) -> Iterator[T]:
         return iter(self._contents()[::-1])
 

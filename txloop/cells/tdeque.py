@@ -7,6 +7,7 @@ import reprlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
+from txloop.cells import live
 from txloop.cells.likeness import PassesFor
 from txloop.cells.list_chunks import Extend, KeepLast, ListOperation, Splice
 from txloop.cells.sequence import SequenceCells
@@ -23,7 +24,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["TDeque"]
 
@@ -56,6 +57,12 @@ class TDeque(SequenceCells[T]):
         self._limit = limit
         shared = tuple(shareable_all(tuple(items)))
         self._begin(shared if limit is None else _last(shared, limit))
+
+    def __iter__(self) -> Iterator[T]:
+        """Iterate over what is there now; see `like_plain` for what comes later."""
+        if live.on:
+            return live.iterate_unchanged(self)
+        return iter(list(self._contents()))
 
     @property
     def maxlen(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import reprlib
 from collections.abc import (
+    Collection,
     ItemsView,
     Iterable,
     Iterator,
@@ -16,6 +17,7 @@ from collections.abc import (
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
+from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor
@@ -39,12 +41,17 @@ __all__ = ["TDict", "as_dict", "fill_dict"]
 K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
+T = TypeVar("T")
 K2 = TypeVar("K2")
 V2 = TypeVar("V2")
 
 _NOTHING: tuple[()] = ()
 
 _Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
+
+
+def _over(mapping: TDict[Any, Any], parts: Collection[T]) -> Iterator[T]:
+    return live.iterate_unresized(mapping, parts) if live.on else iter(parts)
 
 
 class _View:
@@ -68,7 +75,7 @@ class _Items(_View, ItemsView[K, V]):
     _mapping: TDict[K, V]
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
-        return iter(self._mapping._contents().items())
+        return _over(self._mapping, self._mapping._contents().items())
 
     def __contains__(self, item: object) -> bool:
         if not (isinstance(item, tuple) and len(item) == 2):
@@ -82,7 +89,7 @@ class _Values(_View, ValuesView[V]):
     _mapping: TDict[Any, V]
 
     def __iter__(self) -> Iterator[V]:
-        return iter(self._mapping._contents().values())
+        return _over(self._mapping, self._mapping._contents().values())
 
 
 class TDict(KeyedCells, MutableMapping[K, V]):
@@ -188,8 +195,8 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         self._write(key, MISSING)
 
     def __iter__(self) -> Iterator[K]:
-        """Iterate over what is there now; later changes do not disturb it."""
-        return iter(cast("list[K]", self._keys()))  # they were stored as such
+        """Iterate over what is there now; see `like_plain` for what comes later."""
+        return _over(self, cast("list[K]", self._keys()))  # they were stored as such
 
     def __reversed__(self) -> Iterator[K]:
         return reversed(list(self))

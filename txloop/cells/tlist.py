@@ -6,6 +6,7 @@ import operator
 import reprlib
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, overload
 
+from txloop.cells import live
 from txloop.cells.likeness import PassesFor
 from txloop.cells.list_chunks import Extend, Splice
 from txloop.cells.sequence import SequenceCells
@@ -20,7 +21,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["TList"]
 
@@ -43,7 +44,8 @@ class TList(SequenceCells[T]):
 
     Plain lists, dicts and sets in it become containers, so that ``grid[y][x] = 1``
     works. `sort` and `copy` work as for lists; `copy`, `+` and slices are plain lists.
-    A `for` goes over the items as they are when it starts. The rest is as in `TVar`.
+    A `for` goes over the items as they are when it starts, except after
+    ``like_plain(live=True)``. The rest is as in `TVar`.
 
     >>> row = TList([1, 2])
     >>> row.append(3)
@@ -73,6 +75,10 @@ class TList(SequenceCells[T]):
         self._begin(tuple(shareable_all(tuple(items))))
 
     # Reading
+
+    def __iter__(self) -> Iterator[T]:
+        """Iterate over what is there now; see `like_plain` for what comes later."""
+        return live.iterate_list(self) if live.on else iter(list(self._contents()))
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> T: ...

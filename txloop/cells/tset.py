@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, MutableSet, Set
 from typing import Any, TypeVar, cast, overload
 
+from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor
@@ -56,10 +57,11 @@ class TSet(KeyedCells, MutableSet[T]):
         self._adopt(_shareable_elements(elements))
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over what is there now; later changes do not disturb it."""
+        """Iterate over what is there now; see `like_plain` for what comes later."""
         keys = cast("list[T]", self._keys())  # they were stored as such
         # A program may have come to rely on the order of a set of numbers.
-        return iter(set(keys) if PassesFor.on else keys)
+        parts = set(keys) if PassesFor.on else keys
+        return live.iterate_unresized(self, parts) if live.on else iter(parts)
 
     def add(self, element: T) -> None:
         """Put `element` in, whether it is there or not."""
