@@ -32,9 +32,9 @@ ACTIONS = {
 }
 
 
-def go_over(rows, script):
+def go_over(rows, script, way=enumerate):
     script, seen = list(script), []
-    for place, one in enumerate(rows):
+    for place, one in way(rows):
         seen.append([place, one])
         if not script:
             break
@@ -48,14 +48,19 @@ def go_over(rows, script):
 """
 
 SAME_AS_PLAIN = """
+def backwards(rows):
+    return ((0, one) for one in reversed(rows))
+
 async def main():
     for size, script in json.loads(sys.argv[1]):
-        expected = go_over(list(range(size)), script)
-        assert expected == go_over(txloop.TList(range(size)), script), (size, script)
-        shared = txloop.TList(range(size))
-        inside = await txloop.atomically(go_over, shared, script)
-        assert expected == inside, (size, script)
-        assert expected[1] == shared
+        for way in (enumerate, backwards):
+            expected = go_over(list(range(size)), script, way)
+            found = go_over(txloop.TList(range(size)), script, way)
+            assert expected == found, (size, script, way)
+            shared = txloop.TList(range(size))
+            found = await txloop.atomically(go_over, shared, script, way)
+            assert expected == found, (size, script, way)
+            assert expected[1] == shared
 asyncio.run(main())
 """
 
@@ -64,7 +69,8 @@ from collections import Counter, OrderedDict, defaultdict, deque
 
 CHANGES = {
     "dict": [lambda d: d.pop(1), lambda d: d.update({5: 5}), lambda d: d.clear(),
-             lambda d: d.update({1: 7}), lambda d: d.setdefault(9, 1)],
+             lambda d: d.update({1: 7}), lambda d: d.setdefault(9, 1),
+             lambda d: d.update({2: 8, 3: 9})],
     "set": [lambda s: s.discard(1), lambda s: s.add(9), lambda s: s.add(2),
             lambda s: s.clear(), lambda s: s.update({7, 8})],
     "deque": [lambda d: d.append(4), lambda d: d.popleft(), lambda d: d.rotate(1),
@@ -88,8 +94,9 @@ def go_over(parts, change, made, at):
 
 def ways(made):
     if isinstance(made, dict):
-        return [made, made.keys(), made.values(), made.items(), enumerate(made)]
-    return [made, enumerate(made)]
+        views = [made.keys(), made.values(), made.items()]
+        return [made, *views, *map(reversed, [made, *views])]
+    return [made, reversed(made)] if isinstance(made, deque) else [made]
 
 
 def make(kind):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.stm.attempt import Attempt, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 __all__ = [
     "begin",
@@ -61,7 +61,7 @@ def note_write(shared: Any, moves: bool) -> None:
             note(moves)
 
 
-def iterate_list(shared: Any) -> Iterator[Any]:
+def iterate_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
     """Go over a list as over a plain one."""
     key, items = next(_keys), list(shared._contents())
 
@@ -71,46 +71,54 @@ def iterate_list(shared: Any) -> Iterator[Any]:
     loops = _gone_over.loops
     loops[key] = shared._number, running.attempt, renew
     try:
-        yield from items
+        yield from reversed(items) if backwards else items
     finally:
         loops.pop(key, None)  # another thread may end it
 
 
-def iterate_unchanged(shared: Any) -> Iterator[Any]:
+def iterate_unchanged(shared: Any, backwards: bool = False) -> Iterator[Any]:
     """Go over a deque, and fail when it is changed meanwhile."""
-    key, changed = next(_keys), False
+    key, items, moved = next(_keys), list(shared._contents()), False
 
-    def note(moves: bool) -> None:
-        nonlocal changed
-        changed = changed or moves
+    def renew(moves: bool) -> None:
+        nonlocal moved
+        moved = moved or moves
+        items[:] = shared._contents()
 
     loops = _gone_over.loops
-    loops[key] = shared._number, running.attempt, note
+    loops[key] = shared._number, running.attempt, renew
+    complaint = _complaint(shared.__class__, backwards)
     try:
-        yield from _unless(shared, list(shared._contents()), lambda: changed)
+        parts = reversed(items) if backwards else items
+        yield from _unless(lambda: moved, parts, len(items), complaint)
     finally:
         loops.pop(key, None)
 
 
-def iterate_unresized(shared: Any, parts: Collection[Any]) -> Iterator[Any]:
+def iterate_unresized(
+    shared: Any, parts: Collection[Any], backwards: bool = False
+) -> Iterator[Any]:
     """Go over what a dict or a set has, and fail when it is more or less meanwhile."""
     size = len(shared)
-    return _unless(shared, parts, lambda: len(shared) != size)
+    complaint = _complaint(shared.__class__, backwards)
+    return _unless(lambda: len(shared) != size, parts, size, complaint)
 
 
 def _unless(
-    shared: Any, parts: Collection[Any], changed: Callable[[], bool]
+    changed: Callable[[], bool],
+    parts: Iterable[Any],
+    last: int,
+    complaint: tuple[str, bool],
 ) -> Iterator[Any]:
-    complaint, also_last = _complaint(shared.__class__)
-    last = len(parts)
+    message, also_last = complaint
     for number, part in enumerate(parts, 1):
         yield part
         if changed() and (also_last or number < last):
-            raise RuntimeError(complaint)
+            raise RuntimeError(message)
 
 
 @functools.cache
-def _complaint(kind: type) -> tuple[str, bool]:
+def _complaint(kind: type, backwards: bool) -> tuple[str, bool]:
     """Return what a changed one of a plain class says, and whether after its last part.
 
     It depends on the interpreter.
@@ -123,7 +131,7 @@ def _complaint(kind: type) -> tuple[str, bool]:
                 made[one] = one
             else:
                 (made.add if isinstance(made, set) else made.append)(one)
-        parts = iter(made)
+        parts = reversed(made) if backwards else iter(made)
         next(parts)
         made.clear()
         try:

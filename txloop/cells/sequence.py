@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from collections.abc import Callable, Iterable, MutableSequence
 from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
 
 from txloop.cells.list_cells import ListCells
@@ -28,9 +28,6 @@ class SequenceCells(ListCells, MutableSequence[T]):
     def __bool__(self) -> bool:
         """Tell whether there is a first item; where it is, the length is not read."""
         return self._has(0)
-
-    def __reversed__(self) -> Iterator[T]:
-        return iter(self._contents()[::-1])
 
     def __contains__(self, value: object) -> bool:
         return value in self._contents()

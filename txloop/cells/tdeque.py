@@ -64,6 +64,11 @@ class TDeque(SequenceCells[T]):
             return live.iterate_unchanged(self)
         return iter(list(self._contents()))
 
+    def __reversed__(self) -> Iterator[T]:
+        if live.on:
+            return live.iterate_unchanged(self, backwards=True)
+        return iter(self._contents()[::-1])
+
     @property
     def maxlen(self) -> int | None:
         """How many items it holds at most, or None."""

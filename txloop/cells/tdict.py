@@ -41,17 +41,12 @@ __all__ = ["TDict", "as_dict", "fill_dict"]
 K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
-T = TypeVar("T")
 K2 = TypeVar("K2")
 V2 = TypeVar("V2")
 
 _NOTHING: tuple[()] = ()
 
 _Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
-
-
-def _over(mapping: TDict[Any, Any], parts: Collection[T]) -> Iterator[T]:
-    return live.iterate_unresized(mapping, parts) if live.on else iter(parts)
 
 
 class _View:
@@ -64,7 +59,21 @@ class _View:
         return MappingProxyType(self._mapping)
 
     def __reversed__(self) -> Iterator[Any]:
+        if live.on:
+            return self._live([*self._mapping._contents()][::-1], backwards=True)
         return iter([*cast("Iterable[Any]", self)][::-1])
+
+    def _live(self, keys: Collection[Any], backwards: bool = False) -> Iterator[Any]:
+        """Go over what is there of these keys when it is asked for."""
+        mapping = self._mapping
+        for key in live.iterate_unresized(mapping, keys, backwards):
+            value = mapping._contents().get(key, MISSING)
+            if value is not MISSING:  # another one may have come in its place
+                yield self._part(key, value)
+
+    def _part(self, key: Any, value: Any) -> Any:
+        """Return what the view shows of them."""
+        return key
 
 
 class _Keys(_View, KeysView[K]):
@@ -75,7 +84,8 @@ class _Items(_View, ItemsView[K, V]):
     _mapping: TDict[K, V]
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
-        return _over(self._mapping, self._mapping._contents().items())
+        contents = self._mapping._contents()
+        return self._live(list(contents)) if live.on else iter(contents.items())
 
     def __contains__(self, item: object) -> bool:
         if not (isinstance(item, tuple) and len(item) == 2):
@@ -84,12 +94,19 @@ class _Items(_View, ItemsView[K, V]):
         value = self._mapping._found(key)  # nothing is made for a key that is missing
         return value is wanted or bool(value is not MISSING and value == wanted)
 
+    def _part(self, key: K, value: V) -> tuple[K, V]:
+        return key, value
+
 
 class _Values(_View, ValuesView[V]):
     _mapping: TDict[Any, V]
 
     def __iter__(self) -> Iterator[V]:
-        return _over(self._mapping, self._mapping._contents().values())
+        contents = self._mapping._contents()
+        return self._live(list(contents)) if live.on else iter(contents.values())
+
+    def _part(self, key: Any, value: V) -> V:
+        return value
 
 
 class TDict(KeyedCells, MutableMapping[K, V]):
@@ -196,10 +213,11 @@ class TDict(KeyedCells, MutableMapping[K, V]):
 
     def __iter__(self) -> Iterator[K]:
         """Iterate over what is there now; see `like_plain` for what comes later."""
-        return _over(self, cast("list[K]", self._keys()))  # they were stored as such
+        keys = cast("list[K]", self._keys())  # they were stored as such
+        return live.iterate_unresized(self, keys) if live.on else iter(keys)
 
     def __reversed__(self) -> Iterator[K]:
-        return reversed(list(self))
+        return self.keys().__reversed__() if live.on else reversed(list(self))
 
     @overload
     def pop(self, key: K, /) -> V: ...

@@ -80,6 +80,11 @@ class TList(SequenceCells[T]):
         """Iterate over what is there now; see `like_plain` for what comes later."""
         return live.iterate_list(self) if live.on else iter(list(self._contents()))
 
+    def __reversed__(self) -> Iterator[T]:
+        if live.on:
+            return live.iterate_list(self, backwards=True)
+        return iter(self._contents()[::-1])
+
     @overload
     def __getitem__(self, index: SupportsIndex) -> T: ...
     @overload
