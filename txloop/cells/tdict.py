@@ -217,7 +217,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         return live.iterate_unresized(self, keys) if live.on else iter(keys)
 
     def __reversed__(self) -> Iterator[K]:
-        return self.keys().__reversed__() if live.on else reversed(list(self))
+        return reversed(_Keys(self)) if live.on else reversed(list(self))
 
     @overload
     def pop(self, key: K, /) -> V: ...
