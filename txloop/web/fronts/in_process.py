@@ -53,12 +53,15 @@ def run_front(
     replica = Replica(connection, number, page, base)
     asyncio._set_running_loop(None)
     IOLoop.configure(LastingLoop)
-    loop = IOLoop()
+    # Made current by hand: to ask for the one that there is, as Tornado does, is
+    # deprecated where there is none.
+    loop = LastingLoop(make_current=False)
+    asyncio.set_event_loop(loop.asyncio_loop)
     notice_nothing()
-    front = Front(replica, asyncio.get_event_loop(), servers, timeout_seconds)
+    front = Front(replica, loop.asyncio_loop, servers, timeout_seconds)
     patch(logging.Logger, "handle", keep_records(front.log))
     patch(Application, "get_handler_delegate", _delegates_of(front))
-    replica.begin(asyncio.get_event_loop(), front.receive)
+    replica.begin(loop.asyncio_loop, front.receive)
     loop.start()
 
 
