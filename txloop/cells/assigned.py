@@ -10,14 +10,15 @@ from __future__ import annotations
 import dis
 import functools
 import re
+import sys
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["assigned_names", "names_in", "slots_of"]
+__all__ = ["assigned_names", "declared_in", "names_in", "slots_of"]
 
 _CLASS_VARIABLE = re.compile(r"^(\w+\.)*(ClassVar|Final\[ClassVar)\b")
 
@@ -25,7 +26,7 @@ _CLASS_VARIABLE = re.compile(r"^(\w+\.)*(ClassVar|Final\[ClassVar)\b")
 def assigned_names(cls: type) -> list[str]:
     """Return the names that a class declares, has slots for, caches or assigns."""
     found: dict[str, None] = {}
-    declared = vars(cls).get("__annotations__", {})
+    declared = declared_in(cls)
     found.update(dict.fromkeys(n for n, kind in declared.items() if _is_shared(kind)))
     found.update(dict.fromkeys(slots_of(cls)))
     constants = declared.keys() - found.keys()
@@ -35,6 +36,17 @@ def assigned_names(cls: type) -> list[str]:
         for function in _functions_in(thing):
             found.update(dict.fromkeys(names_in(function.__code__, "STORE_ATTR")))
     return [name for name in found if name not in constants]
+
+
+def declared_in(cls: type) -> Mapping[str, object]:
+    """Return what a class itself annotates: names, and what is known of their types."""
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format, get_annotations
+
+        # Some may name what is not there yet, or for type checkers only.
+        return get_annotations(cls, format=Format.FORWARDREF)
+    found: Mapping[str, object] = vars(cls).get("__annotations__", {})
+    return found
 
 
 def slots_of(cls: type) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic
 
-from txloop.cells.assigned import assigned_names, slots_of
+from txloop.cells.assigned import assigned_names, declared_in, slots_of
 from txloop.cells.attributes import Attribute
 from txloop.errors import TxConfigurationError
 from txloop.stm.types import MISSING
@@ -29,8 +29,7 @@ def check_names(cls: type, root: type) -> None:
     for kind in _classes_of(cls, root):
         if kind is not cls and issubclass(kind, root):
             continue  # checked
-        declared = vars(kind).get("__annotations__", {})
-        its = {*vars(kind), *assigned_names(kind), *declared}
+        its = {*vars(kind), *assigned_names(kind), *declared_in(kind)}
         taken = [name for name in its & ours if not name.startswith("__")]
         if taken:
             raise TxConfigurationError(
