@@ -65,6 +65,7 @@ GROUPS = {
         "stale_objects",
         "stale_around",
         "stale_parts",
+        "remade",
         "steady",
         "steady_objects",
     ),

@@ -14,6 +14,8 @@ any more. The watch calls nothing of the program and changes nothing::
     reach       from a function to all that it can reach: the walk
     walk        what lies ahead of it, and which names code uses
     visits      what an object leads to, by its kind
+    code        likewise functions and classes: the program's code
+    definitions what these are beside their attributes
     namespaces  what code uses of modules: globals, builtins, imports
     parts       what an object consists of
     kinds       what an object is to the watch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections import deque
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from txloop.watch.ambient import (
     is_seeded,
     is_shared_generator,
 )
+from txloop.watch.code import CONSTRUCTING, TELLS_SUBCLASSES, add_subclasses
 from txloop.watch.ends import Trail, is_missed
 from txloop.watch.hooks import hooks
 from txloop.watch.kinds import (
@@ -39,13 +39,7 @@ from txloop.watch.pictures import (
 )
 from txloop.watch.places import Held, Job, Place, Reach, Space
 from txloop.watch.states import State
-from txloop.watch.visits import (
-    CONSTRUCTING,
-    TELLS_SUBCLASSES,
-    VISITS,
-    add_subclasses,
-    use_library,
-)
+from txloop.watch.visits import VISITS, use_library
 
 if TYPE_CHECKING:
     import types
@@ -100,7 +94,7 @@ class Walk:
         self.constructs = False  # whether code may make more objects of a known class
         self._makes_files = False
         self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.bare_functions: list[Job] = []  # without attributes
+        self.functions: list[int] = []  # in the reach
         self.states: set[str] = set()  # modules that keep something for the process
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
@@ -156,6 +150,9 @@ class Walk:
         reach = self.reach
         for space in (*self.spaces, *self.modules.values()):
             reach.names[space.index] = self._names_of(space)
+        if not self.any_attribute:
+            for index in self.functions:
+                reach.names[index] = Names((), self.names)
         self._watch(Ambient, "ambient", "", Names((), self.names))
         if self._makes_files:
             self._watch(Umask, "umask", "the umask")
@@ -335,8 +332,6 @@ class Walk:
             return
         if uses_any_attribute(new):
             self.any_attribute = True
-            for job in self.bare_functions:
-                self.add_space(job, functools.partial(vars, job.thing))
             for space in self.spaces:
                 self.enter(space, list(space.thing.attributes))
             return
