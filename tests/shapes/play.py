@@ -66,6 +66,7 @@ GROUPS = {
         "stale_around",
         "stale_parts",
         "remade",
+        "stale_errors",
         "steady",
         "steady_objects",
     ),

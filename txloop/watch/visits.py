@@ -222,6 +222,8 @@ def _names_tell(walk: Walk, cls: type) -> bool:
     """Tell whether only code of the program uses attributes of these objects."""
     if cls is threading.local or is_tornados_application(cls):
         return True
+    if issubclass(cls, BaseException):  # whose text is made of its arguments
+        return False
     foreign = [one for one in cls.__mro__ if not walk.is_own(one)]
     return walk.is_own(cls) and all(
         one is threading.local or one.__module__ in BARE or is_harmless(one)
