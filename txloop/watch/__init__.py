@@ -27,6 +27,7 @@ any more. The watch calls nothing of the program and changes nothing::
     given       what a call has by value
     ends        objects whose end the program notices
     pictures    what an object looked like, and whether it looks otherwise now
+    memory      likewise buffers, mappings, what ctypes leads to
     ambient     what belongs to the whole process: its folder, environment, locale ...
     outside     a call that no mark vouches for is stopped before it acts outside
     acts        which audit events are such acts (PEP 578)

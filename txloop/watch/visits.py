@@ -32,6 +32,7 @@ from txloop.watch.library import (
     logging_attributes,
     numbers_of,
 )
+from txloop.watch.memory import Bytes, Mapped, Text, kept_by_ctypes
 from txloop.watch.names import (
     names_in_code,
     names_in_format,
@@ -43,16 +44,18 @@ from txloop.watch.parts import (
     parts_of,
     wrapped,
 )
+from txloop.watch.pictures import Items, Keys, Living, Members, Results, Thing
 from txloop.watch.states import state_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.watch.places import Job
+    from txloop.watch.places import Job, Place
     from txloop.watch.walk import Walk
 
 __all__ = [
     "VISITS",
+    "thing_of",
     "use_library",
 ]
 
@@ -143,7 +146,10 @@ def _visit_template(walk: Walk, job: Job) -> None:
 
 
 def _visit_buffer(walk: Walk, job: Job) -> None:
-    """Go into an array of objects."""
+    """Go into an array of objects, or what ctypes points to."""
+    walk.add(kept_by_ctypes(job.thing), job.name, job.place, job.near)
+    if walk.is_own(type(job.thing)):
+        _visit_object(walk, job)
     dtype = getattr(job.thing, "dtype", None)
     if getattr(dtype, "hasobject", False):
         parts = job.thing.ravel()[: limits.MOST_CHILDREN].tolist()
@@ -280,3 +286,21 @@ VISITS: dict[Kind, Callable[[Walk, Job], None]] = {
     Kind.OPTIONS: _visit_options,
 }
 """What goes into an object of each kind; of others nothing leads on."""
+
+
+_PICTURES: dict[Kind, type[Thing]] = {
+    Kind.LIST: Items,
+    Kind.DICT: Keys,
+    Kind.SET: Members,
+    Kind.WEAK: Living,
+    Kind.BUFFER: Bytes,
+    Kind.MAPPING: Mapped,
+    Kind.TEXT: Text,
+    Kind.CACHE: Results,
+}
+
+
+def thing_of(thing: object, kind: Kind, name: str, place: Place | None) -> Thing | None:
+    """Return an object under watch; None for one that is not pictured."""
+    found = _PICTURES.get(kind)
+    return None if found is None else found(thing, name, place)

@@ -35,11 +35,10 @@ from txloop.watch.pictures import (
     Names,
     Namespace,
     Thing,
-    thing_of,
 )
 from txloop.watch.places import Held, Job, Place, Reach, Space
 from txloop.watch.states import State
-from txloop.watch.visits import VISITS, use_library
+from txloop.watch.visits import VISITS, thing_of, use_library
 
 if TYPE_CHECKING:
     import types
