@@ -21,6 +21,7 @@ any more. The watch calls nothing of the program and changes nothing::
     kinds       what an object is to the watch
     names       which names code and templates use, and in which line
     hooks       the program's code that libraries and the interpreter call
+    patched     what the program sets in libraries
     library     objects of the standard library that keep something
     states      what its modules keep
     caches      what an `lru_cache` has kept

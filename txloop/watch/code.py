@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import class_label
 from txloop.stm.callables import contents_of, is_found_by_name
 from txloop.stm.origin import is_own_function, is_own_module
-from txloop.watch.definitions import Bases, Function, Registered, Subclasses
+from txloop.watch.definitions import (
+    Bases,
+    Function,
+    Registered,
+    Subclasses,
+    note_besides,
+)
 from txloop.watch.kinds import Kind, is_harmless, kind_of
 from txloop.watch.names import names_of
 from txloop.watch.namespaces import use_globals, use_imports
+from txloop.watch.parts import class_attributes
+from txloop.watch.patched import use_library_of
 from txloop.watch.places import Job, Place
 
 if TYPE_CHECKING:
-    from txloop.watch.pictures import Thing
     from txloop.watch.walk import Walk
 
 __all__ = [
@@ -49,8 +56,6 @@ CONSTRUCTING = frozenset(["__class__", "type"])
 """Names that lead to an object's class."""
 
 TELLS_SUBCLASSES = "__subclasses__"
-
-_ATTRIBUTES = type.__dict__["__dict__"]  # without asking the class, in no Python frame
 
 
 def visit_function(walk: Walk, job: Job) -> None:
@@ -84,7 +89,7 @@ def visit_function(walk: Walk, job: Job) -> None:
         name = f"a default of {job.name or code.co_name}"
         walk.add(default, name, Place(code, code.co_name))
     if own:
-        walk.functions.append(_note_besides(walk, job, Function))
+        walk.functions.append(note_besides(walk, job, Function))
     if own and vars(function):
         walk.add_space(job, lambda: vars(function))
     elif "__wrapped__" in vars(function):
@@ -104,21 +109,20 @@ def visit_class(walk: Walk, job: Job, of_object: bool = False) -> None:
         return
     called = _is_called_by_library(walk, job.thing)
     if sum(map(walk.is_own, job.thing.__mro__)) > 1:
-        _note_besides(walk, job, Bases)
+        note_besides(walk, job, Bases)
     for cls in job.thing.__mro__:
         if not walk.is_own(cls):
+            use_library_of(walk, cls.__module__)
             continue
         each = job._replace(thing=cls, name=class_label(cls))
         if not of_object:
             walk.seen.add(id(cls))
-        space = walk.add_space(
-            each, functools.partial(_ATTRIBUTES.__get__, cls), not of_object
-        )
+        space = walk.add_space(each, class_attributes(cls), not of_object)
         if called:
             attributes = list(space.thing.attributes.items())
             walk.enter(space, [name for name, one in attributes if _is_code(one)])
         if issubclass(type(cls), abc.ABCMeta):
-            _note_besides(walk, each, Registered, "what is registered with ")
+            note_besides(walk, each, Registered, "what is registered with ")
         if TELLS_SUBCLASSES in walk.names:
             add_subclasses(walk, each)
     if walk.is_own(type(job.thing)):
@@ -143,19 +147,9 @@ def _is_called_by_library(walk: Walk, cls: type) -> bool:
 
 def add_subclasses(walk: Walk, job: Job) -> None:
     """Go into the subclasses of a class, from where code may ask for them."""
-    _note_besides(walk, job, Subclasses, "the subclasses of ")
+    note_besides(walk, job, Subclasses, "the subclasses of ")
     for cls in type.__subclasses__(job.thing):
         walk.add(cls, class_label(cls), job.place)
-
-
-def _note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> int:
-    """Have something looked at that is no attribute of an object."""
-    key = id(job.thing), kind
-    thing = walk.table.get(key)
-    if thing is None:
-        thing = kind(job.thing, f"{what}{job.name}", job.place)
-        walk.table[key] = thing
-    return walk.note(job, thing)
 
 
 def add_class_of(walk: Walk, job: Job) -> None:

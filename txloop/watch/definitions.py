@@ -1,4 +1,4 @@
-"""What functions and classes are beside their attributes: code, defaults, bases, kin.
+"""What definitions are beside their attributes: code, defaults, bases, imports.
 
 It stays what a `def` or a `class` has made of them, as a rule. But all of it can be
 exchanged while the program runs, and is read whenever code calls a function.
@@ -7,6 +7,7 @@ exchanged while the program runs, and is read whenever code calls a function.
 from __future__ import annotations
 
 import abc
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,18 @@ from txloop.watch.pictures import Thing, all_same
 
 if TYPE_CHECKING:
     from txloop.watch.pictures import Names
+    from txloop.watch.places import Job
+    from txloop.watch.walk import Walk
 
-__all__ = ["Bases", "Definition", "Function", "Registered", "Subclasses"]
+__all__ = [
+    "Bases",
+    "Definition",
+    "Function",
+    "Import",
+    "Registered",
+    "Subclasses",
+    "note_besides",
+]
 
 
 class Definition(Thing):
@@ -81,6 +92,18 @@ class Bases(Definition):
         return None if same else ".__bases__"
 
 
+class Import(Definition):
+    """What code gets that imports a module when it runs; the name is the module's."""
+
+    __slots__ = ()
+
+    def retake(self) -> None:
+        """Leave it: the picture is the module itself."""
+
+    def difference(self, names: Names | None) -> str | None:
+        return None if sys.modules.get(self.name) is self.object else ", in sys.modules"
+
+
 class Registered(Thing):
     """The classes that were registered with an abstract one."""
 
@@ -123,3 +146,13 @@ class Subclasses(Thing):
             if known is None or known() is not cls:
                 return ""
         return None
+
+
+def note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> int:
+    """Have something looked at that is no attribute of an object."""
+    key = id(job.thing), kind
+    thing = walk.table.get(key)
+    if thing is None:
+        thing = kind(job.thing, f"{what}{job.name}", job.place)
+        walk.table[key] = thing
+    return walk.note(job, thing)

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["BUILTIN", "attributes_of", "only_here", "parts_of", "wrapped"]
+__all__ = [
+    "BUILTIN",
+    "attributes_of",
+    "class_attributes",
+    "only_here",
+    "parts_of",
+    "wrapped",
+]
 
 BUILTIN = ("_collections", "builtins", "collections")
 """Modules of the builtin containers, which the interpreter knows."""
@@ -56,6 +63,8 @@ def wrapped(thing: Any) -> Iterator[object]:
 def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
     """Return what returns an object's attributes; None if it has none."""
     cls: type = type(thing)  # not `isinstance`: it asks objects for their class
+    if issubclass(cls, type):
+        return class_attributes(thing)
     if issubclass(cls, threading.local):
         return lambda: vars(thing)
     slots = _slots_of(cls)  # type: ignore[arg-type] # classes can be hashed
@@ -73,6 +82,14 @@ def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
     if not referents or issubclass(cls, list | dict | tuple | set | frozenset):
         return None
     return lambda: {str(n): one for n, one in enumerate(gc.get_referents(thing))}
+
+
+_ATTRIBUTES = type.__dict__["__dict__"]
+
+
+def class_attributes(cls: type) -> Callable[[], Mapping[str, object]]:
+    """Return what returns a class's own attributes, in no Python frame."""
+    return functools.partial(_ATTRIBUTES.__get__, cls)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -44,6 +44,7 @@ from txloop.watch.parts import (
     parts_of,
     wrapped,
 )
+from txloop.watch.patched import use_library_of
 from txloop.watch.pictures import Items, Keys, Living, Members, Results, Thing
 from txloop.watch.states import state_behind
 
@@ -164,6 +165,7 @@ def use_library(walk: Walk, job: Job) -> None:
     for module in libraries_behind(job.thing, walk.names):
         if id(module) not in walk.libraries:
             walk.libraries.add(id(module))
+            use_library_of(walk, module.__dict__.get("__name__"))
             for name, thing in kept_by_module(module, walk.names):
                 walk.add(thing, name, job.place)
 
@@ -207,6 +209,8 @@ def _visit_object(walk: Walk, job: Job) -> None:
     own = any(map(walk.is_own, cls.__mro__))
     if own:
         add_class_of(walk, job)
+    else:
+        use_library_of(walk, cls.__module__)
     _visit_attributes(walk, job, own)
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Iterable, Mapping, Set
 
+    from txloop.scan import Patch
     from txloop.watch.places import Table
 
 __all__ = ["Walk"]
@@ -79,7 +80,12 @@ _FROM_LIBRARIES = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
 class Walk:
     """One walk; belongs to the thread that makes it."""
 
-    def __init__(self, table: Table, names: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        table: Table,
+        names: Iterable[str] = (),
+        patches: Iterable[Patch] = (),
+    ) -> None:
         self.table = table
         self.names: set[str] = set(names)
         self.reach = Reach()
@@ -97,6 +103,7 @@ class Walk:
         self.states: set[str] = set()  # modules that keep something for the process
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
+        self.patches = list(patches)  # of libraries that were not met, so far
         self.by_value = False
         self.missed: Held | None = None  # the first whose end the program notices
         self.trail: Trail | None = None
