@@ -75,7 +75,7 @@ GROUPS = {
     # What changes of the process holds all that share it.
     "around": ("stale_process",),
     "environment": ("stale_environment",),
-    "libraries": ("stale_libraries",),
+    "libraries": ("stale_libraries", "stale_registries"),
     "memory": ("stale_memory",),
     "registries": ("registries",),
     # Workers are not forked anew in a process that has threads, as some above.

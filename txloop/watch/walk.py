@@ -14,6 +14,7 @@ from txloop.watch.ambient import (
     Umask,
     is_seeded,
     is_shared_generator,
+    translations,
 )
 from txloop.watch.code import CONSTRUCTING, TELLS_SUBCLASSES, add_subclasses
 from txloop.watch.ends import Trail, is_missed
@@ -145,6 +146,7 @@ class Walk:
             if any_hook or hook.is_used(self.names):
                 self.use(hook.called)
                 self.begin([(hook.name, hook.thing)])
+        self.begin(translations(self.names))
 
     @property
     def found(self) -> list[Thing]:
@@ -252,6 +254,11 @@ class Walk:
         visit = VISITS.get(kind)
         if visit is not None:
             visit(self, job)
+
+    def use_state(self, module: str | None) -> None:
+        """Have it looked at what a module keeps for the process, if it keeps any."""
+        if module is not None:
+            self.states.add(module)
 
     def construct(self) -> None:
         """Go into the constructors of all classes, from now on and before."""
