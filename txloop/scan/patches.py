@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Patch", "patches_among"]
 
-_NO_LIBRARIES = frozenset({"builtins", "conflict_log", "txloop"})
-"""Packages which patch nothing that runs in a worker, or are looked at in any case."""
+_GROWING = frozenset({"sys.modules"})
+"""What Python itself adds to."""
+
+_NO_LIBRARIES = frozenset({"builtins", "conflict_log", "logging", "txloop"})
+"""Packages of which nothing is looked at, or all in any case."""
 
 
 class Patch(NamedTuple):
@@ -57,6 +60,8 @@ def patches_among(writes: Writes) -> Iterator[Patch]:
 def _patch(identity: object, name: str, access: Access) -> Patch | None:
     label = access.name.removesuffix(f".{name}")
     if label == access.name or label.partition(".")[0] in _NO_LIBRARIES:
+        return None
+    if access.name in _GROWING:
         return None
     home, rest = _home(label)
     if home is None or is_own_module(home):

@@ -54,13 +54,13 @@ class Function(Definition):
         function = self.object
         if function.__code__ is not self._code:
             return ".__code__"
-        if not _same_parts(self._defaults, function.__defaults__):
+        defaults, named = function.__defaults__, function.__kwdefaults__
+        if defaults is not self._defaults and not _same_parts(self._defaults, defaults):
             return ".__defaults__"
-        named = function.__kwdefaults__
         if named is not self._named and not _same_parts(self._named, _parts_of(named)):
             return ".__kwdefaults__"
-        if self._is_bare and vars(function):
-            for name in vars(function):
+        if self._is_bare and function.__dict__:
+            for name in function.__dict__:
                 if names is None or name in names.wanted:
                     return f".{name}"
         return None
@@ -71,8 +71,6 @@ def _parts_of(named: dict[str, object] | None) -> tuple[object, ...] | None:
 
 
 def _same_parts(old: tuple[Any, ...] | None, new: tuple[Any, ...] | None) -> bool:
-    if old is new:
-        return True
     # PyPy makes a tuple of the defaults each time.
     if old is None or new is None or len(old) != len(new):
         return False
@@ -88,7 +86,8 @@ class Bases(Definition):
         self._picture = self.object.__mro__
 
     def difference(self, names: Names | None) -> str | None:
-        same = _same_parts(self._picture, self.object.__mro__)
+        now = self.object.__mro__
+        same = now is self._picture or _same_parts(self._picture, now)
         return None if same else ".__bases__"
 
 

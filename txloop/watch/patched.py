@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from txloop.watch.definitions import Definition
+from txloop.watch.kinds import Kind, kind_of
 from txloop.watch.parts import attributes_of
 from txloop.watch.pictures import Names, Namespace
 from txloop.watch.places import Job, Space
@@ -62,4 +63,10 @@ def _add(walk: Walk, patch: Patch) -> None:
     names = frozenset([patch.name])
     present = tuple(names & thing.attributes.keys())
     walk.reach.names[space.index] = Names(present, names)
-    walk.enter(space, present)
+    walk.enter(space, [one for one in present if _holds(thing.attributes[one])])
+
+
+def _holds(thing: object) -> bool:
+    # What a function keeps that has taken the place of the library's counts where code
+    # names that: see `txloop.watch.hooks`.
+    return kind_of(thing) not in (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)

@@ -84,11 +84,11 @@ class Watch:
                 however much there is besides.
         """
         self._table.clear()
-        self._patches = patches()
-        census(things, self._table, self._patches)
         for roots in functions:
             if roots.key not in self._subjects:
                 self._subjects[roots.key] = Subject(roots, Reach())
+        self._patches = patches() if self._subjects else ()  # it reads all the code
+        census(things, self._table, self._patches)
         for subject in self._subjects.values():
             subject.reach = self._reach_of(subject.roots)
             subject.epoch = self.epoch

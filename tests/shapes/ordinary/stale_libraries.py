@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import cmd
+import colorsys
 import gettext
 import html.parser
 import json
@@ -20,6 +21,7 @@ from tests.shapes.shape import burn, reads, steady, writes
 
 def move_epoch():
     calendar._EPOCH_ORD -= 1
+    colorsys.rgb_to_hls(0, 0, 0)
 
 
 @reads(move_epoch)
@@ -151,3 +153,27 @@ class ReadsWhatWasSetBefore(RequestHandler):
         parser = html.parser.HTMLParser()
         parser.feed("<b>")
         self.write(string.Formatter().format("{}", parser.rawdata))
+
+
+counts = []
+
+
+def counted(*colour, function=colorsys.rgb_to_hls):
+    counts.append(colour)
+    return function(*colour)
+
+
+def instrument():
+    colorsys.rgb_to_hls = counted
+
+
+starting = [instrument]
+for start in starting:
+    start()
+
+
+@steady()
+class UsesInstrumentedLibrary(RequestHandler):
+    def get(self):
+        burn()
+        self.write(str(colorsys.rgb_to_hsv(0, 0, 0)))
