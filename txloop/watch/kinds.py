@@ -181,6 +181,8 @@ _HELD_NEAR = {
     ("hmac", "HMAC"),
     ("zlib", "Compress"),
     ("zlib", "Decompress"),
+    ("builtins", "Compress"),  # PyPy's names of these two
+    ("builtins", "Decompress"),
     ("_bz2", "*"),
     ("_lzma", "*"),
     ("codecs", "IncrementalDecoder"),
