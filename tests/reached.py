@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from txloop.watch import Subject, roots_of
 from txloop.watch.kinds import kind_of
-from txloop.watch.pictures import thing_of
 from txloop.watch.places import Roots
 from txloop.watch.reach import reach_of
+from txloop.watch.visits import thing_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

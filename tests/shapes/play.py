@@ -65,6 +65,8 @@ GROUPS = {
         "stale_objects",
         "stale_around",
         "stale_parts",
+        "remade",
+        "stale_errors",
         "steady",
         "steady_objects",
     ),
@@ -73,6 +75,8 @@ GROUPS = {
     # What changes of the process holds all that share it.
     "around": ("stale_process",),
     "environment": ("stale_environment",),
+    "libraries": ("stale_libraries", "stale_registries"),
+    "memory": ("stale_memory",),
     "registries": ("registries",),
     # Workers are not forked anew in a process that has threads, as some above.
     "settling": ("settling",),

@@ -23,7 +23,7 @@ import pytest
 import tornado.locale
 
 from tests.reached import subject_of
-from txloop.watch.library import Registered
+from txloop.watch.definitions import Registered
 
 log = logging.getLogger("tests.ambient")
 

@@ -18,7 +18,8 @@ from tornado.web import RequestHandler
 from tests.unit.test_patches import parameters
 from txloop.loop import tornado_private as of_loops
 from txloop.loop.patches import PATCHES
-from txloop.watch import kinds, visits
+from txloop.watch import code as code_of_programs
+from txloop.watch import kinds
 from txloop.web import tornado_private as of_requests
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def test_the_task_of_a_request_has_what_is_looked_for_in_it():
             kinds._HELD_NEAR,
             kinds._HARMLESS,
             kinds._TEMPLATES,
-            visits._CALLED_BY_NAME,
+            code_of_programs._CALLED_BY_NAME,
         )
         for pair in table
         if pair[0].startswith("tornado.")

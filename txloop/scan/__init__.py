@@ -21,6 +21,7 @@ Tornado nor the containers: it tells them by the name of their module::
     member        what an attribute of a value stands for
     live_objects  what kind of thing an object is that the scan has at hand
     access        what was seen of shared state, and whether that makes a read stale
+    patches       what of that lies in libraries
     evidence      what is said about objects that are not at hand
     unfollowed    values that could not be followed
     outside       calls that change the world outside the program
@@ -31,6 +32,7 @@ from __future__ import annotations
 from txloop.scan.find import (
     add_served,
     assigned_late,
+    patches,
     scan_function,
     scan_handler,
     scan_once,
@@ -38,15 +40,18 @@ from txloop.scan.find import (
 )
 from txloop.scan.finding import Finding, FindingKind
 from txloop.scan.index import Served
+from txloop.scan.patches import Patch
 from txloop.scan.source import give_source
 
 __all__ = [
     "Finding",
     "FindingKind",
+    "Patch",
     "Served",
     "add_served",
     "assigned_late",
     "give_source",
+    "patches",
     "scan_function",
     "scan_handler",
     "scan_once",

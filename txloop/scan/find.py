@@ -31,6 +31,7 @@ from txloop.scan.live_objects import (
     module_label,
 )
 from txloop.scan.member import class_at
+from txloop.scan.patches import Patch, patches_among
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 
 if TYPE_CHECKING:
@@ -91,6 +92,15 @@ def assigned_late() -> set[tuple[str, str, int]]:
     Each with a file and a line; "*" is any attribute. Constructors do not count.
     """
     return _PROGRAM.writes().late
+
+
+def patches() -> tuple[Patch, ...]:
+    """Return what the program sets in libraries when requests are served."""
+    try:
+        return tuple(patches_among(_PROGRAM.writes()))
+    except Exception:
+        _log.exception("the program's code could not be read; %s", _REPORT)
+        return ()
 
 
 def unless_it_fails(

@@ -14,17 +14,21 @@ any more. The watch calls nothing of the program and changes nothing::
     reach       from a function to all that it can reach: the walk
     walk        what lies ahead of it, and which names code uses
     visits      what an object leads to, by its kind
+    code        likewise functions and classes: the program's code
+    definitions what these are beside their attributes
     namespaces  what code uses of modules: globals, builtins, imports
     parts       what an object consists of
     kinds       what an object is to the watch
     names       which names code and templates use, and in which line
     hooks       the program's code that libraries and the interpreter call
+    patched     what the program sets in libraries
     library     objects of the standard library that keep something
     states      what its modules keep
     caches      what an `lru_cache` has kept
     given       what a call has by value
     ends        objects whose end the program notices
     pictures    what an object looked like, and whether it looks otherwise now
+    memory      likewise buffers, mappings, what ctypes leads to
     ambient     what belongs to the whole process: its folder, environment, locale ...
     outside     a call that no mark vouches for is stopped before it acts outside
     acts        which audit events are such acts (PEP 578)

@@ -13,7 +13,6 @@ import os
 import random
 import re
 import sys
-from collections.abc import Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.stm.origin import file_of, is_own_module
@@ -32,6 +31,7 @@ __all__ = [
     "is_seeded",
     "is_shared_generator",
     "shared_generators",
+    "translations",
 ]
 
 MAKING_FILES = frozenset(
@@ -58,6 +58,10 @@ _TRANSLATING = frozenset(
         *("get_user_locale", "locale", "pgettext", "translate"),
     ]
 )
+
+
+_TEXTS = frozenset(["_", "format_date", "format_day", "pgettext", "translate"])
+"""Of these, what looks up texts, and is no method that each handler has."""
 
 
 class _Part(NamedTuple):
@@ -101,19 +105,11 @@ def _levels() -> tuple[object, ...]:
     return logging.root.level, logging.root.manager.disable, levels, names
 
 
-def _translations() -> tuple[object, ...]:
+def _locales() -> tuple[object, ...]:
     """Return what `tornado.locale` was set to; not that it was asked for a locale."""
     state = vars(sys.modules.get("tornado.locale", object))
-    names = ("_default_locale", "_use_gettext", "_supported_locales")
-    translations = state.get("_translations", {})
-    sizes = {code: _size_of(each) for code, each in list(translations.items())}
-    return *map(state.get, names), translations, sizes
-
-
-def _size_of(translations: object) -> int:
-    """Return how many texts of one locale there are: in dicts, or gettext's objects."""
-    catalog = getattr(translations, "_catalog", translations)
-    return len(catalog) if isinstance(catalog, Sized) else 0
+    names = ("_default_locale", "_use_gettext", "_supported_locales", "_translations")
+    return tuple(map(state.get, names))
 
 
 _PARTS = (
@@ -123,8 +119,19 @@ _PARTS = (
     _Part("the recursion limit", sys.getrecursionlimit),
     _Part("the locale", lambda: locale.setlocale(locale.LC_ALL)),
     _Part("a logger's level", _levels, _LOGGING),
-    _Part("the translations", _translations, _TRANSLATING),
+    _Part("the translations", _locales, _TRANSLATING),
 )
+
+
+def translations(names: Set[str]) -> Iterator[tuple[str, object]]:
+    """Yield the texts of `tornado.locale`, with a name, where code may ask for them.
+
+    Args:
+        names: All that the code uses.
+    """
+    texts = getattr(sys.modules.get("tornado.locale"), "_translations", None)
+    if texts and not _TEXTS.isdisjoint(names):
+        yield "the translations", texts
 
 
 class Ambient(Thing):

@@ -100,10 +100,18 @@ def libraries_behind(thing: object, names: Set[str]) -> Iterator[types.ModuleTyp
             yield found
     elif not is_own_module(thing):
         yield thing
-        # A package may only re-export what its modules define.
+        # A package may only re-export what its modules define, or lead to them.
         for name in vars(thing).keys() & names:
-            if type(vars(thing)[name]) in (types.FunctionType, type):
-                yield from libraries_behind(vars(thing)[name], names)
+            part = vars(thing)[name]
+            if type(part) in (types.FunctionType, type) or _is_inside(part, thing):
+                yield from libraries_behind(part, names)
+
+
+def _is_inside(part: object, package: types.ModuleType) -> bool:
+    if type(part) is not types.ModuleType:
+        return False
+    inner, outer = vars(part).get("__name__"), vars(package).get("__name__")
+    return str(inner).startswith(f"{outer}.")
 
 
 def kept_by_module(

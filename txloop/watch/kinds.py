@@ -54,6 +54,7 @@ class Kind(enum.Enum):
     SET = enum.auto()
     WEAK = enum.auto()  # what it holds may vanish by itself
     BUFFER = enum.auto()
+    MAPPING = enum.auto()  # memory that processes share, or not
     TEXT = enum.auto()  # a file in memory
     FUNCTION = enum.auto()
     WRAPPER = enum.auto()  # methods, partials, properties
@@ -180,6 +181,8 @@ _HELD_NEAR = {
     ("hmac", "HMAC"),
     ("zlib", "Compress"),
     ("zlib", "Decompress"),
+    ("builtins", "Compress"),  # PyPy's names of these two
+    ("builtins", "Decompress"),
     ("_bz2", "*"),
     ("_lzma", "*"),
     ("codecs", "IncrementalDecoder"),
@@ -195,11 +198,17 @@ _BUFFERS = {
     ("_ctypes", "Array"),
     ("_ctypes", "Structure"),
     ("_ctypes", "Union"),
+    ("_ctypes", "_Pointer"),
     ("_ctypes", "_SimpleCData"),
+    # PyPy's
+    ("_ctypes.array", "Array"),
+    ("_ctypes.pointer", "_Pointer"),
+    ("_ctypes.primitive", "_SimpleCData"),
+    ("_ctypes.structure", "Structure"),
+    ("_ctypes.union", "Union"),
 }
 
 _HARMLESS = {
-    ("mmap", "mmap"),  # workers share it, as a rule
     ("random", "SystemRandom"),
     ("uvloop", "*"),
     ("tornado.httpclient", "AsyncHTTPClient"),
@@ -260,6 +269,8 @@ def _judged(cls: type) -> Kind:
         return Kind.TEMPLATE
     if is_options(cls):
         return Kind.OPTIONS
+    if ("mmap", "mmap") in names:
+        return Kind.MAPPING
     if any(map(is_harmless, cls.__mro__)) and not _is_programs(cls):
         return Kind.NOTHING
     if cls is _CACHE:

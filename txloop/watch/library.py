@@ -7,23 +7,15 @@ handler what code names, but not what its own methods use.
 
 from __future__ import annotations
 
-import abc
 import logging
-import weakref
 from typing import TYPE_CHECKING, Any
-
-from txloop.watch.pictures import Thing
 
 if TYPE_CHECKING:
     import decimal
     from collections.abc import Callable, Mapping, Set
 
-    from txloop.watch.pictures import Names
-
 __all__ = [
     "ADAPTING",
-    "Registered",
-    "Subclasses",
     "flags_of",
     "logging_attributes",
     "numbers_of",
@@ -104,47 +96,3 @@ def flags_of(context: decimal.Context) -> Callable[[], Mapping[str, object]]:
 
 def _set_ones(signals: Mapping[Any, bool]) -> str:
     return " ".join(sorted(one.__name__ for one in signals if signals[one]))
-
-
-class Registered(Thing):
-    """The classes that were registered with an abstract one."""
-
-    __slots__ = ("_picture", "_token")
-
-    def retake(self) -> None:
-        self._token = abc.get_cache_token()
-        self._picture = _registry(self.object)
-
-    def difference(self, names: Names | None) -> str | None:
-        token = abc.get_cache_token()
-        if token == self._token:  # no class was registered, with any abstract one
-            return None
-        if _registry(self.object).keys() - self._picture.keys():
-            return ""
-        self._token = token
-        return None
-
-
-def _registry(cls: Any) -> dict[int, object]:
-    """Return the references to the registered classes, which are there for good."""
-    own = vars(cls).get("_abc_registry")  # as on PyPy
-    references = abc._get_dump(cls)[0] if own is None else own.data  # type: ignore[attr-defined] # of its own
-    return {id(one): one for one in references}
-
-
-class Subclasses(Thing):
-    """The subclasses that a class tells of; they may go by themselves."""
-
-    __slots__ = ("_picture",)
-
-    def retake(self) -> None:
-        found = type.__subclasses__(self.object)
-        self._picture = {id(one): weakref.ref(one) for one in found}
-        self.parts = 1 + len(found)
-
-    def difference(self, names: Names | None) -> str | None:
-        for cls in type.__subclasses__(self.object):
-            known = self._picture.get(id(cls))
-            if known is None or known() is not cls:
-                return ""
-        return None

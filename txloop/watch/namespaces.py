@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import module_label
 from txloop.stm.origin import is_own_module
+from txloop.watch.definitions import Import, note_besides
 from txloop.watch.names import imports_of, names_of, uses_any_global
 from txloop.watch.places import Job, Place
 
@@ -80,5 +81,10 @@ def use_imports(walk: Walk, function: types.FunctionType) -> None:
     for name in imports_of(function.__code__):
         for full in (name, f"{package}.{name}"):
             module = sys.modules.get(full)
-            if module is not None and (is_own_module(module) or full == name):
-                walk.add(module, full, Place(function.__code__, name))
+            if module is None:
+                continue
+            job = Job(module, full, Place(function.__code__, name), True)
+            if is_own_module(module):
+                note_besides(walk, job, Import)
+            if is_own_module(module) or full == name:
+                walk.add(*job)

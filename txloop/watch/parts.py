@@ -17,10 +17,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["BUILTIN", "attributes_of", "only_here", "parts_of", "wrapped"]
+__all__ = [
+    "BUILTIN",
+    "attributes_of",
+    "class_attributes",
+    "only_here",
+    "parts_of",
+    "wrapped",
+]
 
 BUILTIN = ("_collections", "builtins", "collections")
 """Modules of the builtin containers, which the interpreter knows."""
+
+
+_Slot = types.MemberDescriptorType | types.GetSetDescriptorType
+_FIELDS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 def parts_of(thing: Any) -> Iterator[object]:
@@ -52,6 +63,8 @@ def wrapped(thing: Any) -> Iterator[object]:
 def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
     """Return what returns an object's attributes; None if it has none."""
     cls: type = type(thing)  # not `isinstance`: it asks objects for their class
+    if issubclass(cls, type):
+        return class_attributes(thing)
     if issubclass(cls, threading.local):
         return lambda: vars(thing)
     slots = _slots_of(cls)  # type: ignore[arg-type] # classes can be hashed
@@ -59,6 +72,8 @@ def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
         attributes = object.__getattribute__(thing, "__dict__")
     except (AttributeError, TypeError):  # the latter of a class with another's __dict__
         attributes = None
+    if issubclass(cls, BaseException):
+        return lambda: _in_exception(_in_slots(thing, slots, attributes or {}))
     if slots:
         return lambda: _in_slots(thing, slots, attributes or {})
     if isinstance(attributes, dict):
@@ -69,21 +84,43 @@ def attributes_of(thing: Any) -> Callable[[], Mapping[str, object]] | None:
     return lambda: {str(n): one for n, one in enumerate(gc.get_referents(thing))}
 
 
+_ATTRIBUTES = type.__dict__["__dict__"]
+
+
+def class_attributes(cls: type) -> Callable[[], Mapping[str, object]]:
+    """Return what returns a class's own attributes, in no Python frame."""
+    return functools.partial(_ATTRIBUTES.__get__, cls)
+
+
 @functools.lru_cache(maxsize=4096)
-def _slots_of(cls: type) -> tuple[tuple[str, types.MemberDescriptorType], ...]:
-    found = {
+def _slots_of(cls: type) -> tuple[tuple[str, _Slot], ...]:
+    found: dict[str, _Slot] = {
         name: value
         for each in reversed(cls.__mro__)
         if "__slots__" in vars(each)
         for name, value in vars(each).items()
         if type(value) is types.MemberDescriptorType
     }
+    if issubclass(cls, BaseException):
+        found.update(_fields_of(cls))
     return tuple(found.items())
+
+
+def _fields_of(cls: type[BaseException]) -> Iterator[tuple[str, _Slot]]:
+    """Yield what exceptions of the interpreter have beside a dict, such as `args`.
+
+    Not their cause and context: raising an exception sets these.
+    """
+    for each in reversed(cls.__mro__):
+        for name, value in vars(each).items():
+            of_c = type(value) in _FIELDS and each.__module__ == "builtins"
+            if of_c and not name.startswith("__"):
+                yield name, value
 
 
 def _in_slots(
     thing: object,
-    slots: Iterable[tuple[str, types.MemberDescriptorType]],
+    slots: Iterable[tuple[str, _Slot]],
     attributes: dict[str, object],
 ) -> dict[str, object]:
     values = dict(attributes)
@@ -91,6 +128,13 @@ def _in_slots(
         with suppress(AttributeError):
             values[name] = slot.__get__(thing)
     return values
+
+
+def _in_exception(attributes: dict[str, Any]) -> dict[str, object]:
+    """Return the attributes with each argument for itself: PyPy makes `args` anew."""
+    arguments = attributes.pop("args", ())
+    attributes.update((f"args[{n}]", one) for n, one in enumerate(arguments))
+    return attributes
 
 
 def only_here(thing: threading.local) -> list[str]:

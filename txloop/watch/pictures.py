@@ -13,7 +13,6 @@ import abc
 import functools
 import operator
 import weakref
-import zlib
 from collections import OrderedDict
 from contextlib import suppress
 from itertools import islice
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from txloop.watch import limits
 from txloop.watch.caches import cache_results, filled_by_each
 from txloop.watch.ends import is_missed
-from txloop.watch.kinds import ATOMS, Kind
+from txloop.watch.kinds import ATOMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -31,11 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INTERNAL",
+    "Items",
+    "Keys",
+    "Living",
+    "Members",
     "Names",
     "Namespace",
+    "Results",
     "Thing",
     "all_same",
-    "thing_of",
 ]
 
 
@@ -233,39 +236,6 @@ class Living(Thing):
         return "" if now.keys() - self._picture.keys() else None
 
 
-class Bytes(Thing):
-    """What has a buffer: a bytearray, an array, numpy's."""
-
-    __slots__ = ("_picture",)
-
-    def retake(self) -> None:
-        self._picture = _sum_of(self.object)
-        size = _view_of(self.object).nbytes
-        self.parts = 1 + min(size, limits.WHOLE_BYTES) // limits.BYTES_A_PART
-        self.whole = size <= limits.WHOLE_BYTES
-
-    def difference(self, names: Names | None) -> str | None:
-        return None if _sum_of(self.object) == self._picture else ""
-
-
-class Text(Thing):
-    """A file in memory, with its position."""
-
-    __slots__ = ("_picture",)
-
-    def retake(self) -> None:
-        self._picture = self._look()
-        self.parts = 2
-
-    def _look(self) -> tuple[object, object]:
-        if self.object.closed:
-            return None, None
-        return hash(self.object.getvalue()), self.object.tell()
-
-    def difference(self, names: Names | None) -> str | None:
-        return None if self._look() == self._picture else ""
-
-
 class Results(Thing):
     """An `lru_cache`: it may grow, but not by what can be changed."""
 
@@ -340,49 +310,8 @@ class Namespace(Thing):
         return None
 
 
-_CLASSES: dict[Kind, type[Thing]] = {
-    Kind.LIST: Items,
-    Kind.DICT: Keys,
-    Kind.SET: Members,
-    Kind.WEAK: Living,
-    Kind.BUFFER: Bytes,
-    Kind.TEXT: Text,
-    Kind.CACHE: Results,
-}
-
-
-def thing_of(thing: object, kind: Kind, name: str, place: Place | None) -> Thing | None:
-    """Return an object under watch; None for one that is not pictured."""
-    found = _CLASSES.get(kind)
-    return None if found is None else found(thing, name, place)
-
-
 def _builtin_base(thing: object) -> Any:
     return next(one for one in type(thing).__mro__ if one.__module__ in _BUILTIN)
 
 
 _BUILTIN = ("builtins", "collections", "_collections")
-
-
-def _view_of(thing: Any) -> memoryview:
-    view = memoryview(b"")
-    with suppress(TypeError, ValueError, BufferError):
-        view = memoryview(thing)
-    if not view.contiguous or view.nbytes == 0:
-        with suppress(Exception):  # whatever an array of a library raises
-            view = memoryview(thing.tobytes())
-    with suppress(TypeError):
-        view = view.cast("B")
-    return view
-
-
-def _sum_of(thing: Any) -> int:
-    """Return a checksum of a buffer; of a large one, of samples."""
-    view = _view_of(thing)
-    size = view.nbytes
-    if size <= limits.WHOLE_BYTES:
-        return zlib.crc32(view, size)
-    total, last = size, size - limits.SAMPLE_BYTES
-    for start in range(0, last, last // limits.SAMPLES):
-        total = zlib.crc32(view[start : start + limits.SAMPLE_BYTES], total)
-    return total

@@ -20,27 +20,35 @@ from txloop.scan.live_objects import module_label
 from txloop.stm.origin import is_own_module
 from txloop.watch import limits
 from txloop.watch.ends import Trail
+from txloop.watch.patched import use_patches
 from txloop.watch.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from txloop.scan import Patch
     from txloop.watch.pictures import Thing
     from txloop.watch.places import Reach, Roots, Table
 
 __all__ = ["census", "pictures_by_value", "reach_of"]
 
 
-def reach_of(roots: Roots, table: Table, any_hook: bool = False) -> Reach:
+def reach_of(
+    roots: Roots,
+    table: Table,
+    patches: Iterable[Patch] = (),
+    any_hook: bool = False,
+) -> Reach:
     """Return what a function can reach; new things are added to `table`.
 
     Args:
         roots: Where the walk begins.
         table: What is under watch so far.
+        patches: What the program sets in libraries.
         any_hook: Whether all counts that others call, not only where code names what
             calls it.
     """
-    walk = Walk(table, roots.names)
+    walk = Walk(table, roots.names, patches)
     walk.template_names = roots.template_names
     if roots.receiver is not None:
         walk.begin_at_attributes(roots.receiver)
@@ -49,7 +57,9 @@ def reach_of(roots: Roots, table: Table, any_hook: bool = False) -> Reach:
     return walk.end()
 
 
-def census(things: Iterable[tuple[str, object]], table: Table) -> None:
+def census(
+    things: Iterable[tuple[str, object]], table: Table, patches: Iterable[Patch] = ()
+) -> None:
     """Put what `things` and the program's modules lead to into `table`.
 
     The nearest first, and not all of a large program: it is for functions that are
@@ -57,9 +67,10 @@ def census(things: Iterable[tuple[str, object]], table: Table) -> None:
     reach it, so what leads to objects of which the program would notice that they are
     kept alive is left out.
     """
-    walk = Walk({})
+    walk = Walk({}, patches=patches)
     walk.use_all()
     walk.trail = Trail()
+    use_patches(walk)
     modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
     modules_named = ((module_label(vars(one)), one) for one in modules)
     walk.begin((*things, *modules_named), limits.MOST_PICTURED)

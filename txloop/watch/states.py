@@ -6,6 +6,7 @@ It matters to code that uses the module, or a function of it, by whatever name.
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found] # it has no stub
+import copyreg
 import gc
 import mimetypes
 import signal
@@ -84,18 +85,46 @@ def _prefixes() -> list[object]:
     return [*prefixes, *prefixes.values()]
 
 
+def _reducers() -> list[object]:
+    table = copyreg.dispatch_table
+    return [*table, *table.values()]
+
+
+_MADE_BY_URLOPEN = frozenset(
+    [
+        *("DataHandler", "FTPHandler", "FileHandler", "HTTPDefaultErrorHandler"),
+        *("HTTPErrorProcessor", "HTTPHandler", "HTTPRedirectHandler", "HTTPSHandler"),
+        *("ProxyHandler", "UnknownHandler"),
+    ]
+)
+
+
+def _openers() -> list[object]:
+    """Return what was installed, but not what `urlopen` makes at its first use."""
+    opener: Any = getattr(sys.modules["urllib.request"], "_opener", None)
+    names = {type(one).__name__ for one in getattr(opener, "handlers", ())}
+    is_bare = type(opener).__name__ == "OpenerDirector" and names <= _MADE_BY_URLOPEN
+    return [] if opener is None or is_bare else [opener]
+
+
 _KEPT = {
     "calendar": _Kept(
         "the first day of a week", lambda: [sys.modules["calendar"].firstweekday()]
     ),
     "csv": _Kept("the dialects and limits of csv", _dialects),
+    "copyreg": _Kept("the reducers in copyreg", _reducers),
     "gc": _Kept("how garbage is collected", _garbage),
     "mimetypes": _Kept("the tables of mimetypes", _types),
     "signal": _Kept("the signal handlers", _handlers),
     "socket": _Kept("the default timeout of sockets", _timeouts),
+    "urllib.request": _Kept("the opener of urllib.request", _openers),
     "xml.etree.ElementTree": _Kept("the prefixes of XML's namespaces", _prefixes),
     "warnings": _Kept("warnings.filters", lambda: list(warnings.filters)),
 }
+
+
+_ASKED_BY = {"copy": "copyreg", "pickle": "copyreg"}
+"""Modules that have no state, but use that of another one."""
 
 
 def state_behind(thing: object) -> str | None:
@@ -113,6 +142,7 @@ def state_behind(thing: object) -> str | None:
     if not isinstance(name, str):
         return None
     name = name.removeprefix("_")  # their halves that are written in C
+    name = _ASKED_BY.get(name, name)
     return name if name in _KEPT else None
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from txloop.scan import Finding, FindingKind
 from txloop.scan.finding import short_path
 from txloop.watch import limits
+from txloop.watch.definitions import Definition
 from txloop.watch.names import line_of
 from txloop.watch.pictures import Namespace
 
@@ -34,7 +35,8 @@ class Change(NamedTuple):
         name: What the program calls it.
         kind: The name of its class.
         place: Where the program uses it, if known.
-        of_process: Whether it is no object, but belongs to the whole process.
+        of_process: Whether it is no object, but belongs to the whole process, or to
+            the program's code.
     """
 
     name: str
@@ -243,8 +245,9 @@ class Subject:
 
 def change_of(thing: Thing, part: str) -> Change:
     """Return what is to be said of a thing of which a part is otherwise."""
-    if thing.object is None:  # of the whole process
-        return Change(part or thing.name, "", None, of_process=True)
+    if thing.object is None or isinstance(thing, Definition):
+        name = part if thing.object is None else f"{thing.name}{part}"
+        return Change(name or thing.name, "", thing.place, of_process=True)
     kind = type(thing.object)
     if isinstance(thing, Namespace):
         kind = type(thing.attributes.get(part.removeprefix(".")))

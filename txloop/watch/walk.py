@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections import deque
 from typing import TYPE_CHECKING
@@ -15,7 +14,9 @@ from txloop.watch.ambient import (
     Umask,
     is_seeded,
     is_shared_generator,
+    translations,
 )
+from txloop.watch.code import CONSTRUCTING, TELLS_SUBCLASSES, add_subclasses
 from txloop.watch.ends import Trail, is_missed
 from txloop.watch.hooks import hooks
 from txloop.watch.kinds import (
@@ -35,22 +36,16 @@ from txloop.watch.pictures import (
     Names,
     Namespace,
     Thing,
-    thing_of,
 )
 from txloop.watch.places import Held, Job, Place, Reach, Space
 from txloop.watch.states import State
-from txloop.watch.visits import (
-    CONSTRUCTING,
-    TELLS_SUBCLASSES,
-    VISITS,
-    add_subclasses,
-    use_library,
-)
+from txloop.watch.visits import VISITS, thing_of, use_library
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Iterable, Mapping, Set
 
+    from txloop.scan import Patch
     from txloop.watch.places import Table
 
 __all__ = ["Walk"]
@@ -86,7 +81,12 @@ _FROM_LIBRARIES = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
 class Walk:
     """One walk; belongs to the thread that makes it."""
 
-    def __init__(self, table: Table, names: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        table: Table,
+        names: Iterable[str] = (),
+        patches: Iterable[Patch] = (),
+    ) -> None:
         self.table = table
         self.names: set[str] = set(names)
         self.reach = Reach()
@@ -100,10 +100,11 @@ class Walk:
         self.constructs = False  # whether code may make more objects of a known class
         self._makes_files = False
         self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.bare_functions: list[Job] = []  # without attributes
+        self.functions: list[int] = []  # in the reach
         self.states: set[str] = set()  # modules that keep something for the process
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
+        self.patches = list(patches)  # of libraries that were not met, so far
         self.by_value = False
         self.missed: Held | None = None  # the first whose end the program notices
         self.trail: Trail | None = None
@@ -145,6 +146,7 @@ class Walk:
             if any_hook or hook.is_used(self.names):
                 self.use(hook.called)
                 self.begin([(hook.name, hook.thing)])
+        self.begin(translations(self.names))
 
     @property
     def found(self) -> list[Thing]:
@@ -156,6 +158,9 @@ class Walk:
         reach = self.reach
         for space in (*self.spaces, *self.modules.values()):
             reach.names[space.index] = self._names_of(space)
+        if not self.any_attribute:
+            for index in self.functions:
+                reach.names[index] = Names((), self.names)
         self._watch(Ambient, "ambient", "", Names((), self.names))
         if self._makes_files:
             self._watch(Umask, "umask", "the umask")
@@ -250,6 +255,11 @@ class Walk:
         if visit is not None:
             visit(self, job)
 
+    def use_state(self, module: str | None) -> None:
+        """Have it looked at what a module keeps for the process, if it keeps any."""
+        if module is not None:
+            self.states.add(module)
+
     def construct(self) -> None:
         """Go into the constructors of all classes, from now on and before."""
         self.constructs = True
@@ -335,8 +345,6 @@ class Walk:
             return
         if uses_any_attribute(new):
             self.any_attribute = True
-            for job in self.bare_functions:
-                self.add_space(job, functools.partial(vars, job.thing))
             for space in self.spaces:
                 self.enter(space, list(space.thing.attributes))
             return

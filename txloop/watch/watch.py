@@ -21,6 +21,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from txloop.scan import patches
 from txloop.watch import limits
 from txloop.watch.parts import only_here
 from txloop.watch.places import Held, Reach, Roots, roots_of
@@ -30,7 +31,7 @@ from txloop.watch.subject import Change, Subject, finding_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from txloop.scan import Finding
+    from txloop.scan import Finding, Patch
     from txloop.stm.types import Call
     from txloop.watch.places import Table
 
@@ -66,6 +67,7 @@ class Watch:
         self.page: Epochs | None = None
         self._table: Table = {}
         self._subjects: dict[Hashable, Subject] = {}
+        self._patches: tuple[Patch, ...] = ()  # since the last pictures
         self._pictured = False
         self._pictured_in = 0  # which epoch
 
@@ -82,10 +84,11 @@ class Watch:
                 however much there is besides.
         """
         self._table.clear()
-        census(things, self._table)
         for roots in functions:
             if roots.key not in self._subjects:
                 self._subjects[roots.key] = Subject(roots, Reach())
+        self._patches = patches() if self._subjects else ()  # it reads all the code
+        census(things, self._table, self._patches)
         for subject in self._subjects.values():
             subject.reach = self._reach_of(subject.roots)
             subject.epoch = self.epoch
@@ -124,7 +127,7 @@ class Watch:
         It is never asked for a change then, and pictures keep alive what they show.
         """
         known = len(self._table)
-        reach = reach_of(roots, self._table)
+        reach = reach_of(roots, self._table, self._patches)
         if reach.held is None:
             return reach
         while len(self._table) > known:
@@ -177,7 +180,7 @@ class Watch:
 
     def _let_settle(self, subject: Subject) -> None:
         """Picture what a function reaches now, if it may leave with that at all."""
-        reach = reach_of(subject.roots, {})
+        reach = reach_of(subject.roots, {}, self._patches)
         subject.settling = None if reach.held else Subject(subject.roots, reach)
 
 
