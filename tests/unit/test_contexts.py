@@ -168,7 +168,8 @@ def test_traps_travel_too():
     sent = base.difference(context)
 
     assert sent is not None
-    assert decimals_of(base.restored(pickle.loads(sent))).traps[decimal.Inexact]
+    found = decimals_of(base.restored(pickle.loads(sent)))
+    assert found.traps[decimal.Inexact]
 
 
 def test_an_attempt_has_decimals_of_its_own():
