@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from tornado.web import Application
+
+from txloop.scan.live_objects import has_type
 from txloop.sharing.making import PLAIN
 from txloop.stm.container import Container
 from txloop.stm.origin import is_own_module, own_module_of
@@ -37,7 +40,7 @@ def _is_known(thing: object) -> bool:
     """Tell whether it is plain, of the program's, or stands for what is not seen."""
     kind = type(thing)
     return (
-        isinstance(thing, _KNOWN)
+        has_type(thing, *_KNOWN)
         or own_module_of(kind) is not None
         or hasattr(kind, "__get__")  # a method, a property, a slot
     )
@@ -57,19 +60,19 @@ def _namespaces() -> Iterator[Mapping[str, object]]:
         if id(one) in seen:
             continue
         seen.add(id(one))
-        if isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, list | tuple | set | frozenset):
-            waiting += one
+        if has_type(one, dict):
+            waiting += dict.values(one)
+        elif type(one) in (list, tuple, set, frozenset):
+            waiting += one  # type: ignore[arg-type] # it is iterable
         elif is_own_module(one) or _is_own(one):
             namespace = getattr(one, "__dict__", {})
             yield namespace
             waiting += namespace.values()
         settings = getattr(one, "__dict__", {}).get("settings")
-        if isinstance(settings, dict):
+        if has_type(settings, dict):
             yield settings
 
 
 def _is_own(thing: object) -> bool:
-    cls = thing if isinstance(thing, type) else type(thing)
-    return own_module_of(cls) is not None or thing in applications()
+    cls = thing if has_type(thing, type) else type(thing)
+    return own_module_of(cls) is not None or has_type(thing, Application)
