@@ -79,6 +79,14 @@ def made(value):
     return fresh
 
 
+def rows_of(what):
+    return what["rows"]
+
+
+def keep(key, what):
+    table[key] = what
+
+
 def shown(application, store):
     return {
         "items": items,
@@ -193,6 +201,29 @@ PARTS = (
     "for one in list(items):\n    if one == k: items.remove(one)",
     "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
     "more += [str(table), repr(items[-1:]), '%s' % latest]",
+    "x = [v]; newest = x; x.append(k)",
+    "newest = nested['rows']; newest.append([v])",
+    "items += [nested['rows'][v % 2]]",
+    "items.append(nested['rows'])",
+    "for row in nested['rows']: items.append(row)",
+    "for one in items:\n    if isinstance(one, list): one.append(v)",
+    "table.update({i: row for i, row in enumerate(nested['rows'])})",
+    "x = table.setdefault(k, nested['rows'])\nif isinstance(x, list): x.append([v])",
+    "x, y = nested['rows'], k; table[y] = x; x.append([v])",
+    "table[k] = sorted(nested['rows'], key=str)[-1]; table[k].append(v)",
+    "table[k] = rows_of(nested); table[k].append([k])",
+    "keep(k, rows_of(nested)[0])",
+    "x = []; x.append(nested['rows']); table[k] = x; nested['rows'].append([k])",
+    "for one in nested['rows']:\n    if len(nested['rows']) < 4: items.append(one)",
+    "for one in nested['rows']:\n    if one == [0, 0]: nested['rows'].append([v])",
+    "if k in things: things[k].parts = nested['rows']",
+    "if k in things: items.append(things[k].parts); things[k].parts.append(v)",
+    "self.application.seen = nested['rows']; self.application.seen.append([k])",
+    "self.store.kept[k] = nested['rows']",
+    "Base.log = nested['rows']; Base.log.append([v])",
+    "groups[k] = nested['rows']; groups[k].append([k])",
+    "latest.append(nested['rows']); latest[-1].append([v])",
+    "remembered(k).append(nested['rows'])",
 )
 """What a handler may do with the key `k`, the number `v` and the list `more`."""
 

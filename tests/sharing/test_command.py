@@ -250,6 +250,21 @@ def test_what_a_constructor_sets_of_others_may_be_set_at_any_time(tmp_path):
     assert "application.names is left as it is: it has no first values." in printed
 
 
+def test_objects_that_refuse_to_be_compared_do_no_harm(tmp_path):
+    odd = """asked = 0
+class Odd:
+    def __eq__(self, other): raise ValueError
+Odd.__module__ = "json"  # a library's
+odd = [Odd()]
+"""
+    program(tmp_path, PROGRAM.replace("asked = 0\n", odd))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "Of 3 verbs, 0 would run in parallel before, 3 after." in printed
+
+
 def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
     exact = "asked = 0\nassert list.__len__(names) == 0  # takes no container\n"
     program(tmp_path, PROGRAM.replace("asked = 0\n", exact))

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from tests.sharing.random_programs import PARTS, program_of, programs, requests
 from tests.unchanged.running import Asked, running
@@ -18,6 +18,12 @@ VARIANTS = {
     "processes": ("processes", {}),
     "away": ("processes", {"TXLOOP_FAULTS": "away=1"}),
 }
+KEPT_TWICE = [
+    [
+        "nested['rows'].append([v, len(items)])",
+        "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
+    ]
+]
 OPTIONS = ("--auto", "--share", "--workers", "2")
 
 
@@ -47,6 +53,7 @@ def check(source, asked):
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(source=programs(), asked=requests())
+@example(source=program_of(KEPT_TWICE), asked=[(0, "a", 0), (0, "b", 0)])
 def test_random_handlers_answer_as_on_stock_tornado(source, asked):
     check(source, asked)
 

@@ -185,7 +185,143 @@ def test_what_containers_do_otherwise_leaves_the_program_alone(case):
     assert reason in left(source, "items")
 
 
+LIMITED = {
+    "heapq": "import heapq\ndef f(): heapq.heappush(rows, 1)",
+    "heapq of a part": "import heapq\ndef f(k): heapq.heappush(rows[k], 1)",
+    "heapq of a variable": "import heapq\ndef f():\n    x = rows\n    heapq.heappop(x)",
+    "heapq of an argument": "import heapq\ndef f(x): heapq.heapify(x)\nf(rows)",
+    "heapq of a result": "import heapq\ndef g(): return rows\nheapq.heapify(g())",
+    "what is kept in it": "import heapq\nh = []\nheapq.heapify(h)\nh.append(rows)",
+    "pickle": "import pickle\ndef f(): pickle.dump({'r': rows}, open('f', 'wb'))",
+    "an identity": "def f(): return id(rows)",
+    "an exact type": "def f(): return type(rows) is list",
+    "a pattern": "def f():\n    match rows:\n        case [a]: return a",
+    "a thread": (
+        "import threading\ndef f(): rows.append(1)\n"
+        "threading.Thread(target=f, daemon=True).start()"
+    ),
+    "what a thread calls": (
+        "from threading import Thread\ndef g(): return rows\ndef f(): g()\n"
+        "Thread(target=f).start()"
+    ),
+    "a thread's argument": (
+        "from threading import Thread as T\ndef f(x): x.append(1)\n"
+        "T(target=f, args=(rows,)).start()"
+    ),
+    "a lambda": "def f(): loop.run_in_executor(None, lambda: rows.append(1))",
+    "a class": (
+        "import threading\nclass A(threading.Thread):\n    def run(self): rows.pop()"
+    ),
+    "a pool": (
+        "from concurrent.futures import ThreadPoolExecutor as P\np = P(2)\n"
+        "def f(x): rows.append(x)\ndef g(): p.submit(f, 1)"
+    ),
+    "a partial": (
+        "import functools\ndef f(x): rows.append(x)\n"
+        "def g(): loop.run_in_executor(None, functools.partial(f, 1))"
+    ),
+    "a function that passes it on": (
+        "def away(g, *more): return loop.run_in_executor(None, g, *more)\n"
+        "def f(x): rows.append(x)\ndef h(): away(f, 1)"
+    ),
+    "a library's function": (
+        "import shutil\ndef f(): loop.run_in_executor(None, shutil.copy, rows[0])"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LIMITED)
+def test_what_wants_plain_objects_leaves_those_alone(case):
+    source = f"items = []\nrows = []\n{LIMITED[case]}\n"
+    after = shared(source, "items", "rows")
+
+    assert "items = txloop.share([])" in after
+    assert "rows = []" in after
+
+
+def test_what_has_to_be_plain_is_not_put_into_a_container():
+    source = """
+import heapq
+items = []
+table = {}
+def f(k):
+    h = []
+    table[k] = h
+    heapq.heappush(h, k)
+"""
+    after = shared(source, "items", "table")
+
+    assert "items = txloop.share([])" in after
+    assert "table = {}" in after
+    assert "h = []" in after
+
+
+UNKNOWN = {
+    "any function": (
+        "from threading import Thread\ndef run(f): Thread(target=f).start()\n"
+        "table = {'run': run}"
+    ),
+    "a function by name": (
+        "from threading import Thread\ndef f(n): getattr(app, n)()\n"
+        "Thread(target=f, args=('x',)).start()"
+    ),
+    "a function in a dict": (
+        "from threading import Thread\ndef f(): JOBS['a']()\nThread(target=f).start()"
+    ),
+    "a function that is given": (
+        "from threading import Thread\ndef f(g): g()\nThread(target=f, args=(h,))"
+    ),
+    "a parameter of what is kept": (
+        "import heapq\ndef f(x): heapq.heapify(x)\nJOBS = {'f': f}"
+    ),
+    "a decorator": (
+        "def away(g):\n    def inner(*a): return loop.run_in_executor(None, g, *a)\n"
+        "    return inner\n@away\ndef f(x): items.append(x)"
+    ),
+    "an object's hash": "class A: pass\ndef f(): return hash(A())",
+    "a method of a pool": (
+        "from concurrent.futures import ThreadPoolExecutor as P\nrun = P(1).submit"
+    ),
+    "a class that is passed on": "import threading\nkinds = [threading.Thread]",
+    "a function in an object": (
+        "from threading import Thread\nclass A:\n    run: object\n"
+        "def f(job): job.run()\nThread(target=f, args=(A(),)).start()"
+    ),
+    "a pickler": "import pickle\ndef f(file): return pickle.Pickler(file)",
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_where_it_is_not_known_which_are_wanted_all_are_left_alone(case):
+    source = f"items = []\n{UNKNOWN[case]}\n"
+
+    assert source == shared(source, "items")
+
+
 HARMLESS = {
+    "a heap of its own": (
+        "import heapq\ndef f():\n    x = []\n    heapq.heappush(x, 1)\n    return x[0]"
+    ),
+    "the largest": "import heapq\ndef f(): return heapq.nlargest(2, items)",
+    "a hash": "def f(): return hash(tuple(items))",
+    "the hash of a text": "def f(x): return hash(x)\nf('a')",
+    "a thread's text": (
+        "import threading\nclass A(RequestHandler):\n    def get(self, name):\n"
+        "        threading.Timer(1, print, args=[name]).start()"
+    ),
+    "its own class": (
+        "class Thread:\n    def __init__(self, target): self.target = target\n"
+        "def f(): items.pop()\nThread(target=f)"
+    ),
+    "another's class": ("from .board import Timer\ndef f(): items.pop()\nTimer(1, f)"),
+    "back on the loop": (
+        "import threading\ndef f(): loop.add_callback(lambda: items.append(1))\n"
+        "threading.Thread(target=f).start()"
+    ),
+    "a library's function elsewhere": (
+        "import bcrypt\ndef f(word): loop.run_in_executor(None, bcrypt.hashpw, word)"
+        "\nf('a')"
+    ),
     "a loop that ends": "for x in items:\n    items.remove(x)\n    break",
     "a copy": "for x in list(items): items.remove(x)",
     "loading": "import pickle\nx = pickle.loads(b'')",
@@ -308,6 +444,99 @@ def test_a_parameter_that_is_stored_and_changed_leaves_what_it_is_stored_in():
 
     assert source == shared(source, "items")
     assert "stores 'x' and goes on with it" in left(source, "items")
+
+
+KEPT_TWICE = {
+    "itself": "table[k] = nested",
+    "a part": "table[k] = nested['rows']",
+    "inside of something new": "table[k] = dict(k=k, rows=nested['rows'])",
+    "a variable": "x = nested['rows']\n    table[k] = x",
+    "one of several": "x, y = nested['rows'], k\n    table[y] = x",
+    "a loop's variable": "for x in nested['rows']: table[k] = x",
+    "a comprehension": "table[k] = [x for x in nested['rows']]",
+    "a copy": "table[k] = list(nested['rows'])",
+    "a sum": "table[k] = nested['rows'] + [k]",
+    "a choice": "table[k] = nested['rows'] or []",
+    "put into something new": "x = []\n    x.append(nested)\n    table[k] = x",
+    "update": "table.update({k: nested})",
+    "setdefault": "table.setdefault(k, nested)",
+    "a function's result": "table[k] = rows()",
+    "a function's argument": "keep(nested['rows'])",
+    "through a third": "other.append(nested)\n    table[k] = other[0]",
+    "by name": "table[k] = vars(nested)",
+    "a method that is passed on": "each(table.setdefault, nested)",
+    "a function without a name": "table[k] = (lambda x: x)(nested)",
+}
+
+
+@pytest.mark.parametrize("case", KEPT_TWICE)
+def test_what_keeps_a_part_of_something_plain_stays_plain(case):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+other = []
+def rows(): return nested["rows"]
+def keep(it): table["it"] = it
+def f(k):
+    {KEPT_TWICE[case]}
+"""
+    assert source.lstrip() == shared(source, "table")
+    assert "which stays plain" in left(source, "table")
+
+
+@pytest.mark.parametrize(
+    "case",
+    sorted(
+        {*KEPT_TWICE} - {"by name", "through a third", "a method that is passed on"}
+    ),
+)
+def test_what_keeps_a_part_of_a_container_is_one(case):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+def rows(): return nested["rows"]
+def keep(it): table["it"] = it
+def f(k):
+    {KEPT_TWICE[case]}
+"""
+    after = shared(source, "table", "nested")
+
+    assert "table = txloop.share({})" in after
+    assert 'nested = txloop.share({"rows": []})' in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "table[k] = NAMES[0]",
+        "table[k] = len(nested)",
+        "table[k] = json.dumps(nested)",
+        "table[k] = copy.deepcopy(nested)",
+        "table[k] = table.get(k)",
+        "nested['t'] = table",
+    ],
+)
+def test_what_keeps_only_values_of_something_plain_is_a_container(line):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+NAMES = ["a", "b"]
+def f(k): {line}
+"""
+    assert "table = txloop.share({})" in shared(source, "table")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("x = [k]; newest = x; x.append(1)", "x = txloop.share([k]); newest"),
+        ("x = [k]; items += [x]; x.append(1)", "x = txloop.share([k]); items"),
+    ],
+)
+def test_what_a_variable_of_the_module_keeps_is_a_container(line, expected):
+    source = f"items = []\ndef f(k):\n    global items, newest\n    {line}\n"
+
+    assert expected in shared(f"newest = None\n{source}", "items", "newest")
 
 
 CLASSES = """

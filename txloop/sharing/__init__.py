@@ -5,6 +5,7 @@
     command     prints what would change and why; or changes it
     planning    all rounds: until nothing is left to share
     survey      runs the program up to its loop in a child: what is shared
+    live        names of objects that are neither plain nor of the program's classes
     making      which line has made each plain object
     rewriting   from that to changes of the text: one round
     texts       a module's text, where its syntax stands in it, changes by position
@@ -17,6 +18,13 @@
     flow        where objects of these classes may get to
     effects     what functions change
     aliases     plain objects that are stored and used on
+    known       what functions of libraries return
+    meanings    what names mean
+    origin      where a value comes from
+    origins     where all values of a program come from
+    keeping     what is kept in two places, one of which stays plain
+    demands     what has to be plain
+    threads     what runs on other threads, and may touch
     hazards     what containers do not do as plain objects do
     hazard      a reason to leave something alone
     hook        compiles the program's modules from changed texts

@@ -22,19 +22,23 @@ from txloop.sharing.bindings import (
     names_of_same,
 )
 from txloop.sharing.hazard import Hazard
+from txloop.sharing.known import SCALARS
 from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
+    declared_in,
     functions_in,
     nodes_of,
     parameters,
 )
 from txloop.sharing.syntax import (
+    VERBS,
     attribute_of_self,
     changed_by,
     foreign_modules,
     holder_name,
     is_after,
+    is_handler_class,
     is_in_inner_function,
     is_of_self,
     is_self_assigned,
@@ -46,7 +50,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
@@ -56,36 +60,6 @@ __all__ = ["Aliases"]
 _ROUNDS = 5
 _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
-_READERS = frozenset(
-    [
-        *("bool", "dict", "dumps", "enumerate", "finish", "float", "format", "get"),
-        *("get_argument", "int", "isinstance", "items", "json_encode", "keys", "len"),
-        *("list", "max", "min", "print", "range", "render", "render_string"),
-        *("reversed", "set", "set_header", "set_status", "sorted", "str", "sum"),
-        *("tuple", "type", "values", "write", "write_message", "zip", "join", "any"),
-        *("all", "abs", "round", "lower", "upper", "strip", "split", "startswith"),
-        *("endswith", "encode", "decode", "replace", "copy", "count", "index"),
-        *("set_cookie", "get_cookie", "time", "info", "debug", "warning", "error"),
-        *("exception", "redirect", "send_error"),
-    ]
-)
-"""Functions that change nothing of the program's, by name."""
-
-_SCALARS = frozenset(
-    [
-        *("abs", "bool", "bytes", "float", "format", "get_argument", "hexdigest"),
-        *("hex", "int", "isoformat", "join", "len", "lower", "round", "str"),
-        *("strftime", "strip", "sum", "time", "upper", "uuid1", "uuid4", "dumps"),
-        *("encode", "decode", "replace", "randint", "random", "now", "utcnow"),
-        *("get_body_argument", "get_query_argument", "get_cookie", "token_hex"),
-    ]
-)
-"""Functions that return what cannot change, by name."""
-
-
-_VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
-"""Methods whose arguments are texts, out of a request's path."""
-
 _STORING = frozenset(
     [
         *("__setitem__", "add", "append", "appendleft", "extend", "extendleft"),
@@ -138,7 +112,7 @@ class Aliases:
         called = owner.name if owner and name == "__init__" else name
         names = parameters(function)
         kept = self._stored.setdefault(called, set())
-        for store in self._stores(function, in_handler=_is_handler(owner)):
+        for store in self._stores(function, in_handler=is_handler_class(owner)):
             if store.name in names:
                 kept.add(names.index(store.name) - (owner is not None))
         returned = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
@@ -151,7 +125,9 @@ class Aliases:
             target = changed_by(node)
             root = root_name(target) if target is not None else None
             if target is not None and (root not in local or root in names):
-                if not (_is_handler(owner) and root == "self" and is_of_self(target)):
+                if not (
+                    is_handler_class(owner) and root == "self" and is_of_self(target)
+                ):
                     self._changes.add(called)
             elif isinstance(node, ast.Call) and last_name(node.func) in self._changes:
                 self._changes.add(called)
@@ -168,7 +144,7 @@ class Aliases:
                 if owner is not None and name == "__init__":
                     name = owner.name
                 functions.setdefault(name, []).append((function, names))
-                if _is_handler(owner) and name in _VERBS:
+                if is_handler_class(owner) and name in VERBS:
                     given.update({(function, one): True for one in names})
         for text in self._texts:
             for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
@@ -182,7 +158,7 @@ class Aliases:
                 is_name = isinstance(node, ast.Name | ast.Attribute)
                 if is_name and id(node) not in called and last_name(node) in functions:
                     for function, names in functions[last_name(node)]:
-                        if last_name(node) not in _VERBS and not self._is_class(
+                        if last_name(node) not in VERBS and not self._is_class(
                             last_name(node)
                         ):
                             given.update({(function, one): False for one in names})
@@ -209,18 +185,16 @@ class Aliases:
         """Yield each expression that has to be shared, or None, with what follows."""
         for text in self._texts:
             for function, owner in functions_in(text.tree):
-                yield from self._of(text, function, in_handler=_is_handler(owner))
-                if owner is not None and _is_handler(owner):
+                yield from self._of(text, function, in_handler=is_handler_class(owner))
+                if is_handler_class(owner):
                     yield from self._of_handler(text, function, owner)
             yield from self._of(text, text.tree, in_handler=False)
 
     def _of(
         self, text: Text, scope: Function | ast.Module, *, in_handler: bool
     ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
-        seen: set[int] = set()
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
-                seen.add(id(node.value))
                 reason = f"{text.label}, line {node.lineno}, stores it twice"
                 yield text, node.value, Hazard("", reason)
         for store in self._stores(scope, in_handler=in_handler):
@@ -244,10 +218,8 @@ class Aliases:
                 yield text, None, hazard
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
-                if id(value) in seen or is_name or self._stays(scope, value):
-                    continue
-                seen.add(id(value))
-                yield text, value, hazard
+                if not is_name and not self._stays(scope, value):
+                    yield text, value, hazard
 
     def _of_handler(
         self, text: Text, function: Function, owner: ast.ClassDef
@@ -291,6 +263,7 @@ class Aliases:
         self, scope: Function | ast.Module, *, in_handler: bool
     ) -> Iterator[_Store]:
         local = bound_in(scope)
+        outer = declared_in(scope) if isinstance(scope, FUNCTIONS) else set()
         names = set(parameters(scope)) if isinstance(scope, FUNCTIONS) else set()
         fresh = {
             name
@@ -298,7 +271,7 @@ class Aliases:
             if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
         }
         for node, loops in nodes_with_loops(scope):
-            for holder, value in self._put(node):
+            for holder, value in self._put(node, outer):
                 root = root_name(holder)
                 if isinstance(holder, ast.Name) and root in fresh:
                     continue
@@ -312,14 +285,16 @@ class Aliases:
                         yield _Store(name, holder_name(holder), node, loops)
                         yield from _inner(scope, name, holder_name(holder), local)
 
-    def _put(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-        """Yield what a node puts where."""
+    def _put(
+        self, node: ast.AST, outer: Collection[str] = ()
+    ) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """Yield what a node puts where; with names that a function says are global."""
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
-                    if isinstance(target, ast.Attribute | ast.Subscript):
+                    if _is_kept(target, outer):
                         yield target, value
-            case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
+            case ast.AugAssign(target=target) if _is_kept(target, outer):
                 if not isinstance(node.value, ast.Name):  # else its parts are taken
                     yield target, node.value
             case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
@@ -373,7 +348,7 @@ class Aliases:
                 name = last_name(function)
                 if ast.unparse(function) == "txloop.share":
                     return True
-                if name in _SCALARS or self._is_class(name):
+                if name in SCALARS or self._is_class(name):
                     return True
                 if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
                     return self._stays(scope, function.value, depth)
@@ -466,6 +441,12 @@ class Aliases:
         return target is not None and not isinstance(target, ast.Name)
 
 
+def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
+    return isinstance(target, ast.Attribute | ast.Subscript) or (
+        isinstance(target, ast.Name) and target.id in outer
+    )
+
+
 def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_Store]:
     """Yield what is put into a variable that is stored."""
     for node, loops in nodes_with_loops(scope):
@@ -486,12 +467,3 @@ def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_S
                 found |= names_handed_on(one)
         for inner in found & local - {name}:
             yield _Store(inner, into, node, loops)
-
-
-def _is_handler(owner: ast.ClassDef | None) -> bool:
-    if owner is None:
-        return False
-    methods = {getattr(one, "name", "") for one in owner.body}
-    return owner.name.endswith("Handler") or bool(
-        methods & {"delete", "get_current_user", "post", "prepare", "put"}
-    )

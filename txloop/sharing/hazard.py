@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from txloop.sharing.making import Site
 
 __all__ = ["Hazard"]
 
@@ -16,7 +19,9 @@ class Hazard(NamedTuple):
     Attributes:
         name: The last name of the object; "" for any.
         reason: What the line does.
+        site: The expression whose objects are meant; None for those of the name.
     """
 
     name: str
     reason: str
+    site: Site | None = None

@@ -1,6 +1,6 @@
 """What a program does with plain objects that containers do not do as they.
 
-Each is a reason to leave something alone: all, or what has a certain name.
+Each is a reason to leave something alone: what has a certain name, or all.
 """
 
 from __future__ import annotations
@@ -18,20 +18,14 @@ from txloop.sharing.syntax import last_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from txloop.sharing.demands import Demands
     from txloop.sharing.texts import Text
+    from txloop.sharing.threads import Threads
 
 __all__ = ["hazards"]
 
 _BUILTINS = frozenset(
     ["Counter", "OrderedDict", "defaultdict", "deque", "dict", "list", "set"]
-)
-
-_THREADS = frozenset(
-    [
-        *("Pool", "Process", "ProcessPoolExecutor", "Thread", "ThreadPoolExecutor"),
-        *("Timer", "run_in_executor", "run_in_thread", "run_on_executor"),
-        *("start_new_thread", "to_thread"),
-    ]
 )
 
 _DUMPERS = frozenset(
@@ -44,24 +38,30 @@ _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe
 
 _COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
 
-_EXACT = frozenset(["heapq", "marshal"])
-"""Modules that take nothing but exact lists or dicts."""
+_LATER = frozenset(["Pickler", "open"])
+"""Functions of dumpers that return what objects are given to later."""
+
+_READ_ONLY = frozenset(["merge", "nlargest", "nsmallest"])
+"""Functions of heapq that take any iterable."""
 
 
-def hazards(all_texts: Iterable[Text]) -> Iterator[Hazard]:
+def hazards(
+    all_texts: Iterable[Text], demands: Demands, threads: Threads
+) -> Iterator[Hazard]:
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
     changes = changes_by_function(texts)
     own = {text.name.partition(".")[0] for text in texts}
+    yield from threads.hazards(demands)
     for text in texts:
         modules = _imported(text.tree)
         for node in ast.walk(text.tree):
-            what = _what(node, modules)
-            if what:
-                yield Hazard("", f"{text.label}, line {_line(node)}, {what}")
+            for values, what, objects in _wants(node, modules):
+                reason = f"{text.label}, line {_line(node)}, {what}"
+                yield from demands.on(node, values, reason, objects)
         scopes = [(text.tree, None), *functions_in(text.tree)]
         for scope, owner in scopes:
-            yield from _in_scope(text, scope, owner, changes)
+            yield from _in_scope(text, scope, owner, changes, demands)
             yield from given_away(text, scope, modules, own)
 
 
@@ -70,6 +70,7 @@ def _in_scope(
     scope: ast.AST,
     owner: ast.ClassDef | None,
     changes: Mapping[str, set[str]],
+    demands: Demands,
 ) -> Iterator[Hazard]:
     in_handler = owner is not None and _is_handler(owner)
     if getattr(scope, "name", "") == "__hash__":
@@ -77,52 +78,66 @@ def _in_scope(
     local = bound_in(scope) if isinstance(scope, FUNCTIONS) else set()
     for node in nodes_of(scope):
         match node:
-            case ast.Call(func=ast.Name(id="id" | "hash"), args=[asked]):
+            case ast.Call(func=ast.Name(id="id" | "hash" as name), args=[asked]):
                 if not (in_handler and ast.unparse(asked) == "self"):
                     what = f"asks for {ast.unparse(node)}"
-                    yield Hazard("", f"{text.label}, line {_line(node)}, {what}")
+                    reason = f"{text.label}, line {_line(node)}, {what}"
+                    # What has a hash is no plain object, and has the same as a part.
+                    objects = "only" if name == "hash" else "all"
+                    yield from demands.on(node, [asked], reason, objects)
             case ast.For() | ast.AsyncFor():
                 yield from _changed_while_gone_over(text, node, scope, local)
                 yield from _changed_by_functions(text, node, changes)
 
 
-def _what(node: ast.AST, modules: dict[str, str]) -> str:
-    """Return what a node does that no container does; "" for nothing."""
+_Want = tuple[list[ast.expr], str, str]
+"""Expressions, what a line wants of them, and what that means for own objects."""
+
+_UNKNOWN: list[ast.expr] = [ast.Name("self", ast.Load())]
+"""Stands for any object."""
+
+
+def _wants(node: ast.AST, modules: dict[str, str]) -> Iterator[_Want]:
+    """Yield what a node does that no container does."""
     match node:
         case ast.Call(func=function):
-            return _what_call(function, node, modules)
-        case ast.FunctionDef(decorator_list=decorators):
-            if any(last_name(one) == "run_on_executor" for one in decorators):
-                return "runs code on other threads"
+            yield from _wanted_by(function, node, modules)
         case ast.Compare(left=left, comparators=comparators):
             asked = [left, *comparators]
             types = [one for one in asked if _asks_type(one)]
             if types and any(_names_builtin(one) for one in asked):
-                return f"asks for the exact type: {ast.unparse(node)}"
-        case ast.MatchClass(cls=cls):
-            if last_name(cls) in _BUILTINS:
-                return f"matches a {last_name(cls)}"
-        case ast.MatchSequence() | ast.MatchMapping():
-            return "matches the parts of a list or dict"
-    return ""
+                what = f"asks for the exact type: {ast.unparse(node)}"
+                its = [one.args[0] for one in types if isinstance(one, ast.Call)]
+                yield its, what, ""
+        case ast.Match(subject=subject):
+            for one in ast.walk(node):
+                match one:
+                    case ast.MatchClass(cls=cls) if last_name(cls) in _BUILTINS:
+                        yield [subject], f"matches a {last_name(cls)}", "parts"
+                    case ast.MatchSequence() | ast.MatchMapping():
+                        what = "matches the parts of a list or dict"
+                        yield [subject], what, "parts"
 
 
-def _what_call(function: ast.expr, call: ast.Call, modules: dict[str, str]) -> str:
+def _wanted_by(
+    function: ast.expr, call: ast.Call, modules: dict[str, str]
+) -> Iterator[_Want]:
     name = last_name(function)
-    if name in _THREADS:
-        return f"runs code on other threads or in other processes ({name})"
     home = ""
     if isinstance(function, ast.Attribute):
         home = modules.get(ast.unparse(function.value), "")
     elif isinstance(function, ast.Name) and function.id in modules:
         home, _, name = modules[function.id].rpartition(".")
-    if home in _EXACT:
-        return f"calls {home}.{name}, which takes plain objects only"
-    if home in _DUMPERS and name in _DUMPS:
-        return f"calls {home}.{name}, which does not know containers"
-    if home == "weakref":
-        return f"calls weakref.{name}: what containers have held may end later"
-    return ""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    if home == "heapq" and name not in _READ_ONLY:
+        what = f"calls heapq.{name}, which takes plain objects only"
+        yield given[:1], what, ""
+    elif home in _DUMPERS and name in _DUMPS:
+        what = f"calls {home}.{name}, which does not know containers"
+        yield (_UNKNOWN if name in _LATER else given), what, "parts"
+    elif home == "weakref":
+        what = f"calls weakref.{name}: what containers have held may end later"
+        yield _UNKNOWN, what, ""
 
 
 def _asks_type(node: ast.AST) -> bool:

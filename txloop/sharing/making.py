@@ -50,6 +50,14 @@ class Site(NamedTuple):
     end_line: int
     end_column: int
 
+    def is_in(self, other: Site) -> bool:
+        """Tell whether it is a part of another expression, or is that."""
+        return (
+            self.file == other.file
+            and self[1:3] >= other[1:3]
+            and self[3:] <= other[3:]
+        )
+
 
 _sites: list[Site] = []
 _made_at: dict[int, tuple[int, object]] = {}  # by id; the object is kept for that

@@ -7,6 +7,7 @@ the texts. It ends when nothing is left that it can change.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,16 +15,20 @@ from typing import TYPE_CHECKING
 from txloop.sharing.aliases import Aliases
 from txloop.sharing.attributes import make_attribute, rebound_at
 from txloop.sharing.classes import Classes
+from txloop.sharing.demands import Demands
 from txloop.sharing.flow import Flow
 from txloop.sharing.hazards import hazards
+from txloop.sharing.keeping import Keeping, Shared
+from txloop.sharing.making import Site
+from txloop.sharing.origins import Origins
 from txloop.sharing.texts import Edits
+from txloop.sharing.threads import Threads
 from txloop.sharing.variables import is_rebound, make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from txloop.sharing.hazard import Hazard
-    from txloop.sharing.making import Site
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
@@ -76,11 +81,26 @@ class Round:
         self._by_label = {text.label: text for text in self.texts}
         self._by_file = {text.file: text for text in self.texts}
         self._hazards: dict[str, str] = {}
-        for one in hazards(self.texts):
-            self._hazards.setdefault(one.name, one.reason)
+        self._exact: dict[Site, str] = {}  # what has to make plain objects
         self._flow = Flow(self.texts)
+        origins = Origins(self.texts)
+        self._keeping = Keeping(self.texts, self._flow, origins)
+        demands = Demands(origins, self._keeping, self._flow)
+        for one in hazards(self.texts, demands, Threads(self.texts, origins)):
+            if one.site is None:
+                self._hazards.setdefault(one.name, one.reason)
+            else:
+                self._exact.setdefault(one.site, one.reason)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._edits.clear()
         self._classes = Classes(self.texts, self._flow, self._hazards)
         self._sites: set[Site] = set()
+        self._variables: set[str] = set()
+        self._objects: set[str] = set()
+        self.changes.clear()
+        self.left.clear()
 
     def run(self) -> bool:
         """Change what can be; return whether anything was."""
@@ -94,6 +114,22 @@ class Round:
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)
+        while True:
+            self._start_over()
+            held = self._share_all(seeds)
+            if self._edits or held:
+                self._make_objects(held)
+            if not self._leave_more(aliases):
+                break
+        if self._edits:
+            self._share_aliases(aliases)
+        for file, edits in self._edits.items():
+            text = self._by_file[file]
+            text.change(edits.applied(text.source))
+        return bool(self.changes)
+
+    def _share_all(self, seeds: list[Seed]) -> set[str]:
+        """Change what the seeds are about; return the classes that they hold."""
         held: set[str] = set()
         for seed in seeds:
             reason = self._why_left(seed)
@@ -102,17 +138,55 @@ class Round:
                 held |= classes
             if reason:
                 self.left[seed.name] = reason
-        if self._edits or held:
-            self._make_objects(held)
-        if self._edits:
-            self._share_aliases(aliases)
-        for file, edits in self._edits.items():
-            text = self._by_file[file]
-            text.change(edits.applied(text.source))
-        return bool(self.changes)
+        return held
+
+    def _leave_more(self, aliases: list[Alias]) -> bool:
+        """Find what must stay plain since something else does; tell whether it is new.
+
+        What becomes a container is decided again then, without it.
+        """
+        before = len(self._hazards)
+        aliases[:] = [one for one in aliases if not self._has_to_be_plain(one)]
+        sites = {_site(text, value) for text, value, _ in aliases if value is not None}
+        shared = Shared(
+            sites | self._sites,
+            self._variables,
+            self._is_object,
+            self.survey.strange,
+            [*self._exact],
+        )
+        for one in self._keeping.hazards(shared):
+            self._hazards.setdefault(one.name, one.reason)
+        copied = any(
+            value and self._keeping.is_copied(value) for _, value, _ in aliases
+        )
+        return copied or len(self._hazards) > before
+
+    def _has_to_be_plain(self, alias: Alias) -> bool:
+        """Tell whether a container must not be made of it; leave its holder then."""
+        text, value, hazard = alias
+        if value is None:
+            return False
+        if not self._keeping.is_copied(value) and not self._why_exact(
+            _site(text, value)
+        ):
+            return False
+        self._hazards.setdefault(hazard.name, hazard.reason)
+        return True
+
+    def _why_exact(self, site: Site) -> str:
+        its = (reason for one, reason in self._exact.items() if site.is_in(one))
+        return next(its, "")
+
+    def _is_object(self, name: str) -> bool:
+        return self._classes.is_shared(name) or any(
+            self._classes.are_related(name, one) for one in self._objects
+        )
 
     def _why_left(self, seed: Seed) -> str:
-        return self._hazards.get(seed.attribute, "")
+        argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
+        name = argument[1] if argument else seed.attribute.strip("'")
+        return self._hazards.get(name) or self._hazards.get("", "")
 
     def _share(self, seed: Seed) -> tuple[str, set[str]]:
         """Change what a seed is about; return why not, and the classes it holds."""
@@ -147,6 +221,9 @@ class Round:
         node = None if text is None else _node_at(text, site)
         if text is None or node is None:
             return f"it is made in {site.file}, which is not the program's"
+        reason = self._why_exact(site)
+        if reason:
+            return reason
         key = f"share {text.label}:{site.line}"
         if key in self.passed:
             return "the program did not start with a container in its place"
@@ -169,6 +246,7 @@ class Round:
                 ),
                 1,
             )
+            self._variables.add(seed.attribute)
             self._note(key, seed, home, line, "a TVar: its name is bound again")
         return reason
 
@@ -187,6 +265,7 @@ class Round:
         if isinstance(place, str):
             return place
         text, line = place
+        self._variables.add(seed.attribute)
         self._note(key, seed, text, line, "a TVar: the attribute is assigned again")
         return ""
 
@@ -204,6 +283,7 @@ class Round:
                     )
             else:
                 possible.add(name)
+        self._objects |= possible
         for name, text, node in self._classes.make_objects(possible, self._edits):
             self.changes.append(
                 Change(
@@ -216,18 +296,21 @@ class Round:
             )
 
     def _share_aliases(self, aliases: list[Alias]) -> None:
+        done: set[str] = set()
         for text, value, hazard in aliases:
             if value is None:
                 continue
             site = (text.file, text.start(value), text.end(value))
-            if any(
+            key = f"alias {text.label}:{value.lineno}:{site[1]}"
+            if key in done or any(
                 _same(text, value, one) for one in self._sites if one.file == text.file
             ):
                 continue
+            done.add(key)
             self._edits[text.file].wrap(text, value, "txloop.share")
             self.changes.append(
                 Change(
-                    f"alias {text.label}:{value.lineno}:{site[1]}",
+                    key,
                     f"{text.label}, line {value.lineno}",
                     text.label,
                     value.lineno,
@@ -238,6 +321,11 @@ class Round:
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
+
+
+def _site(text: Text, node: ast.expr) -> Site:
+    end = node.end_lineno or 0, node.end_col_offset or 0
+    return Site(text.file, node.lineno, node.col_offset, *end)
 
 
 def _same(text: Text, node: ast.AST, site: Site) -> bool:

@@ -17,6 +17,7 @@ __all__ = [
     "FUNCTIONS",
     "bound_by",
     "bound_in",
+    "declared_in",
     "functions_in",
     "globals_named",
     "nodes_of",
@@ -79,6 +80,12 @@ def bound_in(scope: ast.AST) -> set[str]:
         if isinstance(node, ast.Global | ast.Nonlocal):
             declared |= {*node.names}
     return found - declared
+
+
+def declared_in(scope: ast.AST) -> set[str]:
+    """Return the names that a function says are global."""
+    declared = (one for one in _inside(scope) if isinstance(one, ast.Global))
+    return {name for one in declared for name in one.names}
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
@@ -196,6 +203,4 @@ def _parts(node: ast.AST) -> list[ast.AST]:
 
 
 def _declares(scope: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Global) and name in node.names for node in _inside(scope)
-    )
+    return name in declared_in(scope)

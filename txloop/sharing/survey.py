@@ -23,6 +23,7 @@ from txloop.check.judging import IN_PARALLEL, shared, verdicts
 from txloop.check.rehearsal import rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
+from txloop.sharing.live import strange_names
 from txloop.sharing.making import PLAIN, Site, note_what_is_made, site_of
 from txloop.stm.container import Container
 from txloop.stm.origin import file_of, is_own_module, own_module_of
@@ -97,6 +98,7 @@ class Survey:
         lines: By a seed's name, the lines that use it.
         late: Where attributes may be assigned once requests are served: name, file and
             line; not in constructors.
+        strange: Names of objects that are neither plain nor of the program's classes.
     """
 
     failed: str = ""
@@ -105,6 +107,7 @@ class Survey:
     seeds: list[Seed] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=dict)
     late: set[tuple[str, str, int]] = field(default_factory=set)
+    strange: set[str] = field(default_factory=set)
 
 
 def survey(
@@ -203,6 +206,7 @@ def _look(failed: str) -> Survey:
                 seeds.setdefault(finding.name, _seed(finding))
     result.seeds = list(seeds.values())
     result.late = assigned_late()
+    result.strange = strange_names()
     return result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.scopes import FUNCTIONS
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "VERBS",
     "attribute_of_self",
     "changed_by",
     "foreign_modules",
     "holder_name",
     "is_after",
+    "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
     "is_self_assigned",
@@ -26,6 +28,10 @@ __all__ = [
     "parent_of",
     "root_name",
 ]
+
+
+VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
+"""Methods of handlers whose arguments are texts, out of a request's path."""
 
 
 def changed_by(node: ast.AST) -> ast.AST | None:
@@ -102,6 +108,17 @@ def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
     )
 
 
+def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
+    """Tell whether it is a class with a handler's methods, or is called one."""
+    if owner is None:
+        return False
+    methods = {getattr(one, "name", "") for one in owner.body}
+    bases = [last_name(base) for base in owner.bases]
+    return any(name.endswith("Handler") for name in (owner.name, *bases)) or bool(
+        methods & {"delete", "get_current_user", "post", "prepare", "put"}
+    )
+
+
 def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     """Yield the names of modules that are not the program's."""
     for node in ast.walk(tree):
@@ -151,6 +168,6 @@ def is_self_assigned(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and is_of_self(node)
 
 
-def last_name(node: ast.AST) -> str:
+def last_name(node: ast.AST | None) -> str:
     """Return the last name of ``a.b.c``; "" if there is none."""
     return getattr(node, "attr", getattr(node, "id", ""))

@@ -1,0 +1,115 @@
+"""Code that wants plain objects themselves: which of the program's are meant.
+
+Where that can be told, these are left alone, with all that is kept in them, and what
+expressions make that get there. Else everything is.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.sharing.flow import assigned_in
+from txloop.sharing.hazard import Hazard
+from txloop.sharing.origin import ANY
+from txloop.sharing.scopes import parameters
+from txloop.sharing.syntax import VERBS, is_handler_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from txloop.sharing.flow import Flow
+    from txloop.sharing.keeping import Keeping
+    from txloop.sharing.making import Site
+    from txloop.sharing.origins import Origins
+
+__all__ = ["Demands"]
+
+
+class Demands:
+    """Finds the objects that a line is about."""
+
+    def __init__(self, origins: Origins, keeping: Keeping, flow: Flow) -> None:
+        self._origins = origins
+        self._keeping = keeping
+        self._flow = flow
+
+    def on(
+        self, node: ast.AST, values: Iterable[ast.expr], reason: str, objects: str = ""
+    ) -> Iterator[Hazard]:
+        """Yield what is to stay plain so that the values of a line are.
+
+        Args:
+            node: The line.
+            values: The expressions.
+            reason: What the line does.
+            objects: What becomes of the program's own objects: "all" leaves everything
+                alone where there are such, "parts" their attributes; "only" them.
+        """
+        scope = self._origins.meanings.scope_of(node)
+        names: set[str] = set()
+        sites: set[Site] = set()
+        for value in values:
+            module = self._origins.meanings.module_of(scope)
+            classes = self._flow.classes_of(value, scope, module)
+            classes &= {*self._flow.classes}
+            own = classes and objects in ("all", "only")
+            if own or not self._is_known(scope, value, set()):
+                yield Hazard("", reason)
+                return
+            if objects:
+                for name in self._flow.held_by(classes):
+                    for one in self._flow.classes[name]:
+                        names |= assigned_in(one)
+            for origin in () if objects == "only" else self._origins.of(scope, value):
+                if origin.site is not None:
+                    sites.add(origin.site)
+                else:
+                    names.add(origin.name)
+        yield from self.about(names, sites, reason)
+
+    def about(self, names: set[str], sites: set[Site], reason: str) -> Iterator[Hazard]:
+        """Yield names and places as hazards, with those of what is kept in them."""
+        if ANY in names:
+            yield Hazard("", reason)
+            return
+        names, sites = self._keeping.all_in(names, sites)
+        if ANY in names:
+            yield Hazard("", reason)
+            return
+        yield from (Hazard(name, reason) for name in sorted(names))
+        yield from (Hazard("", reason, site) for site in sorted(sites))
+
+    def _is_known(
+        self, scope: ast.AST, value: ast.AST, seen: set[tuple[int, str]]
+    ) -> bool:
+        """Tell whether all is known that variables in an expression may be given."""
+        if isinstance(value, ast.Attribute):
+            return True  # it has a name
+        if isinstance(value, ast.Subscript):
+            return self._is_known(scope, value.value, seen)
+        if isinstance(value, ast.Name):
+            if value.id in ("self", "cls"):
+                return False
+            home = self._origins.meanings.home(scope, value.id)
+            return home is None or self._is_given(home, value.id, seen)
+        children = ast.iter_child_nodes(value)
+        return all(self._is_known(scope, one, seen) for one in children)
+
+    def _is_given(
+        self, function: ast.AST, name: str, seen: set[tuple[int, str]]
+    ) -> bool:
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if (id(function), name) in seen:
+            return True
+        seen.add((id(function), name))
+        if name not in parameters(function):
+            return all(
+                self._is_known(function, value, seen)
+                for value in self._origins.meanings.values_of(function, name)
+            )
+        owner = self._origins.meanings.owner_of(function)
+        called = getattr(function, "name", "")
+        if is_handler_class(owner) and called in (*VERBS, "initialize"):
+            return True
+        return self._origins.meanings.is_only_called(function)

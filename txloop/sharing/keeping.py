@@ -1,0 +1,223 @@
+"""What is kept in two places of which one stays plain: a hazard for the other.
+
+``table[key] = nested["rows"]``: where `nested` stays plain and `table` becomes a
+container, that holds a copy of the rows. So both have to stay plain, and whatever else
+would hold parts of `table` then. Names are what `origins` calls so.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from txloop.sharing.hazard import Hazard
+from txloop.sharing.origin import ANY
+from txloop.sharing.scopes import functions_in
+from txloop.sharing.syntax import is_handler_class, last_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from txloop.sharing.flow import Flow
+    from txloop.sharing.making import Site
+    from txloop.sharing.origin import Values
+    from txloop.sharing.origins import Origins
+    from txloop.sharing.texts import Text
+
+__all__ = ["Keeping", "Shared"]
+
+
+@dataclass
+class Shared:
+    """What becomes a container in a round, or is one.
+
+    Attributes:
+        sites: The expressions whose objects do.
+        variables: Names that become TVars.
+        is_object: Tells whether the objects of a class are TObjects.
+        strange: Names of objects that are neither plain nor of the program's classes.
+        exact: The expressions whose objects have to be plain.
+    """
+
+    sites: Collection[Site]
+    variables: Collection[str]
+    is_object: Callable[[str], bool]
+    strange: Collection[str]
+    exact: Collection[Site]
+
+
+class _Kept(NamedTuple):
+    """One line that keeps values under a name.
+
+    Attributes:
+        name: Of the variable or attribute.
+        values: Their origins.
+        is_put: Whether they are put into what has the name already.
+        classes: Those whose objects have the attribute, if it is one.
+        is_own: Whether it is a handler's own attribute.
+        where: The line.
+    """
+
+    name: str
+    values: Values
+    is_put: bool
+    classes: frozenset[str]
+    is_own: bool
+    where: str
+
+
+@dataclass
+class _Plain:
+    """Names of what may be plain, and of what may have plain parts."""
+
+    itself: set[str] = field(default_factory=lambda: {ANY})
+    parts: set[str] = field(default_factory=lambda: {ANY})
+
+    def __len__(self) -> int:
+        return len(self.itself) + len(self.parts)
+
+    def stays(self, values: Values) -> str:
+        """Return the name of what is there already, stays plain, and is in values.
+
+        "" if there is nothing.
+        """
+        for one in sorted(values, key=lambda each: each.name):
+            if one.name in self.parts or (one.name in self.itself and not one.is_part):
+                return one.name
+        return ""
+
+
+class Keeping:
+    """All that a program keeps under names."""
+
+    def __init__(self, texts: Iterable[Text], flow: Flow, origins: Origins) -> None:
+        """Look at all lines.
+
+        Args:
+            texts: The modules.
+            flow: Where objects of the program's classes get to.
+            origins: Where values come from.
+        """
+        self._origins = origins
+        self._flow = flow
+        self._kept: list[_Kept] = []
+        self._plain = _Plain()
+        self._tvars = {
+            last_name(target)
+            for text in texts
+            for node in ast.walk(text.tree)
+            for target, value in _simple(node)
+            if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
+        }
+        for text in texts:
+            owners = {id(one): owner for one, owner in functions_in(text.tree)}
+            for scope, node in self._origins.nodes(text):
+                self._kept += self._keeps(text, scope, node, owners.get(id(scope)))
+
+    def _keeps(
+        self, text: Text, scope: ast.AST, node: ast.AST, owner: ast.ClassDef | None
+    ) -> Iterator[_Kept]:
+        where = f"{text.label}, line {getattr(node, 'lineno', 0)}"
+        for target, values in self._origins.bindings(scope, node):
+            of: ast.expr | None = None
+            if isinstance(target, ast.Attribute):
+                of = target.value
+            if of and last_name(target) == "value" and last_name(of) in self._tvars:
+                target, of = of, None
+            if isinstance(target, ast.Name):
+                if self._origins.meanings.home(scope, target.id) is None:
+                    yield _Kept(target.id, values, False, frozenset(), False, where)
+            elif isinstance(target, ast.Attribute):
+                classes = self._flow.classes_of(of, scope, text.tree)
+                is_self = isinstance(of, ast.Name) and of.id == "self"
+                if is_self and owner is not None:
+                    classes = {owner.name}
+                own = is_self and is_handler_class(owner)
+                its = frozenset(classes)
+                yield _Kept(target.attr, values, False, its, own, where)
+        for holder, values in self._origins.puts(scope, node):
+            for one in self._origins.of(scope, holder):
+                if one.name and not one.inside:
+                    yield _Kept(one.name, values, True, frozenset(), False, where)
+
+    def is_copied(self, value: ast.expr) -> bool:
+        """Tell whether a container made of a value would copy what stays plain."""
+        scope = self._origins.meanings.scope_of(value)
+        values = self._origins.of(scope, value)
+        return bool(self._plain.stays(values | self._origins.together(scope, value)))
+
+    def all_in(self, names: set[str], sites: set[Site]) -> tuple[set[str], set[Site]]:
+        """Return names and expressions, with those of all that is kept in these."""
+        found, made = {*names}, {*sites}
+        before = -1
+        while before != (before := len(found)):
+            for one in self._kept:
+                if one.name in found:
+                    found |= {each.name for each in one.values if each.name}
+                    made |= {each.site for each in one.values if each.site is not None}
+        return found, made
+
+    def hazards(self, shared: Shared) -> Iterator[Hazard]:
+        """Yield the names that must stay plain, if no more than this is shared."""
+        plain = self._plain = _Plain()
+        before = -1
+        while before != (before := len(plain)):
+            for one in self._kept:
+                self._spread(one, plain, shared)
+        for one in self._kept:
+            source = plain.stays(one.values) or self._exact_in(one, shared)
+            if source and source != one.name:
+                what = "what it does not know" if source == ANY else source
+                yield Hazard(
+                    "" if one.name == ANY else one.name,
+                    f"{one.where}, keeps a part of {what}, which stays plain",
+                )
+
+    def _exact_in(self, one: _Kept, shared: Shared) -> str:
+        """Return a name for what has to be plain and is kept; "" if nothing has."""
+        sites = (each.site for each in one.values if each.site is not None)
+        found = (site for site in sites for other in shared.exact if site.is_in(other))
+        line = next((site.line for site in found), 0)
+        return f"what line {line} makes" if line else ""
+
+    def _spread(self, one: _Kept, plain: _Plain, shared: Shared) -> None:
+        is_shared = (
+            one.name in shared.variables
+            or one.name in self._tvars
+            or (bool(one.classes) and all(map(shared.is_object, one.classes)))
+            or (one.is_put and one.name not in plain.itself)
+        )
+        made = not is_shared and not one.is_own
+        for each in one.values:
+            if each.site is not None:
+                exact = any(each.site.is_in(site) for site in shared.exact)
+                is_in = any(each.site.is_in(site) for site in shared.sites)
+                if not exact and (not made or is_in):
+                    continue
+                strange = one.name in shared.strange
+                if one.is_put or each.inside:
+                    if not strange or one.is_put:
+                        plain.parts.add(one.name)
+                elif not strange:
+                    plain.itself.add(one.name)
+                continue
+            parts = each.name in plain.parts
+            itself = parts if each.is_part else each.name in plain.itself
+            if not (parts or itself):
+                continue
+            if one.is_put or each.inside:
+                plain.parts.add(one.name)
+                continue
+            if itself:
+                plain.itself.add(one.name)
+            if parts:
+                plain.parts.add(one.name)
+
+
+def _simple(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value

@@ -1,0 +1,38 @@
+"""What functions of libraries return, by their names alone."""
+
+from __future__ import annotations
+
+__all__ = ["MODULES", "PARTS", "SCALARS"]
+
+SCALARS = frozenset(
+    [
+        *("abs", "all", "any", "b64encode", "bool", "bytes", "count", "decode"),
+        *("digest", "dumps", "encode", "float", "format", "get_argument", "get_cookie"),
+        *("get_body_argument", "get_query_argument", "get_secure_cookie", "hexdigest"),
+        *("hex", "index", "int", "isinstance", "isoformat", "join", "json_encode"),
+        *("len", "lower", "monotonic", "now", "ord", "perf_counter", "randint"),
+        *("random", "randrange", "replace", "reverse_url", "round", "str", "strftime"),
+        *("strip", "sum", "time", "timestamp", "title", "token_hex", "token_urlsafe"),
+        *("upper", "utcnow", "uuid1", "uuid4", "xhtml_escape"),
+    ]
+)
+"""Those that return what cannot change."""
+
+PARTS = frozenset(
+    [
+        *("Counter", "OrderedDict", "chain", "choice", "copy", "deque", "defaultdict"),
+        *("dict", "enumerate", "filter", "frozenset", "heappop", "islice", "items"),
+        *("iter", "list", "next", "nlargest", "nsmallest", "reversed", "sample"),
+        *("set", "sorted", "tuple", "values", "zip"),
+    ]
+)
+"""Those whose result has parts of what they are given."""
+
+MODULES = frozenset(
+    [
+        *("base64", "binascii", "datetime", "decimal", "hashlib", "hmac", "html"),
+        *("logging", "math", "random", "secrets", "statistics", "time", "uuid"),
+        *("zlib",),
+    ]
+)
+"""Modules whose other functions return what cannot change."""

@@ -1,0 +1,257 @@
+"""What names mean in a program: functions, classes, variables of which function."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from txloop.sharing.known import MODULES
+from txloop.sharing.scopes import (
+    FUNCTIONS,
+    bound_in,
+    functions_in,
+    nodes_of,
+    parameters,
+)
+from txloop.sharing.syntax import last_name, root_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from txloop.sharing.scopes import Function
+    from txloop.sharing.texts import Text
+
+__all__ = ["Meanings"]
+
+_Given = tuple["Function", list[str]]
+"""A function with those of its parameters that calls give."""
+
+
+class Meanings:
+    """The meanings of all names in a program.
+
+    Attributes:
+        functions: By name; a class stands for its constructor.
+        classes: By name.
+        keys: Names of what an application or a route gives to handlers.
+        initialized: The functions that get it as arguments.
+        used_without_call: Attributes that are passed on, and are no own functions.
+    """
+
+    def __init__(self, texts: Iterable[Text]) -> None:
+        self.functions: defaultdict[str, list[_Given]] = defaultdict(list)
+        self.classes: dict[str, ast.ClassDef] = {}
+        self.keys: set[str] = set()
+        self.initialized: list[_Given] = []
+        self.used_without_call: set[int] = set()
+        self._around: dict[int, list[ast.AST]] = {}
+        self._bound: dict[int, set[str]] = {}
+        self._owners: dict[int, ast.ClassDef | None] = {}
+        self._imported: dict[int, dict[str, str]] = {}
+        self._homes: dict[int, dict[str, str]] = {}
+        self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
+        self._files: dict[int, str] = {}
+        self._called: set[str] = set()
+        self._stored: set[str] = set()  # names of what is used without a call
+        self._passed: set[int] = set()  # lambdas that are given to calls
+        for text in texts:
+            self._files[id(text.tree)] = text.file
+            self._collect(text.tree)
+            self._enter(text.tree, [text.tree])
+            self._note_uses(text.tree)
+        self._inherit()
+
+    def _note_uses(self, tree: ast.Module) -> None:
+        direct: set[int] = set()
+        called: set[int] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                self._called.add(last_name(node.func))
+                direct.add(id(node.func))
+                called.add(id(node.func))
+                given = [*node.args, *(one.value for one in node.keywords)]
+                for one in given:
+                    direct.add(id(one))
+                    self._called.add(last_name(one))
+                    if isinstance(one, ast.Lambda):
+                        self._passed.add(id(one))
+            for mark in getattr(node, "decorator_list", ()):
+                direct.add(id(mark))
+                self._called.add(last_name(mark))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name | ast.Attribute) and id(node) not in direct:
+                self._stored.add(last_name(node))
+            if (
+                isinstance(node, ast.Attribute)
+                and id(node) not in called
+                and node.attr not in self.functions
+            ):
+                self.used_without_call.add(id(node))
+
+    def _collect(self, tree: ast.Module) -> None:
+        imported = self._imported[id(tree)] = {}
+        homes = self._homes[id(tree)] = {}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Import(names=names):
+                    for one in names:
+                        bound = one.asname or one.name.partition(".")[0]
+                        imported[bound] = ""
+                        homes[bound] = one.name if one.asname else bound
+                        if one.name in MODULES:
+                            self._scalar.add((id(tree), bound))
+                case ast.ImportFrom(names=names):
+                    for one in names:
+                        bound = one.asname or one.name
+                        imported[bound] = one.name
+                        homes[bound] = f"{'.' * node.level}{node.module or ''}"
+                        if node.module in MODULES:
+                            self._scalar.add((id(tree), bound))
+                case ast.ClassDef(name=name):
+                    self.classes[name] = node
+                case ast.Subscript() | ast.Call():
+                    self.keys |= _keys_of_settings(node)
+        for function, owner in functions_in(tree):
+            name = getattr(function, "name", "")
+            given = parameters(function)[owner is not None :]
+            called = owner.name if owner is not None and name == "__init__" else name
+            self.functions[called].append((function, given))
+            self._bound[id(function)] = bound_in(function) | _gone_over(function)
+            self._owners[id(function)] = owner
+            if name == "initialize":
+                self.keys |= {*given}
+                self.initialized.append((function, given))
+
+    def _enter(self, node: ast.AST, around: list[ast.AST]) -> None:
+        self._around[id(node)] = around
+        for child in ast.iter_child_nodes(node):
+            inner = [child, *around] if isinstance(child, FUNCTIONS) else around
+            self._enter(child, inner)
+
+    def _inherit(self) -> None:
+        """Let a class without a constructor be called like its base."""
+        for _ in self.classes:
+            for name, node in self.classes.items():
+                if name not in self.functions:
+                    for base in node.bases:
+                        if last_name(base) in self.functions:
+                            self.functions[name] += self.functions[last_name(base)]
+
+    def scope_of(self, node: ast.AST) -> ast.AST:
+        """Return the innermost function around a node, or its module.
+
+        A function is its own scope.
+        """
+        return self._around[id(node)][0]
+
+    def home(self, scope: ast.AST, name: str) -> ast.AST | None:
+        """Return the function whose variable a name is; None for the module's."""
+        for around in self._around[id(scope)]:
+            if name in self._bound.get(id(around), ()):
+                return around
+        return None
+
+    def file_of(self, scope: ast.AST) -> str:
+        """Return the file of a function or module."""
+        return self._files[id(self._around[id(scope)][-1])]
+
+    def in_full(self, scope: ast.AST, name: str) -> str:
+        """Return the name that something imported has at home; "" for a module."""
+        module = self._around[id(scope)][-1]
+        return self._imported[id(module)].get(name, name)
+
+    def module_of(self, scope: ast.AST) -> ast.AST:
+        """Return the module in which a function is."""
+        return self._around[id(scope)][-1]
+
+    def owner_of(self, function: ast.AST) -> ast.ClassDef | None:
+        """Return the class whose method a function is."""
+        return self._owners.get(id(function))
+
+    def values_of(self, function: ast.AST, name: str) -> list[ast.expr]:
+        """Return what a function gives to a variable, directly or as a part."""
+        return [
+            value
+            for node in ast.walk(function)
+            for target, value in _given_to(node)
+            if isinstance(target, ast.Name | ast.Tuple | ast.List)
+            and any(
+                isinstance(one, ast.Name) and one.id == name for one in ast.walk(target)
+            )
+        ]
+
+    def is_only_called(self, function: ast.AST) -> bool:
+        """Tell whether a function is called, or given to calls, and never kept."""
+        if isinstance(function, ast.Lambda):
+            return id(function) in self._passed
+        name = getattr(function, "name", "")
+        owner = self.owner_of(function)
+        if owner is not None and name == "__init__":
+            name = owner.name
+        return name in self._called and name not in self._stored
+
+    def imported_from(self, scope: ast.AST, name: str) -> str:
+        """Return the module that a name is, or is imported from; "" if it is not."""
+        return self._homes[id(self.module_of(scope))].get(name, "")
+
+    def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
+        """Tell whether a module that is known for it has a function."""
+        module = self._around[id(scope)][-1]
+        return (id(module), root_name(function)) in self._scalar
+
+    def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
+        """Yield the functions that a call may mean."""
+        name = last_name(call.func)
+        if name != "__init__" or not isinstance(call.func, ast.Attribute):
+            yield from self.functions.get(name, ())
+            return
+        bases = [last_name(call.func.value)]
+        if bases == [""]:  # super()
+            own = [self._owners.get(id(one)) for one in self._around[id(scope)]]
+            bases = [last_name(b) for one in own if one is not None for b in one.bases]
+        for one in bases:
+            yield from self.functions.get(one, ())
+
+
+def _given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value
+        case ast.AugAssign(target=target, value=value):
+            yield target, value
+        case ast.NamedExpr(target=target, value=value):
+            yield target, value
+        case (
+            ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value)
+        ):
+            yield target, value
+        case ast.comprehension(target=target, iter=value):
+            yield target, value
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            yield target, value
+
+
+def _gone_over(function: Function) -> set[str]:
+    """Return the variables of comprehensions, as if they were the function's."""
+    return {
+        one.id
+        for node in nodes_of(function)
+        if isinstance(node, ast.comprehension)
+        for one in ast.walk(node.target)
+        if isinstance(one, ast.Name)
+    }
+
+
+def _keys_of_settings(node: ast.Subscript | ast.Call) -> set[str]:
+    """Return the key that an expression asks an application's settings for."""
+    match node:
+        case ast.Subscript(value=base, slice=ast.Constant(value=str(key))):
+            return {key} if last_name(base) == "settings" else set()
+        case ast.Call(
+            func=ast.Attribute(value=base), args=[ast.Constant(value=str(key)), *_]
+        ):
+            return {key} if last_name(base) == "settings" else set()
+    return set()

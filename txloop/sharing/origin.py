@@ -1,0 +1,50 @@
+"""Where a value comes from: from a name, or from where it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from txloop.sharing.making import Site
+
+__all__ = ["ANY", "Origin", "Values", "inside", "part_of"]
+
+ANY = "*"
+"""The name of what is found by a name that is not known."""
+
+
+class Origin(NamedTuple):
+    """Where a value comes from.
+
+    Attributes:
+        name: Of a variable or an attribute; "" for what is made.
+        is_part: Whether it is a part of that.
+        inside: Whether the value only contains it.
+        site: Where it is made, if it is.
+    """
+
+    name: str
+    is_part: bool = False
+    inside: bool = False
+    site: Site | None = None
+
+
+Values = set[Origin]
+
+
+def part_of(values: Iterable[Origin]) -> Values:
+    """Return the origins of what is in values of these origins."""
+    found: Values = set()
+    for one in values:
+        if one.inside:
+            found |= {one, one._replace(inside=False)}
+        if one.name:
+            found.add(one._replace(is_part=True, inside=False))
+    return found
+
+
+def inside(values: Iterable[Origin]) -> Values:
+    """Return the origins of something new that contains these values."""
+    return {one._replace(inside=True) for one in values}

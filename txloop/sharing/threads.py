@@ -1,0 +1,357 @@
+"""What a program does on other threads, or in other processes: what that may touch.
+
+Containers belong to the loop's thread. What the functions name that a thread is given,
+and those which these name, is left alone; all is, where that cannot be followed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from txloop.sharing.hazard import Hazard
+from txloop.sharing.scopes import FUNCTIONS, parameters
+from txloop.sharing.syntax import VERBS, is_handler_class, last_name, root_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from txloop.sharing.demands import Demands
+    from txloop.sharing.making import Site
+    from txloop.sharing.origins import Origins
+    from txloop.sharing.texts import Text
+
+__all__ = ["Threads"]
+
+_POOLS = frozenset(
+    ["Executor", "Pool", "ProcessPoolExecutor", "ThreadPool", "ThreadPoolExecutor"]
+)
+_CLASSES = frozenset(["Process", "Thread", "Timer"])
+_RUNNERS = frozenset(
+    ["run_in_executor", "run_in_thread", "run_sync", "start_new_thread", "to_thread"]
+)
+_METHODS = frozenset(
+    [
+        *("add_done_callback", "apply", "apply_async", "imap", "imap_unordered"),
+        *("map", "map_async", "starmap", "starmap_async", "submit"),
+    ]
+)
+"""Of pools, and of the futures which they return."""
+
+_BACK = frozenset(
+    ["add_callback", "add_callback_from_signal", "call_soon_threadsafe", "add_future"]
+)
+"""What has a function run on the loop's thread."""
+
+_BY_NAME = frozenset(["__import__", "eval", "exec", "globals", "locals", "vars"])
+
+
+class Threads:
+    """All that runs elsewhere than on the loop's thread."""
+
+    def __init__(self, texts: Iterable[Text], origins: Origins) -> None:
+        """Find the calls and classes that run something there."""
+        self._texts = list(texts)
+        self._origins = origins
+        self._meanings = origins.meanings
+        self._runners: set[str] = set()  # functions that pass others on to threads
+        self._data = {
+            name
+            for text in self._texts
+            for node in ast.walk(text.tree)
+            for name in _assigned(node)
+        }
+        self._has_pools = any(
+            self._is_standard(text.tree, node, _POOLS)
+            for text in self._texts
+            for node in ast.walk(text.tree)
+        )
+
+    def _is_standard(self, tree: ast.AST, node: ast.AST, names: frozenset[str]) -> bool:
+        """Tell whether a node names one of these, and not the program's own."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return False
+        home = self._meanings.imported_from(tree, root_name(node))
+        if home and self._is_own(home):
+            return False
+        name = last_name(node)
+        if home and isinstance(node, ast.Name):
+            return self._meanings.in_full(tree, name) in names
+        own = not home and name in self._meanings.classes
+        if isinstance(node, ast.Name):
+            own = own or name in self._meanings.functions
+        return name in names and not own
+
+    def _is_own(self, module: str) -> bool:
+        own = {text.name.partition(".")[0] for text in self._texts}
+        return module.startswith(".") or module.partition(".")[0] in own
+
+    def hazards(self, demands: Demands) -> Iterator[Hazard]:
+        """Yield what must stay plain."""
+        before = -1
+        while before != (before := len(self._runners)):
+            found = [each for text in self._texts for each in self._in(text, demands)]
+        yield from found
+
+    def _in(self, text: Text, demands: Demands) -> Iterator[Hazard]:
+        called = _used_as_such(text.tree)
+        for node in ast.walk(text.tree):
+            if id(node) not in called and self._starts(text.tree, node):
+                yield Hazard("", _reason(text, node, last_name(node)))
+            match node:
+                case ast.Call() if self._runs(text.tree, node):
+                    reason = _reason(text, node, last_name(node.func))
+                    yield from self._given(node, reason, demands)
+                case ast.FunctionDef(decorator_list=marks):
+                    names = {last_name(getattr(one, "func", one)) for one in marks}
+                    by = names & {"run_on_executor", *self._runners}
+                    if by:
+                        reason = _reason(text, node, min(by))
+                        yield from self._touched([node], reason, demands)
+                case ast.ClassDef(bases=bases):
+                    if any(self._is_standard(text.tree, b, _CLASSES) for b in bases):
+                        reason = _reason(text, node, node.name)
+                        its = [one for one in node.body if isinstance(one, FUNCTIONS)]
+                        yield from self._touched(its, reason, demands)
+
+    def _starts(self, tree: ast.AST, node: ast.AST) -> bool:
+        """Tell whether what a node names may start a thread, called elsewhere."""
+        its = isinstance(node, ast.Attribute) and last_name(node) in _METHODS - {"map"}
+        return (self._has_pools and its) or self._is_standard(
+            tree, node, _CLASSES | _RUNNERS
+        )
+
+    def _runs(self, tree: ast.AST, call: ast.Call) -> bool:
+        name = last_name(call.func)
+        if name in self._runners or self._is_standard(tree, call.func, _RUNNERS):
+            return True
+        of_pool = self._has_pools and isinstance(call.func, ast.Attribute)
+        if of_pool and name in _METHODS:
+            return True
+        return self._is_standard(tree, call.func, _CLASSES | _POOLS)
+
+    def _given(self, call: ast.Call, reason: str, demands: Demands) -> Iterator[Hazard]:
+        """Yield what the functions touch that a call is given, and what else it is."""
+        scope = self._meanings.scope_of(call)
+        targets = _targets(call)
+        if not all(self._is_followed(scope, one) for one in targets):
+            yield Hazard("", reason)
+            return
+        functions: list[ast.AST] = []
+        values: list[ast.expr] = []
+        waiting = [*call.args, *(one.value for one in call.keywords)]
+        while waiting:
+            one = waiting.pop()
+            match one:
+                case ast.Lambda():
+                    functions.append(one)
+                case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                    waiting += parts
+                case ast.Dict(values=parts):
+                    waiting += parts
+                case ast.Starred(value=inner):
+                    waiting.append(inner)
+                case ast.Call(func=inner) if last_name(inner) == "partial":
+                    waiting += [*one.args, *(each.value for each in one.keywords)]
+                case ast.Name(id=name) if self._is_variable(scope, name):
+                    values.append(one)
+                    if one not in targets:
+                        continue
+                    around = self._meanings.home(scope, name) or scope
+                    waiting += self._meanings.values_of(around, name)
+                    if not self._pass_on(scope, name):
+                        yield Hazard("", reason)
+                        return
+                case ast.Name() | ast.Attribute():
+                    functions += self._named(one)
+                    if isinstance(one, ast.Attribute):
+                        values.append(one.value)
+                    values.append(one)
+                case _:
+                    values.append(one)
+        values = [one for one in values if last_name(one) not in ("self", "cls")]
+        yield from demands.on(call, values, reason, objects="parts")
+        yield from self._touched(functions, reason, demands)
+
+    def _is_followed(self, scope: ast.AST, target: ast.expr) -> bool:
+        """Tell whether it is known what runs when a thread calls something."""
+        name = last_name(target)
+        if name in self._meanings.functions or name in self._meanings.classes:
+            return True
+        match target:
+            case ast.Lambda() | ast.Constant():
+                return True
+            case ast.Call(func=function, args=[inner, *_]):
+                return last_name(function) == "partial" and self._is_followed(
+                    scope, inner
+                )
+            case ast.Attribute():
+                home = self._meanings.imported_from(scope, root_name(target))
+                return bool(home) or name not in self._data
+            case ast.Name() if self._is_variable(scope, name):
+                around = self._meanings.home(scope, name) or scope
+                values = self._meanings.values_of(around, name)
+                return all(self._is_followed(around, one) for one in values)
+            case ast.Name():
+                home = self._meanings.imported_from(scope, name)
+                is_library = bool(home) and not self._is_own(home)
+                return is_library or hasattr(builtins, name)
+        return False
+
+    def _is_variable(self, scope: ast.AST, name: str) -> bool:
+        home = self._meanings.home(scope, name)
+        return home is not None and name not in self._meanings.functions
+
+    def _pass_on(self, scope: ast.AST, name: str) -> bool:
+        """Note that a function may give its parameter to a thread.
+
+        Returns:
+            Whether all its calls are known.
+        """
+        home = self._meanings.home(scope, name)
+        if not isinstance(home, FUNCTIONS) or name not in parameters(home):
+            return True
+        called = getattr(home, "name", "")
+        owner = self._meanings.owner_of(home)
+        if owner is not None and called == "__init__":
+            called = owner.name
+        if called:
+            self._runners.add(called)
+        return bool(called) and self._meanings.is_only_called(home)
+
+    def _touched(
+        self, functions: Sequence[ast.AST], reason: str, demands: Demands
+    ) -> Iterator[Hazard]:
+        """Yield all that functions may touch, with those which they name."""
+        names: set[str] = set()
+        sites: set[Site] = set()
+        waiting = [*functions]
+        if functions:
+            waiting += self._called_by_python()
+        seen: set[int] = set()
+        while waiting:
+            function = waiting.pop()
+            if id(function) in seen:
+                continue
+            seen.add(id(function))
+            sites.add(self._place(function))
+            skipped: set[int] = set()
+            for node in ast.walk(function):
+                if id(node) in skipped:
+                    skipped.update(map(id, ast.iter_child_nodes(node)))
+                    continue
+                if isinstance(node, ast.Call):
+                    if last_name(node.func) in _BACK:
+                        skipped |= {id(one) for one in node.args[:1]}
+                    elif self._is_unknown(node):
+                        yield Hazard("", reason)
+                        return
+                if isinstance(node, ast.Name | ast.Attribute):
+                    waiting += self._named(node)
+                    scope = self._meanings.scope_of(node)
+                    names.add(getattr(node, "attr", ""))
+                    names |= {one.name for one in self._origins.of(scope, node)}
+        yield from demands.about(names - {""}, sites, reason)
+
+    def _named(self, node: ast.AST) -> list[ast.AST]:
+        """Return the functions that a name may mean; no handler's `get` or the like."""
+        named = self._meanings.functions.get(last_name(node), ())
+        return [
+            one
+            for one, _ in named
+            if last_name(node) not in VERBS
+            or not is_handler_class(self._meanings.owner_of(one))
+        ]
+
+    def _called_by_python(self) -> list[ast.AST]:
+        """Return the functions that Python calls without their names."""
+        return [
+            function
+            for name, named in self._meanings.functions.items()
+            if name.startswith("__")
+            for function, _ in named
+        ]
+
+    def _is_unknown(self, call: ast.Call) -> bool:
+        """Tell whether it is not known what a call calls."""
+        name = last_name(call.func)
+        if name in _BY_NAME:
+            return True
+        if name in ("getattr", "setattr", "delattr"):
+            return not (len(call.args) > 1 and isinstance(call.args[1], ast.Constant))
+        if name in self._meanings.functions or name in self._meanings.classes:
+            return False
+        match call.func:
+            case ast.Name(id=name):
+                return name != "cls" and self._is_variable(
+                    self._meanings.scope_of(call), name
+                )
+            case ast.Attribute(attr=name):
+                return name in self._data
+        return True
+
+    def _place(self, function: ast.AST) -> Site:
+        return self._origins.site(function, function)
+
+
+def _used_as_such(tree: ast.AST) -> set[int]:
+    """Return the names that are called, derived from, or stand in an annotation."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        used: list[ast.AST | None] = []
+        match node:
+            case ast.Call(func=function, args=given):
+                used.append(function)
+                if last_name(function) == "isinstance":
+                    used += given
+            case ast.ClassDef(bases=bases):
+                used += bases
+            case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=annotation):
+                used.append(annotation)
+            case ast.FunctionDef(returns=annotation):
+                used.append(annotation)
+            case ast.AsyncFunctionDef(returns=annotation):
+                used.append(annotation)
+        for one in used:
+            if one is not None and not isinstance(node, ast.Call):
+                found.update(map(id, ast.walk(one)))
+            elif one is not None:
+                found.add(id(one))
+    return found
+
+
+def _assigned(node: ast.AST) -> set[str]:
+    """Return the attributes that a node assigns or declares."""
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            return {name}
+        case ast.ClassDef(body=body):
+            targets = [
+                target
+                for one in body
+                for target in getattr(one, "targets", [getattr(one, "target", None)])
+            ]
+            return {last_name(target) for target in targets} - {""}
+    return set()
+
+
+def _targets(call: ast.Call) -> list[ast.expr]:
+    """Return what a call has another thread call."""
+    name = last_name(call.func)
+    named = {one.arg: one.value for one in call.keywords}
+    keys = ("target", "function", "initializer", "func", "callback", "error_callback")
+    found = [named[key] for key in keys if key in named]
+    if name in ("run_in_executor", "Timer"):
+        found += call.args[1:2]
+    elif name not in _POOLS | _CLASSES:
+        found += call.args[:1]
+    elif name in _CLASSES:
+        found += call.args[1:2]
+    return found
+
+
+def _reason(text: Text, node: ast.AST, name: str) -> str:
+    line = getattr(node, "lineno", 0)
+    what = f"runs code on other threads or in other processes ({name})"
+    return f"{text.label}, line {line}, {what}"
