@@ -224,6 +224,15 @@ PARTS = (
     "groups[k] = nested['rows']; groups[k].append([k])",
     "latest.append(nested['rows']); latest[-1].append([v])",
     "remembered(k).append(nested['rows'])",
+    "for one in items:\n    if one == k: items.remove(one)",
+    "for x in reversed(items):\n    more.append(x)\n    if len(items) > 3: items.pop()",
+    "for i, one in enumerate(items):\n    if i + 1 < len(items): items[i + 1] = one",
+    "for x, y in table.items():\n    table[k if k in table else x] = v; more.append(y)",
+    "for one in table:\n    if one == k: del table[one]",
+    "for one in latest:\n    if one == k: latest.append(v)",
+    "for one in nested['tags']:\n    if one == k: nested['tags'].discard(one)",
+    "match items:\n    case [x, *y]: more += [x, y]\n    case []: more.append('none')",
+    "match table:\n    case {'a': x, **y}: more += [x, y]",
 )
 """What a handler may do with the key `k`, the number `v` and the list `more`."""
 

@@ -10,6 +10,7 @@ import pytest
 import txloop
 from tests.sharing.rounds import left, module, shared
 from txloop.sharing.hook import compiled
+from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.written import as_written
 
 WRAPPED = {
@@ -154,7 +155,6 @@ def test_a_copy_of_a_name_elsewhere_leaves_it_alone(line, reason):
 
 HAZARDS = {
     "exact types": ("x = type(items) is list", "exact type"),
-    "patterns": ("match items:\n    case list(): pass", "matches a list"),
     "threads": ("import threading\nthreading.Thread(target=f).start()", "threads"),
     "an executor": ("loop.run_in_executor(None, f)", "threads"),
     "pickle": ("import pickle\npickle.dumps(items)", "pickle.dumps"),
@@ -162,17 +162,11 @@ HAZARDS = {
     "heapq": ("import heapq\nheapq.heappush(items, 1)", "heapq.heappush"),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
-    "a loop": ("for x in items: items.remove(x)", "while it is gone over"),
-    "a loop that calls": (
-        "def drop(x): items.remove(x)\nfor x in items: drop(x)",
-        "calls drop(), which changes items",
-    ),
     "a package": ("import pandas\nx = pandas.DataFrame(items)", "gives it to pandas"),
     "a package by another name": (
         "import pandas\ndef f():\n    rows = items[1:]\n    return pandas.f(rows)",
         "gives it to pandas",
     ),
-    "a loop with numbers": ("for i, x in enumerate(items): del items[i]", "gone over"),
 }
 
 
@@ -195,7 +189,6 @@ LIMITED = {
     "pickle": "import pickle\ndef f(): pickle.dump({'r': rows}, open('f', 'wb'))",
     "an identity": "def f(): return id(rows)",
     "an exact type": "def f(): return type(rows) is list",
-    "a pattern": "def f():\n    match rows:\n        case [a]: return a",
     "a thread": (
         "import threading\ndef f(): rows.append(1)\n"
         "threading.Thread(target=f, daemon=True).start()"
@@ -670,6 +663,30 @@ def test_a_class_attribute_that_may_be_anothers_is_left_alone(line, target):
     assert textwrap.dedent(source).lstrip() == shared(source, "Page.hits")
 
 
+LOOPS = {
+    "for x in items: items.remove(x)": True,
+    "for i, x in enumerate(items): del items[i]": True,
+    "for i, x in enumerate(reversed(items)): items[i] = x": True,
+    "for k, v in items.items(): items[k] = v": True,
+    "for x in items: items += [x]": True,
+    "def drop(x): items.remove(x)\nfor x in items: drop(x)": True,
+    "def f(room):\n    rows = room.rows\n    for x in rows: rows.pop()": True,
+    "for x in items:\n    if x:\n        items.remove(x)\n        break": False,
+    "for x in list(items): items.remove(x)": False,
+    "for x in items[:]: items.remove(x)": False,
+    "for x in items.copy(): items.remove(x)": False,
+    "def f():\n    rows = []\n    for x in rows: rows.remove(x)": False,
+    "def drop(x): items.remove(x)\nfor x in list(items): drop(x)": False,
+    "for x in items: print(x)": False,
+    "for x in range(3): items.append(x)": False,
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_that_change_what_they_go_over_are_found(loop):
+    assert LOOPS[loop] == changes_in_loops([module(f"items = []\n{loop}\n")])
+
+
 HEADERS = {
     "nothing": ("items = txloop.share([])\n", 1),
     "a docstring": ('"""Doc."""\nitems = txloop.share([])\n', 3),
@@ -692,6 +709,14 @@ def test_a_written_text_imports_txloop_once(case):
         if one and one not in ("import txloop", "txloop.like_plain()")
     ]
     compile(once, "app.py", "exec")
+
+
+def test_a_written_text_says_that_loops_are_live():
+    source = "import txloop\nitems = []\n"
+    once = as_written(module(source), source, live=True)
+
+    assert ["import txloop", "txloop.like_plain(live=True)"] == once.splitlines()[:2]
+    assert once == as_written(module(once), once, live=True)
 
 
 def test_a_compiled_text_has_the_lines_of_its_file(monkeypatch):

@@ -25,6 +25,7 @@
     keeping     what is kept in two places, one of which stays plain
     demands     what has to be plain
     threads     what runs on other threads, and may touch
+    loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     hazard      a reason to leave something alone
     hook        compiles the program's modules from changed texts

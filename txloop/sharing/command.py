@@ -58,7 +58,7 @@ def run_shared(program: str, *, is_module: bool, prepare: Callable[[], None]) ->
         return
     for name, reason in plan.left.items():
         print(f"txloop: --share leaves {name} as it is: {reason}", file=sys.stderr)
-    import_rewritten(plan.sources())
+    import_rewritten(plan.sources(), plan.live)
 
 
 def share_program(
@@ -70,7 +70,8 @@ def share_program(
         print(f"txloop: {program} {plan.failed}", file=sys.stderr)
         return 2
     new = {
-        text.file: as_written(text, plan.originals[text.file]) for text in plan.texts
+        text.file: as_written(text, plan.originals[text.file], plan.live)
+        for text in plan.texts
     }
     if wanted.marks and plan.after is not None:
         new = with_marks(plan, new)

@@ -8,17 +8,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.bindings import is_fresh
-from txloop.sharing.effects import changes_by_function, given_away, name_of
-from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
+from txloop.sharing.effects import given_away
+from txloop.sharing.scopes import functions_in, nodes_of
 from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from txloop.sharing.demands import Demands
+    from txloop.sharing.hazard import Hazard
     from txloop.sharing.texts import Text
     from txloop.sharing.threads import Threads
 
@@ -36,8 +34,6 @@ _DUMPERS = frozenset(
 )
 _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe_dump"])
 
-_COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
-
 _LATER = frozenset(["Pickler", "open"])
 """Functions of dumpers that return what objects are given to later."""
 
@@ -50,7 +46,6 @@ def hazards(
 ) -> Iterator[Hazard]:
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
-    changes = changes_by_function(texts)
     own = {text.name.partition(".")[0] for text in texts}
     yield from threads.hazards(demands)
     for text in texts:
@@ -61,7 +56,7 @@ def hazards(
                 yield from demands.on(node, values, reason, objects)
         scopes = [(text.tree, None), *functions_in(text.tree)]
         for scope, owner in scopes:
-            yield from _in_scope(text, scope, owner, changes, demands)
+            yield from _in_scope(text, scope, owner, demands)
             yield from given_away(text, scope, modules, own)
 
 
@@ -69,13 +64,11 @@ def _in_scope(
     text: Text,
     scope: ast.AST,
     owner: ast.ClassDef | None,
-    changes: Mapping[str, set[str]],
     demands: Demands,
 ) -> Iterator[Hazard]:
     in_handler = owner is not None and _is_handler(owner)
     if getattr(scope, "name", "") == "__hash__":
         return
-    local = bound_in(scope) if isinstance(scope, FUNCTIONS) else set()
     for node in nodes_of(scope):
         match node:
             case ast.Call(func=ast.Name(id="id" | "hash" as name), args=[asked]):
@@ -85,9 +78,6 @@ def _in_scope(
                     # What has a hash is no plain object, and has the same as a part.
                     objects = "only" if name == "hash" else "all"
                     yield from demands.on(node, [asked], reason, objects)
-            case ast.For() | ast.AsyncFor():
-                yield from _changed_while_gone_over(text, node, scope, local)
-                yield from _changed_by_functions(text, node, changes)
 
 
 _Want = tuple[list[ast.expr], str, str]
@@ -109,14 +99,6 @@ def _wants(node: ast.AST, modules: dict[str, str]) -> Iterator[_Want]:
                 what = f"asks for the exact type: {ast.unparse(node)}"
                 its = [one.args[0] for one in types if isinstance(one, ast.Call)]
                 yield its, what, ""
-        case ast.Match(subject=subject):
-            for one in ast.walk(node):
-                match one:
-                    case ast.MatchClass(cls=cls) if last_name(cls) in _BUILTINS:
-                        yield [subject], f"matches a {last_name(cls)}", "parts"
-                    case ast.MatchSequence() | ast.MatchMapping():
-                        what = "matches the parts of a list or dict"
-                        yield [subject], what, "parts"
 
 
 def _wanted_by(
@@ -157,96 +139,6 @@ def _names_builtin(node: ast.AST) -> bool:
         for one in ast.walk(node)
         if isinstance(node, ast.Call)
     )
-
-
-def _changed_while_gone_over(
-    text: Text, loop: ast.For | ast.AsyncFor, scope: ast.AST, local: set[str]
-) -> Iterator[Hazard]:
-    """A list that changes skips elements, a dict fails; a container does neither."""
-    gone_over = loop.iter
-    if isinstance(gone_over, ast.Call) and last_name(gone_over.func) in (
-        "enumerate",
-        "items",
-        "keys",
-        "reversed",
-        "values",
-    ):
-        called = gone_over.func
-        if isinstance(called, ast.Attribute):
-            gone_over = called.value
-        elif gone_over.args:
-            gone_over = gone_over.args[0]
-    asked = ast.unparse(gone_over)
-    for statement in loop.body:
-        for node in ast.walk(statement):
-            changed = _changed(node)
-            if changed is not None and ast.unparse(changed) == asked:
-                if _ends_at_once(loop.body, node):
-                    continue
-                name = name_of(gone_over)
-                if isinstance(gone_over, ast.Name) and name in local:
-                    if is_fresh(scope, name):
-                        continue
-                    name = ""
-                yield Hazard(
-                    name,
-                    f"{text.label}, line {_line(node)}, changes {asked} while it is "
-                    "gone over",
-                )
-
-
-def _changed_by_functions(
-    text: Text, loop: ast.For | ast.AsyncFor, changes: Mapping[str, set[str]]
-) -> Iterator[Hazard]:
-    """Yield it where a function of the program changes what a loop goes over."""
-    gone_over = {
-        name_of(one)
-        for one in ast.walk(loop.iter)
-        if isinstance(one, ast.Name | ast.Attribute)
-    }
-    if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in _COPIES:
-        return
-    for statement in loop.body:
-        for node in ast.walk(statement):
-            if not isinstance(node, ast.Call) or _ends_at_once(loop.body, node):
-                continue
-            for name in gone_over & changes.get(last_name(node.func), set()):
-                yield Hazard(
-                    name,
-                    f"{text.label}, line {_line(node)}, calls "
-                    f"{last_name(node.func)}(), which changes {name}, while it is gone "
-                    "over",
-                )
-
-
-def _changed(node: ast.AST) -> ast.AST | None:
-    match node:
-        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in MUTATORS:
-            return base
-        case ast.Subscript(value=base, ctx=ast.Del()):
-            return base
-    return None
-
-
-def _ends_at_once(body: list[ast.stmt], node: ast.AST) -> bool:
-    """Tell whether the loop is left right after the statement."""
-    for statement in body:
-        for inner in ast.walk(statement):
-            for field in ("body", "orelse"):
-                block = getattr(inner, field, None)
-                if not isinstance(block, list):
-                    continue
-                for number, one in enumerate(block):
-                    if any(part is node for part in ast.walk(one)):
-                        rest = block[number + 1 :]
-                        if any(isinstance(r, ast.Break | ast.Return) for r in rest):
-                            return True
-    for number, one in enumerate(body):
-        if any(part is node for part in ast.walk(one)):
-            return any(
-                isinstance(r, ast.Break | ast.Return) for r in body[number + 1 :]
-            )
-    return False
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:

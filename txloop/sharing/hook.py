@@ -19,9 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import CodeType, ModuleType
 
-__all__ = ["compile_with", "compiled", "import_rewritten", "place_of_imports"]
+__all__ = [
+    "call_like_plain",
+    "compile_with",
+    "compiled",
+    "import_rewritten",
+    "place_of_imports",
+]
 
-_HEADER = "import txloop\ntxloop.like_plain()"
+
+def call_like_plain(live: bool) -> str:
+    """Return the line that each changed module has."""
+    return f"txloop.like_plain({'live=True' if live else ''})"
 
 
 class _Finder(PathFinder):
@@ -67,20 +76,27 @@ def compile_with(compiler: Callable[[str], CodeType | None]) -> None:
     compile_main_with(compiler)
 
 
-def import_rewritten(sources: Mapping[str, str]) -> None:
-    """Have files compiled from these texts instead of their own."""
+def import_rewritten(sources: Mapping[str, str], live: bool) -> None:
+    """Have files compiled from these texts instead of their own.
+
+    Args:
+        sources: The texts, by file.
+        live: Whether loops have to see what their bodies do to containers.
+    """
     for file, source in sources.items():
         give_source(file, source)
 
     def compiler(file: str) -> CodeType | None:
-        return compiled(ast.parse(sources[file]), file) if file in sources else None
+        if file not in sources:
+            return None
+        return compiled(ast.parse(sources[file]), file, live)
 
     compile_with(compiler)
 
 
-def compiled(tree: ast.Module, file: str) -> CodeType:
+def compiled(tree: ast.Module, file: str, live: bool = False) -> CodeType:
     """Compile a text that names `txloop` without importing it."""
-    header = ast.parse(_HEADER).body
+    header = ast.parse(f"import txloop\n{call_like_plain(live)}").body
     place = place_of_imports(tree)
     line = tree.body[place].lineno if place < len(tree.body) else 1
     for statement in header:

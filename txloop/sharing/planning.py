@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.rewriting import Round
 from txloop.sharing.survey import survey
 from txloop.sharing.texts import read_text
@@ -34,6 +35,7 @@ class Plan:
         texts: Those that change.
         changes: What is changed.
         left: By name, why something is left alone.
+        live: Whether loops have to see what their bodies do to containers.
     """
 
     failed: str = ""
@@ -44,6 +46,7 @@ class Plan:
     texts: list[Text] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
+    live: bool = False
 
     def sources(self) -> dict[str, str]:
         """Return the new texts by file."""
@@ -87,6 +90,7 @@ def _rounds(
     texts = [read_text(file, *names) for file, names in files.items()]
     plan = Plan(before=before, after=before, all_texts=texts)
     plan.originals = {text.file: text.source for text in texts}
+    plan.live = changes_in_loops(texts)
     found = before
     for _ in range(_MOST_ROUNDS):
         turn = Round(texts, found, passed)

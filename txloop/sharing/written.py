@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.sharing.hook import place_of_imports
+from txloop.sharing.hook import call_like_plain, place_of_imports
 from txloop.sharing.texts import Edits, Text
 
 if TYPE_CHECKING:
@@ -23,12 +23,13 @@ _MARK = '@txloop.transactional(on_error="commit")'
 """Of stock Tornado's semantics: what was written before an exception stays."""
 
 
-def as_written(text: Text, original: str) -> str:
+def as_written(text: Text, original: str, live: bool = False) -> str:
     """Return a text with what it imports, and without the lines that it has emptied.
 
     Args:
         text: As it is in memory.
         original: What its file has, with as many lines.
+        live: Whether loops have to see what their bodies do to containers.
     """
     source = "".join(
         line
@@ -36,7 +37,7 @@ def as_written(text: Text, original: str) -> str:
         if line.strip() or not old.strip()
     )
     shorter = Text(text.file, text.name, text.label, source)
-    return _with_import(shorter, "txloop.like_plain()")
+    return _with_import(shorter, call_like_plain(live))
 
 
 def _lines(source: str) -> list[str]:
