@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import multiprocessing
 import selectors
 import socket
 import sys
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Executor
 
-__all__ = ["rehearse"]
+__all__ = ["end_children", "rehearse"]
 
 
 def rehearse(program: str, *, is_module: bool, at_loop: Callable[[], NoReturn]) -> str:
@@ -74,6 +75,17 @@ def rehearse(program: str, *, is_module: bool, at_loop: Callable[[], NoReturn]) 
             name = type(error).__name__
             return f"failed before it started a loop, with {name}: {error}"
     return "ended without starting a loop"
+
+
+def end_children() -> None:
+    """End what the program has started by `multiprocessing`, pools included.
+
+    They are for a program that goes on. Where it was only looked at, its process ends
+    without their being ended: they would wait forever, with its pipes open.
+    """
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
 
 
 def _print_traceback(error: BaseException) -> None:
