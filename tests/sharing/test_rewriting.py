@@ -167,6 +167,12 @@ HAZARDS = {
         "def drop(x): items.remove(x)\nfor x in items: drop(x)",
         "calls drop(), which changes items",
     ),
+    "a loop that calls a method": (
+        "class Main(RequestHandler):\n    def get(self): items.append(1)\n"
+        "    def again(self): self.get()\n"
+        "    def post(self):\n        for x in items: self.again()",
+        "calls again(), which changes items",
+    ),
     "a package": ("import pandas\nx = pandas.DataFrame(items)", "gives it to pandas"),
     "a package by another name": (
         "import pandas\ndef f():\n    rows = items[1:]\n    return pandas.f(rows)",
@@ -197,6 +203,10 @@ HARMLESS = {
     "a library": "import statistics\nx = statistics.mean(items)",
     "a loop over a copy": (
         "def drop(x): items.remove(x)\nfor x in list(items): drop(x)"
+    ),
+    "a loop that calls what asks a dict": (
+        "class Main(RequestHandler):\n    def get(self): items.append(1)\n"
+        "def named(x): return x.get('name')\nfor x in items: named(x)"
     ),
 }
 
