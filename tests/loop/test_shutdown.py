@@ -98,6 +98,7 @@ PATIENT = 'txloop.install("processes", 2, drain_seconds=1000)\n'
 WAYS_TO_RUN = {
     "start": "listen()\nIOLoop.current().start()\n",
     "asyncio.run": "asyncio.run(main())\n",
+    "run_sync": "IOLoop.current().run_sync(main)\n",
     "uvloop": "import uvloop\n"
     "with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:\n"
     "    runner.run(main())\n",
@@ -165,7 +166,7 @@ def test_what_runs_is_answered_and_nothing_new_accepted(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
+@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run", "run_sync"])
 def test_an_idle_server_ends_at_once(way_to_run, number, tmp_path):
     """Even if a client keeps a connection open."""
     text = HANDLERS + PATIENT + WAYS_TO_RUN[way_to_run]
