@@ -197,6 +197,12 @@ class Sets:
 """
 
 WAYS_TO_SET_UP = {
+    "after run_sync": SET_UP.format(
+        "async def prepare():\n    pass\n\n", "tornado.ioloop.IOLoop.current().start()"
+    ).replace(
+        "    app.count = 0\n",
+        "    tornado.ioloop.IOLoop.current().run_sync(prepare)\n    app.count = 0\n",
+    ),
     "a call": SET_UP.format("", "tornado.ioloop.IOLoop.current().start()"),
     "a coroutine": "import asyncio"
     + SET_UP.format("async ", "await asyncio.Event().wait()").replace(
