@@ -98,6 +98,7 @@ PATIENT = 'txloop.install("processes", 2, drain_seconds=1000)\n'
 WAYS_TO_RUN = {
     "start": "listen()\nIOLoop.current().start()\n",
     "asyncio.run": "asyncio.run(main())\n",
+    "run_sync": "IOLoop.current().run_sync(main)\n",
     "uvloop": "import uvloop\n"
     "with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:\n"
     "    runner.run(main())\n",
@@ -165,7 +166,7 @@ def test_what_runs_is_answered_and_nothing_new_accepted(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run"])
+@pytest.mark.parametrize("way_to_run", ["start", "asyncio.run", "run_sync"])
 def test_an_idle_server_ends_at_once(way_to_run, number, tmp_path):
     """Even if a client keeps a connection open."""
     text = HANDLERS + PATIENT + WAYS_TO_RUN[way_to_run]
@@ -411,3 +412,41 @@ def test_workers_leave_when_the_program_is_killed(tmp_path):
         ended = program.wait()
 
     assert -signal.SIGKILL == ended.exit_code
+
+
+EXITS_BY_ITSELF = """
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+
+def end():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0)
+
+@txloop.transactional
+class InEffect(RequestHandler):
+    def get(self):
+        txloop.on_commit(end)
+
+@txloop.transactional
+class InBody(RequestHandler):
+    def get(self):
+        txloop.inevitable()
+        end()
+
+sockets = bind_sockets(0, "127.0.0.1")
+server = HTTPServer(Application([("/effect", InEffect), ("/body", InBody)]))
+server.add_sockets(sockets)
+print("port", sockets[0].getsockname()[1], flush=True)
+IOLoop.current().start()
+"""
+
+
+@pytest.mark.parametrize("path", ["/effect", "/body"])
+def test_a_signal_handler_of_the_program_that_exits_ends_it(path, tmp_path):
+    """Whatever it comes across: it is no error of that."""
+    with running_script(tmp_path, HANDLERS + INSTALL + EXITS_BY_ITSELF) as program:
+        connection = http.client.HTTPConnection("127.0.0.1", program.port, timeout=40)
+        connection.request("GET", path)
+        ended = program.wait()
+        connection.close()
+
+    assert 7 == ended.exit_code

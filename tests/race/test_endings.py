@@ -189,3 +189,23 @@ def test_what_workers_print_comes_out_once():
     assert ("buffered before the fork", "the end") == (first, last)
     assert ["printed one", "printed two"] == sorted(printed)
     assert ["complained one", "complained two"] == run.stderr.splitlines()
+
+
+def test_a_process_that_the_program_forked_later_holds_up_no_end(tmp_path):
+    """It has inherited the ends of all connections, and lives on."""
+    with running("processes", 2) as engine:
+        # GIVEN
+        pids = engine.ask_all_workers(os.getpid, tmp_path)
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+            os._exit(0)
+        try:
+            # WHEN
+            engine.dispatcher.close()
+
+            # THEN
+            assert [True, True] == [gone(pid) for pid in pids]
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)

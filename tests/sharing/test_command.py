@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -196,6 +197,12 @@ class Sets:
 """
 
 WAYS_TO_SET_UP = {
+    "after run_sync": SET_UP.format(
+        "async def prepare():\n    pass\n\n", "tornado.ioloop.IOLoop.current().start()"
+    ).replace(
+        "    app.count = 0\n",
+        "    tornado.ioloop.IOLoop.current().run_sync(prepare)\n    app.count = 0\n",
+    ),
     "a call": SET_UP.format("", "tornado.ioloop.IOLoop.current().start()"),
     "a coroutine": "import asyncio"
     + SET_UP.format("async ", "await asyncio.Event().wait()").replace(
@@ -334,3 +341,30 @@ def test_options_of_share_are_refused_elsewhere(option, tmp_path):
 
     assert 2 == code
     assert f"{option} goes with share" in errors
+
+
+STARTS_A_PROCESS = (
+    """
+import multiprocessing, os, pathlib, time
+
+def wait():
+    pathlib.Path("begun").write_text(str(os.getpid()))
+    time.sleep(600)
+
+child = multiprocessing.Process(target=wait)
+child.start()
+while not pathlib.Path("begun").exists():
+    time.sleep(0.01)
+"""
+    + PROGRAM
+)
+
+
+@pytest.mark.parametrize("command", ["share", "check"])
+def test_processes_that_the_program_starts_end_with_the_look_at_it(command, tmp_path):
+    program(tmp_path, STARTS_A_PROCESS)
+
+    run(tmp_path, command, "app.py")
+    child = (tmp_path / "begun").read_text()
+
+    assert not pathlib.Path("/proc", child).exists()

@@ -327,6 +327,10 @@ HARMLESS = {
     "a loop over a copy": (
         "def drop(x): items.remove(x)\nfor x in list(items): drop(x)"
     ),
+    "a loop that calls what asks a dict": (
+        "class Main(RequestHandler):\n    def get(self): items.append(1)\n"
+        "def named(x): return x.get('name')\nfor x in items: named(x)"
+    ),
 }
 
 
@@ -670,6 +674,9 @@ LOOPS = {
     "for k, v in items.items(): items[k] = v": True,
     "for x in items: items += [x]": True,
     "def drop(x): items.remove(x)\nfor x in items: drop(x)": True,
+    "class Main(RequestHandler):\n    def get(self): items.append(1)\n"
+    "    def again(self): self.get()\n"
+    "    def post(self):\n        for x in items: self.again()": True,
     "def f(room):\n    rows = room.rows\n    for x in rows: rows.pop()": True,
     "for x in items:\n    if x:\n        items.remove(x)\n        break": False,
     "for x in list(items): items.remove(x)": False,

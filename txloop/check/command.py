@@ -11,7 +11,7 @@ from json import dumps
 from typing import TYPE_CHECKING, NoReturn
 
 from txloop.check.judging import IN_PARALLEL, ON_LOOP, STOCK, shared, verdicts
-from txloop.check.rehearsal import rehearse
+from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind
 from txloop.web import patterns
 
@@ -154,5 +154,6 @@ def _end(report: TextIO, *, json: bool) -> NoReturn:
     report.flush()
     sys.stdout.flush()
     sys.stderr.flush()
+    end_children()
     held = any(verdict.runs == ON_LOOP for verdict in found)
     os._exit(int(held) if found else 2)

@@ -3,7 +3,7 @@
 No port is bound, nothing is served, no process is forked. The place is, whichever comes
 first:
 
-- ``IOLoop.start()``, if there is an application by then;
+- ``IOLoop.start()``, if there is an application by then, but not that in `run_sync`;
 - the first time a loop would wait, with all that was ready done: so coroutines under
   ``asyncio.run`` and ``IOLoop.run_sync`` are driven up to their first real wait;
 - the end of the program.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import multiprocessing
 import selectors
 import socket
 import sys
@@ -29,6 +30,7 @@ from unittest import mock
 import tornado.netutil
 import tornado.process
 import tornado.tcpserver
+from tornado.ioloop import IOLoop
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from txloop.executors.protocol import executor_named
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Executor
 
-__all__ = ["rehearse"]
+__all__ = ["end_children", "rehearse"]
 
 
 def rehearse(program: str, *, is_module: bool, at_loop: Callable[[], NoReturn]) -> str:
@@ -74,6 +76,17 @@ def rehearse(program: str, *, is_module: bool, at_loop: Callable[[], NoReturn]) 
             name = type(error).__name__
             return f"failed before it started a loop, with {name}: {error}"
     return "ended without starting a loop"
+
+
+def end_children() -> None:
+    """End what the program has started by `multiprocessing`, pools included.
+
+    They are for a program that goes on. Where it was only looked at, its process ends
+    without their being ended: they would wait forever, with its pipes open.
+    """
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
 
 
 def _print_traceback(error: BaseException) -> None:
@@ -108,9 +121,19 @@ def _loop_patches(at_loop: Callable[[], NoReturn]) -> Iterator[Any]:
     stock_start = BaseAsyncIOLoop.start
     stock_select = selectors.DefaultSelector.select
     stock_policy = asyncio.set_event_loop_policy
+    stock_run_sync = IOLoop.run_sync
+    in_run_sync = False
+
+    def run_sync(loop: IOLoop, *args: Any, **kwargs: Any) -> Any:
+        nonlocal in_run_sync
+        in_run_sync = True
+        try:
+            return stock_run_sync(loop, *args, **kwargs)
+        finally:
+            in_run_sync = False
 
     def start(loop: BaseAsyncIOLoop) -> None:
-        if applications():
+        if applications() and not in_run_sync:
             at_loop()
         stock_start(loop)  # a callback of the program may make an application
 
@@ -125,6 +148,7 @@ def _loop_patches(at_loop: Callable[[], NoReturn]) -> Iterator[Any]:
         if not type(policy).__module__.startswith("uvloop"):
             stock_policy(policy)
 
+    yield mock.patch.object(IOLoop, "run_sync", run_sync)
     yield mock.patch.object(BaseAsyncIOLoop, "start", start)
     yield mock.patch.object(selectors.DefaultSelector, "select", select)
     yield mock.patch.object(asyncio, "set_event_loop_policy", set_policy)

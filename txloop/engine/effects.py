@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from txloop.stm.callables import name_of
 from txloop.stm.log_capture import emission
+from txloop.stm.signals import exits_by_signal
 from txloop.stm.types import Effect, Outcome
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ class EffectQueue:
             done(value, error)
         except KeyboardInterrupt:  # hardly its own
             raise
-        except BaseException:  # it is an effect, of which others know nothing
+        except BaseException as error:  # an effect, of which others know nothing
+            if exits_by_signal(error):
+                raise
             _log_failure(done, label)
         finally:
             self.running = False
@@ -130,7 +133,9 @@ class EffectQueue:
                 effect.variables.run(effect.function, *effect.args, **effect.kwargs)
         except KeyboardInterrupt:  # hardly the effect's own
             raise
-        except BaseException:  # the program's code; the other effects run
+        except BaseException as error:  # the program's code; the other effects run
+            if exits_by_signal(error):
+                raise
             _log_failure(effect.function, effect.origin)
         finally:
             self.running = False

@@ -11,7 +11,7 @@ import asyncio
 import functools
 import logging
 import weakref
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from tornado import gen
 from tornado.ioloop import IOLoop, PeriodicCallback
@@ -73,6 +73,8 @@ class TransactionLoop(Descriptors):
         """
         self.options, rest = Options.split(kwargs)
         self._started_here = False
+        self._main: asyncio.Future[Any] | None = None  # what `run_sync` waits for
+        self._ended = False
         super().initialize(**rest)
         # A loop of asyncio or uvloop has all that a reactor needs.
         tell_options(self.options)
@@ -112,6 +114,30 @@ class TransactionLoop(Descriptors):
         finally:
             self._started_here = False
 
+    def run_sync(
+        self, func: Callable[[], Any], timeout: float | None = None
+    ) -> Any:  # Tornado's own signature
+        """Return what a coroutine returns, or end the program when `end` cancels it.
+
+        Raises:
+            SystemExit: if it was cancelled so.
+        """
+
+        def call() -> asyncio.Future[Any] | None:
+            result = func()
+            self._main = None if result is None else gen.convert_yielded(result)
+            return self._main
+
+        self._ended = False
+        try:
+            return super().run_sync(call, timeout)
+        except RuntimeError:
+            if self._ended:
+                raise SystemExit(0) from None
+            raise
+        finally:
+            self._main = None
+
     @refusing
     def close(self, all_fds: bool = False) -> None:
         # To answer what is pending takes futures of this loop, which may no longer be
@@ -131,7 +157,10 @@ class TransactionLoop(Descriptors):
     def end(self) -> None:
         """Stop the loop from within, however it was started, with exit code 0."""
         self.dispatcher.close()
-        if self._started_here:
+        if self._main is not None:  # `run_sync` takes a stopped loop for an error, too
+            self._ended = True
+            self._main.cancel()
+        elif self._started_here:
             self.stop()
         else:  # `asyncio.run` takes a stopped loop for an error
             raise SystemExit(0)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["changes_by_function", "given_away", "name_of"]
 
 _ROUNDS = 5
+_OF_DICTS = METHODS | {"copy", "get", "index", "keys", "post", "put"}
+"""Methods of dicts, lists and queues, which handlers and classes have, too."""
 _KNOWN = frozenset(["txloop", "tornado"])
 """Packages that take containers, beside the standard library."""
 
@@ -35,7 +37,9 @@ def name_of(node: ast.AST) -> str:
 def changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
     """Return the last names of what each function changes, by its name.
 
-    What it calls changes, it does.
+    What it calls changes, it does. A method that dicts and the like have, too, counts
+    where it is called on `self` only: else ``row.get("name")`` would do what the `get`
+    of some handler does.
     """
     changed: defaultdict[str, set[str]] = defaultdict(set)
     functions = [
@@ -50,13 +54,14 @@ def changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
                     case ast.Call(func=ast.Attribute(value=base, attr=called)):
                         if called in MUTATORS:
                             changed[name].add(name_of(base))
-                        changed[name] |= changed[called]
+                        if called not in _OF_DICTS or name_of(base) == "self":
+                            changed[name] |= changed[called]
                     case ast.Call(func=ast.Name(id=called)):
                         changed[name] |= changed[called]
                     case ast.Subscript(value=base, ctx=ast.Del()):
                         changed[name].add(name_of(base))
-    for known in METHODS | {"copy", "get", "index", "keys", "post", "put"}:
-        changed.pop(known, None)  # it is a method of dicts and the like, too
+    for known in _OF_DICTS:
+        changed.pop(known, None)
     return changed
 
 

@@ -13,6 +13,7 @@ import os
 import pickle
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,7 +21,7 @@ from tornado.web import Application, RequestHandler
 
 from txloop.cells.tobject import TObject
 from txloop.check.judging import IN_PARALLEL, shared, verdicts
-from txloop.check.rehearsal import rehearse
+from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
 from txloop.sharing.live import strange_names
@@ -133,12 +134,11 @@ def survey(
         os.close(reading)
         _in_child(program, is_module, sources, prepare, writing)
     os.close(writing)
-    with os.fdopen(reading, "rb") as answer:
-        told = answer.read()
+    found = Survey(failed="ended its process before it started a loop")
+    # The pipe's end is not waited for: what the program has started may keep it open.
+    with os.fdopen(reading, "rb") as answer, suppress(EOFError):
+        found = pickle.load(answer)
     os.waitpid(child, 0)
-    if not told:
-        return Survey(failed="ended its process before it started a loop")
-    found: Survey = pickle.loads(told)
     return found
 
 
@@ -155,6 +155,7 @@ def _in_child(
             answer.write(told)
         sys.stdout.flush()
         sys.stderr.flush()
+        end_children()
         os._exit(0)
 
     try:

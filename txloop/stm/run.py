@@ -11,6 +11,7 @@ from txloop.stm.arithmetic import own_decimals
 from txloop.stm.attempt import Attempt, current, running
 from txloop.stm.late import LateAttempt, LateTracedAttempt
 from txloop.stm.measuring import BodyTimer
+from txloop.stm.signals import exits_by_signal, raise_again
 from txloop.stm.store import committed
 from txloop.stm.traced import TracedAttempt
 from txloop.stm.types import Answer, Call, Ready, Refusal
@@ -198,6 +199,8 @@ def run_body(attempt: Attempt, call: Ready) -> tuple[object, BaseException | Non
         del trace
         if not isinstance(raised, call.commits_on):
             attempt.roll_back()
+        if loop is not None and exits_by_signal(error):  # in a worker there is no loop
+            loop.call_soon(raise_again, error)
     finally:
         committed.forget_views()
         running.attempt = outer

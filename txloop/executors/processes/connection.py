@@ -28,6 +28,7 @@ from txloop.executors.codec.packing import (
 from txloop.executors.limits import Limits
 from txloop.executors.processes.deaths import Death
 from txloop.executors.processes.replication import LAG_COMMITS
+from txloop.executors.processes.spawner import hang_up
 from txloop.executors.processes.supervision import Supervision
 from txloop.executors.processes.worker import LAST_WORDS
 from txloop.executors.worker_protocol import Run
@@ -125,6 +126,7 @@ class WorkerConnection:
         self._limits = limits or Limits()
         self._supervision = Supervision(self._limits)
         self._connection = connection
+        self._maker = os.getpid()
         self._log = log
         self._unsent: list[tuple[Assignment, bytes]] = []
         self._output = bytearray()
@@ -379,7 +381,7 @@ class WorkerConnection:
             self._reactor.remove_reader(self._connection.fileno())
             self._reactor.remove_writer(self._connection.fileno())
             self._reactor = None
-        self._connection.close()
+        hang_up(self._connection, self._maker)
         self._unsent.clear()
 
 

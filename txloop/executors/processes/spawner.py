@@ -25,7 +25,7 @@ from txloop.executors.processes.spawner_process import (
     spawn_workers,
 )
 
-__all__ = ["RunWorker", "Spawner", "threads_besides"]
+__all__ = ["RunWorker", "Spawner", "hang_up", "threads_besides"]
 
 RunWorker = Callable[[socket.socket, int], None]
 
@@ -48,6 +48,7 @@ class Spawner:
         """
         # Messages stay apart in a socket of this type.
         self.control, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        self._maker = os.getpid()
         try:
             flush_output()  # or parent and child would both write what is buffered
             self.pid = _fork()
@@ -112,7 +113,7 @@ class Spawner:
         Returns:
             Whether it has ended by itself, so that no worker is left.
         """
-        self.control.close()
+        hang_up(self.control, self._maker)
         with suppress(ChildProcessError, ProcessLookupError):
             os.kill(self.pid, signal.SIGCONT)  # or it would not see that
             # Where the program reaps all its children itself, there may be none.
@@ -124,6 +125,19 @@ class Spawner:
         """End the spawner alone, at once."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+
+
+def hang_up(end: socket.socket, maker: int) -> None:
+    """Close an end of a connection so that the other end knows.
+
+    The program may have forked processes of its own since (a process pool): they have
+    inherited this end, so to close it here says nothing. And where they close what they
+    have inherited, they must not end what belongs to the process `maker`.
+    """
+    if os.getpid() == maker:
+        with suppress(OSError):  # the other end has gone
+            end.shutdown(socket.SHUT_RDWR)
+    end.close()
 
 
 def _fork() -> int:
