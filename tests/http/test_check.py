@@ -427,6 +427,34 @@ def test_kinds_of_verbs(check: Callable[..., Checked]) -> None:
     } == {one["name"]: one["runs"] for one in report["verbs"]}
 
 
+CHAT = """\
+from tornado.ioloop import IOLoop
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketHandler
+
+class Socket(WebSocketHandler):
+    def on_message(self, text):
+        self.write_message(text)
+
+class Say(RequestHandler):
+    def post(self):
+        self.write("said")
+
+application = Application([("/socket", Socket), ("/say", Say)])
+IOLoop.current().start()
+"""
+
+
+def test_messages_are_not_proved(check: Callable[..., Checked]) -> None:
+    checked = check(CHAT, options=("--auto",))
+
+    assert (
+        "on_message Socket  as in stock Tornado: messages are transactions only where "
+        "they are marked"
+    ) in checked.stdout
+    assert "POST Say           in parallel" in checked.stdout
+
+
 def test_what_cannot_be_copied(check: Callable[..., Checked]) -> None:
     source = textwrap.dedent(PROGRAMS["what cannot be copied"])
     trusted = source.replace(

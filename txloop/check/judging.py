@@ -118,6 +118,9 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
         return Verdict(name, handler, verb, STOCK, (reason,))
     marked = mark_for(handler_class, verb) is not None
     if auto.is_on() and not marked:
+        if verb == ON_MESSAGE:
+            reason = "messages are transactions only where they are marked"
+            return Verdict(name, handler, verb, STOCK, (reason,))
         return _unproved(handler_class, verb)
     findings = held_because(handler_class, verb) or _reached(handler_class, verb)
     reasons = tuple(finding.describe() for finding in findings)
