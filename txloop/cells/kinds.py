@@ -27,7 +27,7 @@ from txloop.cells.foreign import (
 )
 from txloop.errors import TxConfigurationError, TxValueError
 from txloop.stm.attempt import running
-from txloop.stm.callables import is_found_by_name
+from txloop.stm.callables import is_found_by_name, with_article
 from txloop.stm.container import Container
 from txloop.stm.held import hold, holds_the_rest, is_held_kind, is_reference
 from txloop.stm.immutability import FAMILIES, SCALARS
@@ -227,8 +227,8 @@ def check_held(value: object) -> None:
         if is_reference(value):
             return
         attempt.abandon(
-            f"it stores a {type(value).__qualname__}, which means something on the "
-            "loop thread only"
+            f"it stores {with_article(type(value).__qualname__)}, which means "
+            "something on the loop thread only"
         )
     hold(value)
 
@@ -298,8 +298,9 @@ def refusal(value: Any) -> TxValueError:
     if isinstance(value, types.MethodType | types.BuiltinFunctionType):
         owner = type(getattr(value, "__self__", None)).__name__
         return TxValueError(
-            f"{named(value)} may not be shared: its object, a {owner}, would be copied "
-            "with it; store the object, if it may be shared, and the method's name"
+            f"{named(value)} may not be shared: its object, {with_article(owner)}, "
+            "would be copied with it; store the object, if it may be shared, and the "
+            "method's name"
         )
     if is_frozen_dataclass(value):
         return _lost(value, "as a value")

@@ -22,6 +22,7 @@ from txloop.cells.shareable import shareable
 from txloop.cells.tdict import TDict, as_dict
 from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
+from txloop.stm.callables import with_article
 from txloop.stm.container import NEWEST, Container, refer
 from txloop.stm.primitives import on_commit
 from txloop.stm.store import committed
@@ -279,8 +280,8 @@ def cached(
     kept: Any = TCache(maxsize, ttl) if cache is None else cache
     if not isinstance(kept, TDict):
         raise TxConfigurationError(
-            f"a cache must be a txloop.TCache or TDict, not a {type(kept).__name__}; "
-            "@cached() makes one"
+            "a cache must be a txloop.TCache or TDict, not "
+            f"{with_article(type(kept).__name__)}; @cached() makes one"
         )
 
     _claims.prepare()

@@ -28,6 +28,7 @@ from txloop.scan.live_objects import (
     is_plain,
     module_label,
 )
+from txloop.stm.callables import with_article
 from txloop.stm.held import becomes_reference
 from txloop.stm.immutability import CHANGEABLE
 from txloop.stm.origin import is_own_module, own_module_of
@@ -79,8 +80,8 @@ def advice(thing: object, name: str = "", kept: Iterable[type] = ()) -> str:
         made.append(type(thing))
     tied = next(filter(_is_tied, made), None)
     if tied is not None:
-        label = class_label(tied)
-        return f"leave the handler on the loop thread: no container can hold a {label}"
+        label = with_article(class_label(tied))
+        return f"leave the handler on the loop thread: no container can hold {label}"
     own = [cls for cls in held if own_module_of(cls) is not None]
     plain = any(map(is_plain, parts)) or any(cls in CHANGEABLE for cls in kept)
     own += (
@@ -145,7 +146,8 @@ def _container(thing: object) -> str:
             "in a txloop.TVar"
         )
     if has_type(thing, *_WEAK):
-        return f"leave the handler on the loop thread: no container is a {name}"
+        weak = with_article(name)
+        return f"leave the handler on the loop thread: no container is {weak}"
     for kind, plain in _PLAIN_INSTEAD:
         if issubclass(cls, kind):
             return f"use a plain {plain} instead of this {name}, in a txloop container"

@@ -16,6 +16,7 @@ from txloop.errors import (
     TxError,
     TxForgottenError,
 )
+from txloop.stm.callables import with_article
 from txloop.stm.closed import Closed, ClosedSpans
 from txloop.stm.container import Container, forgotten_message
 from txloop.stm.held import STRANGE
@@ -295,8 +296,8 @@ class Attempt:
                 self.abandon(f"it reads a value that does not pickle ({thing.reason})")
             elif self.speculative and type(thing) in STRANGE:
                 self.abandon(
-                    f"it uses a {type(thing).__qualname__} of a container, which means "
-                    "something on the loop thread only"
+                    f"it uses {with_article(type(thing).__qualname__)} of a container, "
+                    "which means something on the loop thread only"
                 )
 
     def refuse(self, container: Container) -> Never:

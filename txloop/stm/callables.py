@@ -22,6 +22,7 @@ __all__ = [
     "layers",
     "name_of",
     "weakly",
+    "with_article",
     "without_partials",
 ]
 
@@ -65,6 +66,11 @@ def name_of(function: Callable[..., object]) -> str:
     bare = without_partials(function)
     name = getattr(bare, "__qualname__", None) or type(bare).__qualname__
     return str(name)
+
+
+def with_article(name: str) -> str:
+    """Return a name, as that of a class, after an indefinite article."""
+    return f"{'an' if name[:1] in 'aeioAEIO' else 'a'} {name}"
 
 
 def is_coroutine(function: Callable[..., object]) -> bool:

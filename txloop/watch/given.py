@@ -12,7 +12,7 @@ import time
 import types
 from typing import TYPE_CHECKING, Any
 
-from txloop.stm.callables import is_found_by_name, layers
+from txloop.stm.callables import is_found_by_name, layers, with_article
 from txloop.stm.types import Refusal
 from txloop.watch import limits
 from txloop.watch.kinds import Kind, kind_of
@@ -83,7 +83,7 @@ class GivenWatch:
 
 
 def _reason(change: Change) -> str:
-    kind = f", a {change.kind}" if change.kind else ""
+    kind = f", {with_article(change.kind)}" if change.kind else ""
     return (
         f"it changes {change.name}{kind}, of which a worker has a copy; return what is "
         "new, or keep it in a txloop container"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan import Finding, FindingKind
 from txloop.scan.finding import short_path
+from txloop.stm.callables import with_article
 from txloop.watch import limits
 from txloop.watch.definitions import Definition
 from txloop.watch.names import line_of
@@ -50,7 +51,7 @@ class Change(NamedTuple):
         Args:
             cause: What has changed it, with a verb.
         """
-        thing = f", a {self.kind}" if self.kind else ""
+        thing = f", {with_article(self.kind)}" if self.kind else ""
         where = _where(self.place)
         return f"{cause} {self.name}{thing}{where}; {self._remedy()}"
 
@@ -115,7 +116,9 @@ def _why(held: Held) -> str:
     if issubclass(cls, logging.Handler):
         return "what a transaction logs gets there after it has committed, not before"
     name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
-    return f"it is a {name}, of which a copy in another process is of no use"
+    return (
+        f"it is {with_article(name)}, of which a copy in another process is of no use"
+    )
 
 
 class Subject:
