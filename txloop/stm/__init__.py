@@ -22,6 +22,7 @@
     origin        whose code it is: the program's, or a library's
     callables     what a callable is under its partials and methods
     variables     context variables: those that an effect finds
+    signals       whether an exception is that of a signal handler
     log_capture   log records wait for the commit
     arithmetic    the settings of decimal and numpy, as the program has made them
     measuring     how long bodies keep their threads
