@@ -217,7 +217,8 @@ class Task(Base):
         self.begin()
         before = asyncio.current_task()
         await inner(1)
-        self.end(before is not None, before is asyncio.current_task())
+        found = before is not None and before.get_name() != ""
+        self.end(found, before is asyncio.current_task())
 
 
 class Loop(Base):

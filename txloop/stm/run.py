@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
 from txloop.stm.arithmetic import own_decimals
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     import contextvars
     from collections.abc import Callable
 
-__all__ = ["run_attempt", "run_body", "run_ready"]
+__all__ = ["hide_task", "run_attempt", "run_body", "run_ready"]
 
 _CHANGES_DECIMALS = (
     "it changes decimal's context, which others use, too; use decimal.localcontext()"
@@ -34,6 +36,10 @@ _LATE_KINDS: dict[bool, type[LateAttempt | LateTracedAttempt]] = {
     True: LateTracedAttempt,
 }
 """The same, where its first read may be of a newer version."""
+
+
+_TASK_OF_THREAD: bool = sys.version_info >= (3, 14)
+"""Whether asyncio keeps the current task with the thread, not by loop."""
 
 
 def run_attempt(
@@ -230,3 +236,39 @@ class _ForbiddenLoop:
 
 
 _forbidden_loop = _ForbiddenLoop()
+
+
+class _ForbiddenTask:
+    """Stands in for the current task of a coroutine that runs in an attempt."""
+
+    def __getattr__(self, name: str) -> Any:
+        attempt = current()
+        if attempt is None:
+            raise TxInternalError(f"no attempt runs, yet the task's {name} is hidden")
+        return attempt.abandon("it uses the current task")
+
+    def __reduce__(self) -> Never:
+        raise TypeError("cannot pickle the current task")
+
+
+_forbidden_task = _ForbiddenTask()
+
+
+def hide_task(attempt: Attempt) -> Callable[[], object]:
+    """Let a coroutine in an attempt find a task, of which it cannot use anything.
+
+    Before Python 3.14, asyncio asks the running loop for its hash, and the one that
+    attempts have ends them there.
+
+    Returns:
+        What puts back the one that there was.
+    """
+    loop: Any = asyncio._get_running_loop()
+    if not (_TASK_OF_THREAD and attempt.speculative and loop is _forbidden_loop):
+        return _do_nothing
+    swap: Any = asyncio.tasks._swap_current_task  # type: ignore[attr-defined]
+    return functools.partial(swap, loop, swap(loop, _forbidden_task))
+
+
+def _do_nothing() -> None:
+    pass

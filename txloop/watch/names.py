@@ -13,6 +13,7 @@ import ast
 import dis
 import os
 import re
+import sys
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,12 @@ _IN_FORMAT = re.compile(r"[.\[]([A-Za-z_]\w*)")
 
 _EFFECT = "on_commit"
 
-_IMPORTS = (dis.opmap["IMPORT_NAME"], dis.opmap["IMPORT_FROM"])
+_IMPORTS = {
+    # Two bits tell since Python 3.15 whether it is lazy.
+    dis.opmap["IMPORT_NAME"]: 2 if sys.version_info >= (3, 15) else 0,
+    dis.opmap["IMPORT_FROM"]: 0,
+}
+"""Operations whose arguments tell a name, by how many bits before."""
 
 _imports: dict[CodeType, frozenset[str]] = {}
 """What `imports_of` found, likewise."""
@@ -119,7 +125,7 @@ def _imported_by(code: CodeType) -> Iterator[str]:
         argument |= extended
         extended = argument << 8 if operation == dis.EXTENDED_ARG else 0
         if operation in _IMPORTS:
-            yield code.co_names[argument]
+            yield code.co_names[argument >> _IMPORTS[operation]]
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _imported_by(constant)

@@ -15,6 +15,7 @@ from tornado.web import Finish, RequestHandler
 from txloop.errors import BecomeInevitable, TxInternalError
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.origin import Owner, owner_of
+from txloop.stm.run import hide_task
 from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
 from txloop.web.driving import close_prepared, driven
@@ -30,7 +31,7 @@ from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 
     from tornado.httputil import HTTPServerRequest
     from tornado.web import Application
@@ -230,6 +231,7 @@ def _run_handler(
     )
     replace(handler, "_handle_request_exception", handle_exception)
     replaced: Sequence[str] = _REPLACED
+    show_task: Callable[[], object] | None = None
     if passes:
         attempt.passing = True
         attempt.plead = None  # it may not act where it could not wait afterwards
@@ -243,6 +245,8 @@ def _run_handler(
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
+    if passes:
+        show_task = hide_task(attempt)
     try:
         awaited = execution.send(None)
     except StopIteration:
@@ -263,6 +267,8 @@ def _run_handler(
             attempt.abandon("it waits for something")
         response.rest = _go_on(execution, awaited)
     finally:
+        if show_task is not None:
+            show_task()
         let_finish(handler)
         for name in replaced:
             object.__delattr__(handler, name)
