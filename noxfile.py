@@ -40,6 +40,12 @@ def tests(session: nox.Session) -> None:
     make(session, "tests")
 
 
+@nox.session(python=["3.12", "3.13", "3.14", "3.15"])
+def tests_later(session: nox.Session) -> None:
+    """Run all tests on the Pythons after the oldest one."""
+    make(session, "tests", "EXTRA=suite")
+
+
 @nox.session(python="3.13t")
 def tests_freethreaded(session: nox.Session) -> None:
     """Run all tests without the GIL, and prove that nothing turned it back on."""

@@ -351,7 +351,7 @@ def wait():
     pathlib.Path("begun").write_text(str(os.getpid()))
     time.sleep(600)
 
-child = multiprocessing.Process(target=wait)
+child = multiprocessing.get_context("fork").Process(target=wait)
 child.start()
 while not pathlib.Path("begun").exists():
     time.sleep(0.01)
