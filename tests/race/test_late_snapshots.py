@@ -191,8 +191,9 @@ def test_a_replica_that_cannot_follow_in_the_middle_is_used_no_more(
 
 
 @on("processes")
-def test_workers_may_die_while_they_ask(engine, tmp_path):
+def test_workers_may_die_while_they_ask(engine, tmp_path, monkeypatch):
     # GIVEN
+    monkeypatch.setattr(feed, "PATIENCE_SECONDS", 60.0)  # workers are forked later
     profile, variable = engine.profile(), TVar(0)
     overtake(engine, profile, tmp_path, variable)
     started, gate = Gate(tmp_path / "started"), Gate(tmp_path / "gate")

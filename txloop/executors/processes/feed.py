@@ -42,8 +42,8 @@ GREETING = -1
 RENEW = -2
 """That of a message by which it asks for what has been committed."""
 
-WORTH_SECONDS = 0.002
-"""What ran for less before it reads has hardly missed a commit."""
+WORTH_SECONDS = 0.004
+"""What ran for less before it reads is cheaper to run again, now and then."""
 
 PATIENCE_SECONDS = 0.005
 """How long to wait for the owner; what it has at hand, it sends in less."""
