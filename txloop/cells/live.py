@@ -12,12 +12,13 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from txloop.stm.attempt import Attempt, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 
 __all__ = [
     "begin",
@@ -61,38 +62,41 @@ def note_write(shared: Any, moves: bool) -> None:
             note(moves)
 
 
-def iterate_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
-    """Go over a list as over a plain one."""
-    key, items = next(_keys), list(shared._contents())
-
-    def renew(_: bool) -> None:
-        items[:] = shared._contents()
-
-    loops = _gone_over.loops
-    loops[key] = shared._number, running.attempt, renew
+@contextmanager
+def _told(shared: Any, note: Callable[[bool], object]) -> Generator[None]:
+    """Have `note` called for each of these writes meanwhile."""
+    key, loops = next(_keys), _gone_over.loops
+    loops[key] = shared._number, running.attempt, note
     try:
-        yield from reversed(items) if backwards else items
+        yield
     finally:
         loops.pop(key, None)  # another thread may end it
 
 
+def iterate_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
+    """Go over a list as over a plain one."""
+    items = list(shared._contents())
+
+    def renew(_: bool) -> None:
+        items[:] = shared._contents()
+
+    with _told(shared, renew):
+        yield from reversed(items) if backwards else items
+
+
 def iterate_unchanged(shared: Any, backwards: bool = False) -> Iterator[Any]:
     """Go over a deque, and fail when it is changed meanwhile."""
-    key, items, moved = next(_keys), list(shared._contents()), False
+    items, moved = list(shared._contents()), False
 
     def renew(moves: bool) -> None:
         nonlocal moved
         moved = moved or moves
         items[:] = shared._contents()
 
-    loops = _gone_over.loops
-    loops[key] = shared._number, running.attempt, renew
     complaint = _complaint(shared.__class__, backwards)
-    try:
+    with _told(shared, renew):
         parts = reversed(items) if backwards else items
         yield from _unless(lambda: moved, parts, len(items), complaint)
-    finally:
-        loops.pop(key, None)
 
 
 def iterate_unresized(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.hazard import Hazard
+from txloop.sharing.meanings import given_to
 from txloop.sharing.origin import ANY
 from txloop.sharing.scopes import functions_in
 from txloop.sharing.syntax import is_handler_class, last_name
@@ -107,7 +108,7 @@ class Keeping:
             last_name(target)
             for text in texts
             for node in ast.walk(text.tree)
-            for target, value in _simple(node)
+            for target, value in given_to(node)
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }
         for text in texts:
@@ -213,11 +214,3 @@ class Keeping:
                 plain.itself.add(one.name)
             if parts:
                 plain.parts.add(one.name)
-
-
-def _simple(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            yield from ((target, value) for target in targets)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield target, value

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
-__all__ = ["Meanings"]
+__all__ = ["Meanings", "given_to"]
 
 _Given = tuple["Function", list[str]]
 """A function with those of its parameters that calls give."""
@@ -174,7 +174,7 @@ class Meanings:
         return [
             value
             for node in ast.walk(function)
-            for target, value in _given_to(node)
+            for target, value in given_to(node)
             if isinstance(target, ast.Name | ast.Tuple | ast.List)
             and any(
                 isinstance(one, ast.Name) and one.id == name for one in ast.walk(target)
@@ -214,7 +214,8 @@ class Meanings:
             yield from self.functions.get(one, ())
 
 
-def _given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the targets of a node, with the values or with what has these."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from ((target, value) for target in targets)

@@ -31,7 +31,7 @@ from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+    from collections.abc import Coroutine, Generator, Mapping, Sequence
 
     from tornado.httputil import HTTPServerRequest
     from tornado.web import Application
@@ -231,7 +231,6 @@ def _run_handler(
     )
     replace(handler, "_handle_request_exception", handle_exception)
     replaced: Sequence[str] = _REPLACED
-    show_task: Callable[[], object] | None = None
     if passes:
         attempt.passing = True
         attempt.plead = None  # it may not act where it could not wait afterwards
@@ -245,8 +244,7 @@ def _run_handler(
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
-    if passes:
-        show_task = hide_task(attempt)
+    show_task = hide_task(attempt) if passes else None
     try:
         awaited = execution.send(None)
     except StopIteration:
