@@ -6,6 +6,7 @@ import asyncio
 import re
 
 import pytest
+from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler
 
 import txloop
@@ -14,6 +15,7 @@ from tests.logs import expect_log
 from tests.messages import Request, read_answer
 from tests.serving import EXECUTORS, serving
 from txloop import TVar, transactional
+from txloop.loop import ioloop
 
 started, go = Flag(), Flag()
 counter = TVar(0)
@@ -35,6 +37,12 @@ class Fails(RequestHandler):
         raise KeyError("nothing")
 
 
+@transactional
+class Counts(RequestHandler):
+    def get(self):
+        self.write(str(counter.get()))
+
+
 class Direct(RequestHandler):
     """Not marked: it writes at once, on the loop thread."""
 
@@ -49,7 +57,7 @@ class Explains(RequestHandler):
 
 def application(**settings):
     handlers = [("/overtaken", Overtaken), ("/fails", Fails), ("/direct", Direct)]
-    handlers += [("/explains", Explains)]
+    handlers += [("/explains", Explains), ("/counts", Counts)]
     return Application(handlers, autoreload=False, **settings)
 
 
@@ -64,27 +72,58 @@ FAILED = r"transaction \d+: 1 attempt\n  1\. (.*): failed after \S+ ms, as of ve
 
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_debug_mode_keeps_stories(executor):
+def test_debug_mode_keeps_stories_from_an_error_on(executor):
     """The page of what failed at once is Tornado's."""
     with (
         serving(executor, lambda: application(debug=True)) as server,
-        expect_log("tornado", r"^(Uncaught exception|500) GET /fails", 2),
+        expect_log("tornado", r"^(Uncaught exception|500) GET /fails", 4),
     ):
-        page = server.get("/fails").body.decode()
+        pages = [server.get("/fails").body.decode() for _ in range(2)]
         told = server.get("/explains").body.decode()
 
     found = re.match(f"GET Fails, {FAILED}", told)
     assert found is not None, told
     assert re.fullmatch("on the loop thread|in worker [12]", found[1])
-    assert page.endswith("KeyError: 'nothing'\n")
+    assert all(page.endswith("KeyError: 'nothing'\n") for page in pages)
+
+
+@pytest.mark.slow
+def test_debug_mode_costs_nothing_before_and_long_after_an_error(monkeypatch):
+    """Stories are events, and these take every call the long way."""
+    monkeypatch.setattr(ioloop, "_STORIES_SECONDS", 0.2)
+
+    def listeners():
+        return len(IOLoop.current().dispatcher.listeners)
+
+    with (
+        serving("processes", lambda: application(debug=True)) as server,
+        expect_log("tornado", r"^(Uncaught exception|500) GET /fails", 4),
+    ):
+        server.get("/counts")
+        before = server.run(on_loop(listeners))
+        server.get("/fails")
+        server.get("/fails")
+        meanwhile = server.run(on_loop(listeners))
+        server.run(lambda: asyncio.sleep(0.5))
+        after = server.run(on_loop(listeners))
+
+    assert (before, meanwhile, after) == (0, 1, 0)
+
+
+def on_loop(ask):
+    async def answer():
+        return ask()
+
+    return answer
 
 
 @pytest.mark.slow
 def test_the_page_names_both_lines_of_a_conflict():
     with (
         serving("processes", lambda: application(debug=True)) as server,
-        expect_log("tornado", r"^(Uncaught exception|500) GET /overtaken", 2),
+        expect_log("tornado", r"^(Uncaught exception|500) GET /(fails|overtaken)", 4),
     ):
+        server.get("/fails")  # stories are kept from here on
         answer = server.run(lambda: conflict(server))
 
     text = answer.body.decode()

@@ -145,10 +145,10 @@ def explain() -> str:
     """Return in words what became of a transaction: the last one that was not simple.
 
     That is one that failed, or ran more than once: each of its attempts, where it ran,
-    and what it lost to which line. Stories are kept from the first call on, and from
-    the first request of an application with ``debug=True``, whose page of an error ends
-    with it if there was more than one attempt; that costs time. Call it on the loop
-    thread.
+    and what it lost to which line. Stories are kept from the first call on; and with
+    ``debug=True`` for a minute after the page of an error was shown, so that the next
+    such page ends with it if there was more than one attempt. That costs time. Call it
+    on the loop thread.
 
     Raises:
         TxError: if the current IOLoop is not txloop's.

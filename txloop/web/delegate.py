@@ -76,7 +76,6 @@ class TransactionDelegate(HandlerDelegate):
         loop, plan = self.loop, self.plan
         options, dispatcher = loop.options, loop.dispatcher
         if self.application.settings.get("debug"):
-            loop.tell_stories()
             self._explains = True
         key = self.handler_class, self.request.method
         profile = dispatcher.profiles.known(key) or self._first_profile(key)
@@ -225,9 +224,10 @@ class TransactionDelegate(HandlerDelegate):
 
     def _explain(self, recorder: Recorder) -> None:
         """Add to the page of an error how it came to that, if it did not at once."""
-        story = self.loop.tell_stories().tell_of(self._number)
-        if story:
-            recorder.add_text(f"\n{story}\n")
+        if self._number:  # else it ran once, here and now
+            story = self.loop.story_of_failed(self._number)
+            if story:
+                recorder.add_text(f"\n{story}\n")
 
     def _fail(self, error: BaseException) -> None:
         """Answer with 500: the handler could not be made, or its workers died.

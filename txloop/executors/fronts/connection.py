@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import OVERTIME
 from txloop.executors.processes.deaths import Death, state_of
+from txloop.executors.processes.replication import LAG_COMMITS
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
@@ -178,6 +179,22 @@ class FrontConnection:
         """Whether there is something that it has not been sent."""
         return bool(self.verdicts or self.notes or self.epoch >= 0) or (
             self.version != committed.version
+        )
+
+    @property
+    def in_use(self) -> bool:
+        """Whether it has to be sent at once what it has not been sent.
+
+        What has no connection has no request that needs it; with the first one it is
+        sent all. Where requests run elsewhere, as those that conflict, every commit
+        would wake the fronts up for nothing.
+        """
+        return bool(
+            self.verdicts
+            or self.notes
+            or self.calls_open
+            or self.connections
+            or committed.version - self.version >= LAG_COMMITS
         )
 
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:

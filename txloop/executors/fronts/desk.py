@@ -164,6 +164,8 @@ class Desk(Reception):
     def _look(self) -> None:
         self._crew.look()
         for front in list(self.fronts):
+            if front.behind:
+                front.send()  # a request may wait whose client has left
             front.look()
             self._crew.relieve(front)
         self._look_at_calls(self._limits.slow_start_seconds)
@@ -176,7 +178,7 @@ class Desk(Reception):
         decided = [one for one in self.fronts if one.verdicts]
         alone = decided[0] if len(decided) == 1 else None
         for front in self.fronts:
-            if front is not alone and front.ready and front.behind:
+            if front is not alone and front.ready and front.in_use and front.behind:
                 verdicts, front.verdicts = front.verdicts, []
                 front.send()
                 front.verdicts = verdicts
