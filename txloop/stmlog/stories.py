@@ -113,8 +113,8 @@ class Stories:
                 return self._told(story)
         return (
             "nothing to explain: no transaction has failed or run twice since stories "
-            "are kept, that is since the first call of explain() or page of an error in "
-            "debug mode"
+            "are kept, that is since the first call of explain(), or the page of an "
+            "error in debug mode"
         )
 
     def tell_of(self, transaction: int) -> str:
