@@ -93,7 +93,7 @@ def test_debug_mode_costs_nothing_before_and_long_after_an_error(monkeypatch):
     monkeypatch.setattr(ioloop, "_STORIES_SECONDS", 0.2)
 
     def listeners():
-        return len(IOLoop.current().dispatcher.listeners)
+        return len(IOLoop.current().dispatcher.listeners)  # type: ignore[attr-defined]
 
     with (
         serving("processes", lambda: application(debug=True)) as server,
