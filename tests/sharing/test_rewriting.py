@@ -202,10 +202,6 @@ LIMITED = {
         "T(target=f, args=(rows,)).start()"
     ),
     "a lambda": "def f(): loop.run_in_executor(None, lambda: rows.append(1))",
-    "anyio": (
-        "from anyio import to_thread as t\ndef g(): rows.append(1)\n"
-        "async def f(): await t.run_sync(g)"
-    ),
     "anyio's function": (
         "from anyio.to_thread import run_sync\ndef g(): rows.append(1)\n"
         "async def f(): await run_sync(g)"
