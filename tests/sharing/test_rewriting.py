@@ -202,6 +202,10 @@ LIMITED = {
         "T(target=f, args=(rows,)).start()"
     ),
     "a lambda": "def f(): loop.run_in_executor(None, lambda: rows.append(1))",
+    "anyio's function": (
+        "from anyio.to_thread import run_sync\ndef g(): rows.append(1)\n"
+        "async def f(): await run_sync(g)"
+    ),
     "a class": (
         "import threading\nclass A(threading.Thread):\n    def run(self): rows.pop()"
     ),
@@ -307,6 +311,10 @@ HARMLESS = {
         "def f(): items.pop()\nThread(target=f)"
     ),
     "another's class": ("from .board import Timer\ndef f(): items.pop()\nTimer(1, f)"),
+    "the loop itself": (
+        "import tornado\nasync def f(): items.append(1)\n"
+        "tornado.ioloop.IOLoop.current().run_sync(f)"
+    ),
     "back on the loop": (
         "import threading\ndef f(): loop.add_callback(lambda: items.append(1))\n"
         "threading.Thread(target=f).start()"

@@ -22,15 +22,6 @@ LOST = {
     "a name made at run time": ("getattr(self, 'do_' + name)()", "getattr"),
     "an attribute that is not there": ("Tools.absent()", "Tools.absent"),
     "code in text": ("exec(name)", "exec"),
-    "one of several functions": ("TABLE[name]()", "TABLE[name]"),
-    "several objects": ("for each in PLUGINS: each.run()", "PLUGINS"),
-    "an own object in a list": ("found = [Tools()]; found[0].run()", "found[0].run"),
-    "the same, put in later": (
-        "found = []; found.append(Tools()); found[0].run()",
-        "found[0].run",
-    ),
-    "the element of a copy": ("list(OBJECTS)[0].run()", "list(OBJECTS)[0].run"),
-    "an attribute of such": ("list(OBJECTS)[0].size = 1", "list(OBJECTS)[0].size"),
     "what is not assigned": ("self.later.run()", "self.later.run"),
     "a function that is called later": (
         "threading.Thread(target=TABLE_SIZE)",
@@ -48,23 +39,105 @@ FOLLOWED = [
     "self.write(json.dumps(sorted(SIZES)))",
     "for key, size in SIZES.items(): self.write(key.upper())",
     "self.write(str(max(SIZES.values())))",
+    "TABLE[name]()",
+    "(TABLE.get(name) or Tools)()",
+    "for each in PLUGINS: each.run()",
+    "for n, each in enumerate(PLUGINS): each.run()",
+    "for kind, n in ((Tools, 1), (Others, 2)): kind().run()",
+    "found = [Tools()]; found[0].run()",
+    "found = []; found.append(Tools()); found[0].run()",
+    "[each.run() for each in [Tools() for _ in name]]",
+    "list(OBJECTS)[0].run()",
+    "(PLUGINS[0] if name else Tools()).run()",
 ]
+
+WRITING = [
+    "for each in (Tools(), Writer()): each.run()",
+    "for each in WRITERS: each.run()",
+    "for n, each in enumerate(WRITERS): each.run()",
+    "for n, each in enumerate([Tools(), Writer()], 1): each.run()",
+    "for kind, n in ((Tools, 1), (Writer, 2)): kind().run()",
+    "for key, each in {1: Tools(), 2: Writer()}.items(): each.run()",
+    "for each in reversed(sorted([Tools(), Writer()])): each.run()",
+    "CHOICES[name]()",
+    "CHOICES.get(name)()",
+    "chosen = CHOICES[name]; chosen()",
+    "chosen = self.chosen = CHOICES[name]; self.chosen()",
+    "call(CHOICES[name])",
+    "call(TABLE_SIZE); call(write)",
+    "getattr(WRITERS[len(name)], 'run')()",
+    "max(WRITERS).run()",
+    "next(iter([Writer()])).run()",
+    "(name and Tools() or Writer()).run()",
+    "(Tools() if name else Writer()).run()",
+    "made(name).run()",
+    "for each in making(): each.run()",
+    "for each in passing_on(): each.run()",
+    "found = []; found.append(Writer()); found.pop().run()",
+    "found = []; found.extend([Tools(), Writer()]); found[1].run()",
+    "found = []; found += [Writer()]; found[0].run()",
+    "found = [Tools()]; found += [Writer()]; found[0].run()",
+    "found = {}; found[name] = Writer(); found[name].run()",
+    "found = {}; found.setdefault(name, []).append(Writer()); found[name][0].run()",
+    "found = [Tools(), Writer()]; found[1:][0].run()",
+    "found = [Tools(), Writer()].copy(); found[0].run()",
+    "first, *rest = [Tools(), Writer()]; rest[0].run()",
+    "[Tools()].sort(key=lambda one: Writer().run())",
+    "[Tools()].sort(key=by_writing)",
+    "[Writer() for _ in name][0].run()",
+    "found = [each for each in WRITERS]; found[0].run()",
+    "list(WRITERS)[1].run()",
+    "found = {}; found[name] = []; found[name].append(Writer()); found[name][0].run()",
+    "found = {1: [Tools()]}; found[name].append(Writer()); found[name][0].run()",
+    "Keeper(Writer()).kept[0].run()",
+    "setattr(SHARED[len(name)], 'size', 1)",
+    "SHARED[len(name)].size = 1",
+]
+"""Each changes `NOTES` or `SHARED`, by way of one of several objects or functions."""
 
 PROGRAM = """
 import json, os, threading
 from tornado.web import RequestHandler
 SIZES = {{"a": 1}}
+NOTES = {{}}
 def TABLE_SIZE():
     return len(TABLE)
 class Tools:
     def run(self):
         return 1
+class Shared:
+    size = 0
 class Others:
     def run(self):
         return 2
 TABLE = {{"a": TABLE_SIZE, "b": Tools}}
 PLUGINS = (Tools(), Others())
 OBJECTS = (Tools(),)
+class Writer(Tools):
+    def run(self):
+        NOTES["b"] = 2
+def write():
+    NOTES["b"] = 2
+def by_writing(one):
+    NOTES["b"] = 2
+def call(function):
+    function()
+def made(name):
+    if name:
+        return Tools()
+    return Writer()
+def making():
+    yield Tools()
+    yield Writer()
+def passing_on():
+    yield from [Tools(), Writer()]
+class Keeper:
+    def __init__(self, one):
+        self.kept = [Tools()]
+        self.kept.append(one)
+WRITERS = [Tools(), Writer()]
+SHARED = [Shared(), Shared(), Others()]
+CHOICES = {{"a": TABLE_SIZE, "b": write}}
 LOCAL = threading.local()
 class Handler(RequestHandler):
     def initialize(self):
@@ -98,6 +171,16 @@ def test_what_is_lost_is_named(line: str, expression: str, load: Load) -> None:
 @pytest.mark.parametrize("line", FOLLOWED)
 def test_what_is_followed_is_not_lost(line: str, load: Load) -> None:
     assert [] == lost(load, line)
+
+
+@pytest.mark.parametrize("line", WRITING)
+def test_what_one_of_several_writes_is_found(line: str, load: Load) -> None:
+    module = load(textwrap.dedent(PROGRAM).format(line=line))
+
+    found = scan_handler(module.Handler, "get", unfollowed=True)
+
+    changes = [one.name for one in found if one.kind is not FindingKind.NOT_FOLLOWED]
+    assert changes in (["app.NOTES"], ["app.SHARED.size"]), found
 
 
 ENVIRONMENT = "os.environ, which the program changes"

@@ -15,6 +15,7 @@ from txloop.scan._record import constant, shown
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
     GETTERS,
+    METHODS,
     MUTATORS,
     UNKNOWN,
     class_label,
@@ -30,7 +31,9 @@ from txloop.scan.unfollowed import (
     is_lost,
     is_risky,
     leads_anywhere,
+    made_of,
     outcome,
+    part_of,
     tells_process,
 )
 from txloop.scan.value import (
@@ -43,21 +46,29 @@ from txloop.scan.value import (
     Instance,
     Live,
     Member,
+    Parts,
     Super,
     Unfollowed,
     Value,
-    element,
+    alternatives,
+    either,
     shared,
 )
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from txloop.scan.source import Sources
 
 _CALLERS = (filter, map, max, min, reduce, sorted)
 """Builtins that call the functions they get, before they or their results end."""
+
+_JOINING = frozenset(["__iadd__", "__ior__", "extend", "extendleft", "update"])
+"""Methods of containers that put the parts of what they get into it."""
+
+_TELLING = frozenset(["count", "index", "isdisjoint", "issubset", "keys", "issuperset"])
+"""Methods of containers that give neither parts nor containers of them."""
 
 _CHANGERS = frozenset(
     [
@@ -90,16 +101,21 @@ class Calls(Expressions):
         self._made: dict[object, Instance | Live] = {}
 
     def visit_Call(self, node: ast.Call) -> Value:
-        callee = self.value(node.func)
+        callees = alternatives(self.any_value(node.func))
         given = node.args
-        if given and not self.everything and _is_ours(callee, "on_commit"):
+        if given and not self.everything and _is_ours(callees[0], "on_commit"):
             given = _without_effect(given)
-        values = [(each, self.value(each)) for each in given]
+        values = [(each, self.any_value(each)) for each in given]
         # What comes after `*args` may be any parameter.
         known = itertools.takewhile(_is_single, values)
         positional = tuple(value for _, value in known)
-        keywords = {each.arg or "": self.value(each.value) for each in node.keywords}
+        keywords = {
+            each.arg or "": self.any_value(each.value) for each in node.keywords
+        }
         arguments = Arguments(positional, keywords)
+        return either(self._call(each, arguments, node) for each in callees)
+
+    def _call(self, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
         if isinstance(callee, Live):
             found, done = self._builtin(callee, arguments, node)
             if done:
@@ -121,6 +137,8 @@ class Calls(Expressions):
             if callee.name in MUTATORS and isinstance(node, ast.Call):
                 for each, given in zip(arguments.positional, node.args, strict=False):
                     self.keep(callee.holder, each, given)
+            if isinstance(callee.holder, Parts):
+                return self._use_parts(callee.holder, callee.name, arguments, node)
             return self._take(callee, node)
         if isinstance(callee, Instance):
             callee = member(callee, "__call__", self.sources)
@@ -136,13 +154,14 @@ class Calls(Expressions):
             return self.run(callee.functions, callee.receiver, arguments)
         if isinstance(callee, Nested):
             return None
-        passed = (*arguments.positional, *arguments.keywords.values())
+        passed = _all_in(arguments)
         for each in passed:
             self.escape(each, node)
         if thing is UNKNOWN:
             func = node.func if isinstance(node, ast.Call) else None
             if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
-                self.taint(func.value)
+                put = made_of(map(_put_by(func.attr), passed))
+                self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
             if any(map(_is_own_code, passed)):
                 self.lose(node, f"{shown(node)}, which is given a function")
             return None
@@ -160,6 +179,29 @@ class Calls(Expressions):
                     self._call_passed(each, node)
         return outcome(thing, given)
 
+    def _use_parts(
+        self, parts: Parts, method: str, arguments: Arguments, node: ast.AST
+    ) -> Value:
+        """Return what a method of a container gives that the attempt has made."""
+        passed = _all_in(arguments)
+        for each in passed:
+            if _is_own_code(each) and method == "sort":
+                self._call_passed(each, node)
+            elif is_risky(each) and method in METHODS:
+                parts.add(_put_by(method)(each))
+        if method in ("items", "values"):
+            return Member(parts, method)
+        if method in GETTERS:
+            return part_of(parts)
+        if method == "popitem":
+            return made_of([part_of(parts)])
+        if method == "copy":
+            return parts
+        if method not in MUTATORS and method not in _TELLING:
+            self.lose(node)
+            return SOMETHING
+        return None
+
     def _take(self, method: Member, node: ast.AST) -> Value:
         """Return the element that a method of a builtin container gives."""
         if method.name in {"items", "values"}:
@@ -174,7 +216,7 @@ class Calls(Expressions):
     def _make(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
         """Return a new object of the class, walking through what makes it."""
         if own_module_of(cls) is None:
-            given = (*arguments.positional, *arguments.keywords.values())
+            given = _all_in(arguments)
             for each in given:
                 self.escape(each, node)
             found = self._outside(cls, given, node)
@@ -226,32 +268,38 @@ class Calls(Expressions):
         if thing is os.getenv:
             self.read_environment(node)
         given = arguments.positional
-        first = given[0] if given else None
+        several = alternatives(given[0] if given else None)
+        first = several[0]
         name = constant(node.args[1]) if len(node.args) > 1 else None
         if thing is super:
             return self._super(given), True
         if thing is type and len(given) == 1:
-            return class_of(first), True
+            return either(map(class_of, several)), True
         if thing is globals:
             return self._globals(), True
         if thing is getattr and isinstance(name, str):
-            return self.attribute(first, name, node), True
+            return either(self.attribute(each, name, node) for each in several), True
         if thing is getattr and isinstance(first, Live) and len(node.args) > 1:
-            self._call_any(first, prefix_of(node.args[1]))
+            for each in several:
+                if isinstance(each, Live):
+                    self._call_any(each, prefix_of(node.args[1]))
             return None, True
         if (thing is setattr or thing is delattr) and len(given) > 1:
             attribute = name if isinstance(name, str) else "?"
-            self.store_attribute(first, attribute, None, node)
+            for each in several:
+                self.store_attribute(each, attribute, None, node)
             return None, True
         if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
-            for value in (*given, *arguments.keywords.values()):
+            for value in _all_in(arguments):
                 self._call_passed(value, node)
         if thing is next:
-            self.change(first, node)
-            self.call_method(first, "__next__", Arguments())
-            return (element(first) if isinstance(first, Live) else None), True
+            for each in several:
+                self.change(each, node)
+                self.call_method(each, "__next__", Arguments())
+            return part_of(given[0] if given else None), True
         if _changes_argument(thing):
-            self.change(first, node)
+            for each in several:
+                self.change(each, node)
         return None, False
 
     def _call_any(self, owner: Live, prefix: str) -> None:
@@ -321,6 +369,17 @@ def _is_own_code(value: Value) -> bool:
         and has_type(value.thing, FunctionType)
         and is_own_function(value.thing)
     )
+
+
+def _all_in(arguments: Arguments) -> tuple[Value, ...]:
+    """Return all values that a call may pass."""
+    given = (*arguments.positional, *arguments.keywords.values())
+    return tuple(each for value in given for each in alternatives(value))
+
+
+def _put_by(method: str) -> Callable[[Value], Value]:
+    """Return what makes of an argument of a method what that puts into a container."""
+    return part_of if method in _JOINING else lambda value: value
 
 
 def _is_single(given: tuple[ast.expr, Value]) -> bool:

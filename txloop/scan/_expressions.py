@@ -18,7 +18,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from txloop.scan._record import Record, constant, shown
+from txloop.scan._record import Record, constant
 from txloop.scan.access import of_thing
 from txloop.scan.frame import Comprehension, Nested, parameters
 from txloop.scan.live_objects import (
@@ -34,8 +34,9 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import member, settings
 from txloop.scan.unfollowed import (
     is_of_library,
-    is_risky,
+    made_of,
     may_be_several,
+    part_of,
     passes_on,
 )
 from txloop.scan.value import (
@@ -46,13 +47,16 @@ from txloop.scan.value import (
     Getter,
     Live,
     Member,
+    Parts,
     Role,
+    Several,
     Slot,
     Unfollowed,
     Value,
+    alternatives,
     application,
+    either,
     element,
-    most_known,
     sample,
     setting,
 )
@@ -106,8 +110,10 @@ class Expressions(Record):
         return value
 
     def visit_Attribute(self, node: ast.Attribute) -> Value:
-        owner = self.value(node.value)
-        return self.attribute(owner, self.frame.attribute(node.attr), node)
+        owner, name = self.any_value(node.value), self.frame.attribute(node.attr)
+        if isinstance(owner, Several):
+            return either(self.attribute(each, name, node) for each in owner.values)
+        return self.attribute(owner, name, node)
 
     def attribute(self, owner: Value, name: str, node: ast.AST) -> Value:
         """Return what `owner.name` stands for, and write down what reading it does."""
@@ -123,9 +129,11 @@ class Expressions(Record):
             elif name == "cache_info":
                 self.ask_cache(owner, node)
         found = self._known(member(owner, name, self.sources))
-        if isinstance(found, Member) and changes_by(found.holder.thing, name):
-            # Code that takes the method is going to call it.
-            self.change(found.holder, node)
+        if isinstance(found, Member):
+            holder = found.holder
+            if isinstance(holder, Live) and changes_by(holder.thing, name):
+                # Code that takes the method is going to call it.
+                self.change(holder, node)
         elif isinstance(found, Getter):
             return self.run(found.functions, found.receiver, Arguments())
         elif isinstance(found, Live):
@@ -141,11 +149,15 @@ class Expressions(Record):
         return found
 
     def visit_Subscript(self, node: ast.Subscript) -> Value:
-        holder = self.value(node.value)
-        self.value(node.slice)
-        if isinstance(holder, Live) and has_type(holder.thing, dict):
-            self._miss(holder, node)
-        return self.item(holder, constant(node.slice), node)
+        holders = alternatives(self.any_value(node.value))
+        self.visit(node.slice)
+        key, found = constant(node.slice), []
+        for holder in holders:
+            if isinstance(holder, Live) and has_type(holder.thing, dict):
+                self._miss(holder, node)
+            whole = isinstance(holder, Parts) and isinstance(node.slice, ast.Slice)
+            found.append(holder if whole else self.item(holder, key, node))
+        return either(found)
 
     def _miss(self, holder: Live, node: ast.AST) -> None:
         """Write down what reading a key does that is not there."""
@@ -164,12 +176,14 @@ class Expressions(Record):
             return found
         if isinstance(holder, Unfollowed):
             return holder
-        if isinstance(holder, Live) and may_be_several(holder):
-            self.lose(node, f"{shown(node)}, which may be one of several")
+        if isinstance(holder, Parts):
+            return part_of(holder)
         called = member(holder, "__getitem__", self.sources)
         if isinstance(called, Bound):
             return self.run(called.functions, called.receiver, Arguments())
-        return element(holder, key) if isinstance(holder, Live) else None
+        if not isinstance(holder, Live):
+            return None
+        return part_of(holder) if may_be_several(holder) else element(holder, key)
 
     def _known(self, value: Value) -> Value:
         """Return the value with what is known of the application filled in."""
@@ -189,39 +203,37 @@ class Expressions(Record):
         self.frame = frame.inner("<lambda>")
         self.frame.local.update(dict.fromkeys(parameters(node), SOMETHING))
         self.frame.enter(node)
-        self.value(node.body)
+        self.visit(node.body)
         self.frame = frame
         return None
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> Value:
-        value = self.value(node.value)
+        value = self.any_value(node.value)
         self.store(node.target, value)
         return value
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
-        values = [self.value(each) for each in node.values]
-        return sample(most_known(values))
+        return sample(either([self.any_value(each) for each in node.values]))
 
     def visit_IfExp(self, node: ast.IfExp) -> Value:
-        self.value(node.test)
-        values = [self.value(node.body), self.value(node.orelse)]
-        return sample(most_known(values))
+        self.visit(node.test)
+        return sample(either([self.any_value(node.body), self.any_value(node.orelse)]))
 
     def _display(self, node: ast.Tuple | ast.List | ast.Set | ast.Dict) -> Value:
         parts = node.values if isinstance(node, ast.Dict) else node.elts
         for key in node.keys if isinstance(node, ast.Dict) else ():
             if key is not None:
-                self.value(key)
-        values = [self.value(each) for each in parts]
-        return SOMETHING if any(map(is_risky, values)) else None
+                self.visit(key)
+        return made_of([self.any_value(each) for each in parts])
 
     visit_Tuple = visit_List = visit_Set = visit_Dict = _display
 
     def visit_Starred(self, node: ast.Starred) -> Value:
-        return SOMETHING if passes_on(self.value(node.value)) else None
+        value = self.any_value(node.value)
+        return part_of(value) if passes_on(value) else None
 
     def visit_Await(self, node: ast.Await) -> Value:
-        return self.value(node.value)
+        return self.any_value(node.value)
 
     def visit_ListComp(self, node: ast.ListComp) -> Value:
         return self._comprehension(node, node.elt)
@@ -244,27 +256,39 @@ class Expressions(Record):
             self.frame.local.update((name.id, None) for name in names)
             self.iterate(each.target, each.iter)
             for condition in each.ifs:
-                self.value(condition)
-        values = [self.value(result) for result in results]
+                self.visit(condition)
+        values = [self.any_value(result) for result in results]
         self.frame = frame
-        return SOMETHING if any(map(is_risky, values)) else None
+        return made_of(values)
 
     def iterate(self, target: ast.expr, source: ast.expr) -> None:
         """Write down what `for target in source` does."""
-        value = self.value(source)
-        if isinstance(value, Member):
-            pairs = value.name == "items" and isinstance(target, ast.Tuple)
-            if pairs and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-                target = target.elts[1]
-            self.store(target, element(value.holder))
-        elif isinstance(value, Live) and not has_type(value.thing, dict):
-            if is_iterator(value.thing):
+        pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
+        counted = self._enumerated(source)
+        if pair and counted is not None:
+            assert isinstance(target, ast.Tuple)
+            self.store(target.elts[0], None)
+            self.iterate(target.elts[1], counted)
+            return
+        values = alternatives(self.any_value(source))
+        items = [isinstance(one, Member) and one.name == "items" for one in values]
+        if pair and all(items):
+            assert isinstance(target, ast.Tuple)
+            self.store(target.elts[0], None)
+            target = target.elts[1]
+        for value in values:
+            if isinstance(value, Live) and is_iterator(value.thing):
                 self.change(value, source)
-            if may_be_several(value):
-                self.lose(source, f"{shown(source)}, each of which may be another")
-            self.store(target, element(value))
-        else:
-            self.store(target, value if isinstance(value, Unfollowed) else None)
+        self.store(target, either(map(_one_of, values)))
+
+    def _enumerated(self, source: ast.expr) -> ast.expr | None:
+        """Return what `enumerate` counts, if that is what the expression calls."""
+        match source:
+            case ast.Call(func=ast.Name(id=name), args=[first, *_], keywords=[]):
+                callee = self.frame.value(name)
+                found = isinstance(callee, Live) and callee.thing is enumerate
+                return first if found else None
+        return None
 
     # Conditions
 
@@ -280,10 +304,10 @@ class Expressions(Record):
                 return next(found, _UNKNOWN)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._compare(left, op, right)
-        return self._is_true(node, self.value(node))
+        return self._is_true(node, self.any_value(node))
 
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Answer:
-        one, other = self.value(left), self.value(right)
+        one, other = self.any_value(left), self.any_value(right)
         if isinstance(op, ast.Is | ast.IsNot) and _is_none(right):
             live = self._certain(left, one)
             if live is None:
@@ -317,6 +341,13 @@ class Expressions(Record):
             root = root.value
         # What was called, or taken from a container, may have been something else.
         return value if value.slots and isinstance(root, ast.Name) else None
+
+
+def _one_of(value: Value) -> Value:
+    """Return what going over a value gives: of a dict its keys."""
+    if isinstance(value, Live) and has_type(value.thing, dict):
+        return None
+    return part_of(value)
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -14,6 +14,7 @@ from txloop.scan.access import WHOLE, Access, Act
 from txloop.scan.finding import FindingKind
 from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
+    GETTERS,
     UNKNOWN,
     can_change,
     has_type,
@@ -29,7 +30,7 @@ from txloop.scan.member import (
     member,
     setter,
 )
-from txloop.scan.unfollowed import is_lost, is_risky
+from txloop.scan.unfollowed import is_lost, is_risky, made_of, part_of
 from txloop.scan.value import (
     SOMETHING,
     Arguments,
@@ -37,10 +38,14 @@ from txloop.scan.value import (
     Family,
     Instance,
     Live,
+    Parts,
     Role,
+    Several,
     Slot,
     Unfollowed,
     Value,
+    alternatives,
+    either,
     element,
     sample,
     setting,
@@ -111,7 +116,18 @@ class Record(ast.NodeVisitor, abc.ABC):
         """Walk through the program's functions among these, as called like this."""
 
     def value(self, node: ast.AST) -> Value:
-        """Visit the expression and return what it stands for."""
+        """Visit the expression and return what it stands for, if that is one value.
+
+        Else it is written down that it could not be followed.
+        """
+        found = self.any_value(node)
+        if isinstance(found, Several):
+            self.lose(node, f"{shown(node)}, which may be one of several")
+            return found.values[0]
+        return found
+
+    def any_value(self, node: ast.AST) -> Value:
+        """Visit the expression and return what it stands for, which may be several."""
         found: Value = self.visit(node)
         return found
 
@@ -235,17 +251,28 @@ class Record(ast.NodeVisitor, abc.ABC):
             )
         )
 
-    def taint(self, holder: ast.expr) -> None:
-        """Write down that the attempt's own object now holds what may be shared."""
+    def taint(self, holder: ast.expr, value: Value = SOMETHING) -> None:
+        """Write down that the attempt's own object is, or holds, what may be shared."""
+        inner = _container_of(holder)
+        while inner is not None:
+            holder, value = inner, made_of([value])
+            inner = _container_of(holder)
         if isinstance(holder, ast.Name):
-            if self.frame.local.get(holder.id, holder) is None:
-                self.frame.local[holder.id] = SOMETHING
+            known = self.frame.local.get(holder.id, holder)
+            if known is None:
+                self.frame.local[holder.id] = value
+            elif isinstance(known, Parts):
+                known.add(part_of(value))
         elif isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name):
             owner = self.frame.local.get(holder.value.id)
             name = self.frame.attribute(holder.attr)
             if isinstance(owner, Instance) and name in owner.unshared:
                 owner.unshared.discard(name)
-                owner.attributes[name] = SOMETHING
+                owner.attributes[name] = value
+            elif isinstance(owner, Instance):
+                known = owner.attributes.get(name)
+                if isinstance(known, Parts):
+                    known.add(part_of(value))
 
     def keep(self, holder: Value, value: Value, node: ast.AST | None) -> None:
         """Write down that the value of the expression is put into a shared object."""
@@ -292,16 +319,20 @@ class Record(ast.NodeVisitor, abc.ABC):
                 self.store_name(name, value, target)
             case ast.Attribute(value=owner, attr=name):
                 name = self.frame.attribute(name)
-                self.store_attribute(self.value(owner), name, value, target)
+                for one in alternatives(self.any_value(owner)):
+                    self.store_attribute(one, name, value, target)
             case ast.Subscript(value=owner, slice=index):
-                holder = self.value(owner)
-                self.value(index)
-                self.keep(holder, value, node)
-                if holder is None and is_risky(value):
-                    self.taint(owner)
-                self._store_item(holder, constant(index), target)
+                holders = alternatives(self.any_value(owner))
+                self.visit(index)
+                for holder in holders:
+                    self.keep(holder, value, node)
+                    if holder is None and is_risky(value):
+                        self.taint(owner, made_of([value]))
+                    elif isinstance(holder, Parts):
+                        holder.add(value)
+                    self._store_item(holder, constant(index), target)
             case ast.Starred(value=inner):
-                self.store(inner, value if isinstance(value, Unfollowed) else None)
+                self.store(inner, made_of([value]))
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 for position, each in enumerate(targets):
                     self.store(each, _part(value, position))
@@ -324,7 +355,7 @@ class Record(ast.NodeVisitor, abc.ABC):
         """Write down what `del target` does."""
         if isinstance(target, ast.Subscript):
             holder = self.value(target.value)
-            self.value(target.slice)
+            self.visit(target.slice)
             self._store_item(holder, constant(target.slice), target, "__delitem__")
         else:
             self.store(target, None)
@@ -404,8 +435,22 @@ def constant(node: ast.expr) -> object:
     return node.value if isinstance(node, ast.Constant) else UNKNOWN
 
 
+def _container_of(node: ast.expr) -> ast.expr | None:
+    """Return where the expression takes a part from, if it does."""
+    match node:
+        case ast.Subscript(value=inner):
+            return inner
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in GETTERS:
+            return inner
+    return None
+
+
 def _part(value: Value, position: int) -> Value:
     """Return what unpacking assigns at the position."""
+    if isinstance(value, Several):
+        return either(_part(each, position) for each in value.values)
+    if isinstance(value, Parts):
+        return part_of(value)
     if isinstance(value, Live) and has_type(value.thing, list, tuple):
         return element(value, position)
     return value if isinstance(value, Unfollowed) else None

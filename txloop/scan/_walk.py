@@ -19,18 +19,19 @@ from txloop.scan._calls import Calls
 from txloop.scan.frame import Frame, Nested, bind, parameters
 from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
 from txloop.scan.member import of_module
-from txloop.scan.unfollowed import passes_on
+from txloop.scan.unfollowed import made_of, part_of, passes_on
 from txloop.scan.value import (
     SOMETHING,
     Arguments,
     Family,
     Instance,
     Live,
+    Parts,
     Unfollowed,
     Value,
+    either,
     identity,
     is_changeable,
-    most_known,
     shared,
 )
 from txloop.stm.origin import is_own_function
@@ -97,7 +98,7 @@ class Walk(Calls):
     ) -> Value:
         own = filter(is_own_function, functions)
         values = [self._follow(each, receiver, arguments) for each in own]
-        return most_known(values)
+        return either(values)
 
     def _follow(
         self, function: FunctionType, receiver: Value, arguments: Arguments
@@ -164,7 +165,7 @@ class Walk(Calls):
         try:
             frame.enter(node)
             if isinstance(node, ast.Lambda):
-                frame.returned = self.value(node.body)
+                frame.returned = self.any_value(node.body)
             else:
                 self.visit_body(node.body)
         except RecursionError:
@@ -204,13 +205,14 @@ class Walk(Calls):
         return answer.slots if known and leaves else frozenset()
 
     def visit_Return(self, node: ast.Return) -> None:
-        value = None if node.value is None else self.value(node.value)
-        self.frame.returned = most_known((self.frame.returned, value))
+        value = None if node.value is None else self.any_value(node.value)
+        self.frame.returned = either((self.frame.returned, value))
 
     def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
-        value = None if node.value is None else self.value(node.value)
-        if passes_on(value):
-            self.frame.returned = most_known((self.frame.returned, SOMETHING))
+        value = None if node.value is None else self.any_value(node.value)
+        if isinstance(node, ast.YieldFrom):
+            value = part_of(value)
+        self.frame.returned = either((self.frame.returned, made_of([value])))
         return None
 
     visit_YieldFrom = visit_Yield
@@ -222,23 +224,26 @@ class Walk(Calls):
             and isinstance(node.value, ast.Tuple)
             and len(target.elts) == len(node.value.elts)
         ):
-            values = [self.value(each) for each in node.value.elts]
+            values = [self.any_value(each) for each in node.value.elts]
             for each, value in zip(target.elts, values, strict=True):
                 self.store(each, value)
             return
-        value = self.value(node.value)
+        value = self.any_value(node.value)
         for each in node.targets:
             self.store(each, value, node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self.store(node.target, self.value(node.value))
+            self.store(node.target, self.any_value(node.value))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         target = copy.copy(node.target)
         target.ctx = ast.Load()
         old = self.value(target)
-        value = self.value(node.value)
+        value = self.any_value(node.value)
+        if isinstance(old, Parts) and passes_on(value):
+            old.add(part_of(value))
+            return
         if not (isinstance(target, ast.Name) and self.frame.is_global(target.id)):
             self.change(old, node)
         if isinstance(target, ast.Name) and isinstance(old, Unfollowed):
@@ -247,7 +252,7 @@ class Walk(Calls):
             ):
                 self.lose(target)
         elif old is None and passes_on(value):
-            old = SOMETHING
+            old = made_of([part_of(value)])
         self.store(node.target, old)
 
     def visit_Delete(self, node: ast.Delete) -> None:
@@ -276,7 +281,7 @@ class Walk(Calls):
         arguments = node.args
         for each in (*node.decorator_list, *arguments.defaults, *arguments.kw_defaults):
             if each is not None:
-                self.value(each)
+                self.visit(each)
         nested = Nested(node, self.frame, node.name)
         self.store_name(node.name, nested, node)
         if self.everything or node.decorator_list:
@@ -286,7 +291,7 @@ class Walk(Calls):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for each in (*node.decorator_list, *node.bases):
-            self.value(each)
+            self.visit(each)
         self.store_name(node.name, None, node)
         for statement in node.body:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):

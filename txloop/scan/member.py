@@ -38,6 +38,7 @@ from txloop.scan.value import (
     Instance,
     Live,
     Member,
+    Parts,
     Role,
     Super,
     Unfollowed,
@@ -64,6 +65,8 @@ def member(value: Value, name: str, sources: Sources) -> Value:
         return _of_instance(value, name, sources)
     if isinstance(value, Super):
         return _of_super(value, name)
+    if isinstance(value, Parts):
+        return Member(value, name)
     return value if isinstance(value, Unfollowed) else None
 
 

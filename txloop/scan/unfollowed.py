@@ -29,20 +29,28 @@ from txloop.scan.value import (
     Instance,
     Live,
     Member,
+    Parts,
+    Several,
     Unfollowed,
     Value,
+    either,
+    element,
+    sample,
+    shared,
 )
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "is_lost",
     "is_of_library",
     "is_risky",
+    "made_of",
     "may_be_several",
     "outcome",
+    "part_of",
     "passes_on",
 ]
 
@@ -66,6 +74,18 @@ _MEASURING = frozenset(
     ]
 )
 """Their functions that do not."""
+
+_RESHAPING = frozenset(
+    [
+        *(("builtins", "frozenset"), ("builtins", "iter"), ("builtins", "list")),
+        *(("builtins", "reversed"), ("builtins", "set"), ("builtins", "sorted")),
+        *(("builtins", "tuple"), ("collections", "deque"), ("itertools", "chain")),
+    ]
+)
+"""Those that give a container of the parts of what they get, by package and name."""
+
+_CHOOSING = frozenset([("builtins", "max"), ("builtins", "min"), ("builtins", "next")])
+"""Those that give one of the parts of what they get."""
 
 _OF_PROCESS = frozenset(
     [
@@ -105,11 +125,50 @@ def is_risky(value: Value) -> bool:
         return is_lost(value) or (value.thing is not UNKNOWN and _is_risky(value.thing))
     if isinstance(value, Unfollowed):
         return not value.foreign
-    return isinstance(value, Instance | Bound | Member)
+    if isinstance(value, Several):
+        return any(map(is_risky, value.values))
+    return isinstance(value, Instance | Bound | Member | Parts)
+
+
+def made_of(values: Iterable[Value]) -> Value:
+    """Return what a new container of these values is."""
+    risky = [each for each in values if is_risky(each)]
+    if not risky:
+        return None
+    parts = Parts([])
+    for each in risky:
+        parts.add(each)
+    return parts
+
+
+def part_of(value: Value) -> Value:
+    """Return what stands for any part of a container."""
+    if isinstance(value, Several):
+        return either(map(part_of, value.values))
+    if isinstance(value, Member):
+        return part_of(value.holder)
+    if isinstance(value, Parts):
+        return either(value.values)
+    if isinstance(value, Live):
+        return either(samples(value)) if may_be_several(value) else element(value)
+    return value if isinstance(value, Unfollowed) else None
+
+
+def samples(holder: Live) -> Iterator[Value]:
+    """Yield one part of a plain container for each kind that runs code of its own."""
+    kinds = set()
+    for part in _parts(holder.thing):
+        kind = id(part) if has_type(part, FunctionType, type) else id(type(part))
+        if _runs_own_code(part) and kind not in kinds:
+            kinds.add(kind)
+            value = shared(part, holder.name, holder.family, holder.slots)
+            yield sample(value)
 
 
 def passes_on(value: Value) -> bool:
     """Tell whether a container of its parts has some that cannot be followed."""
+    if isinstance(value, Several):
+        return any(map(passes_on, value.values))
     if isinstance(value, Member):
         value = value.holder
     if isinstance(value, Live) and (
@@ -139,9 +198,14 @@ def outcome(thing: object, given: Iterable[Value]) -> Value:
         return FOREIGN
     if home in ("builtins", "importlib") and name in _ANYTHING:
         return SOMETHING
-    if home in _PASSING and name not in _MEASURING and any(map(passes_on, given)):
-        return SOMETHING
-    return None
+    passed = [each for each in given if passes_on(each)]
+    if home not in _PASSING or name in _MEASURING or not passed:
+        return None
+    if (home, name) in _RESHAPING:
+        return made_of(map(part_of, passed))
+    if (home, name) in _CHOOSING and len(passed) == 1:
+        return part_of(passed[0])
+    return SOMETHING
 
 
 def leads_anywhere(thing: object) -> bool:

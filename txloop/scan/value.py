@@ -33,6 +33,9 @@ Slot: TypeAlias = tuple[object, str]
 """A name in a namespace: the owner's identity or role, and the attribute."""
 
 
+_MOST_ALTERNATIVES = 16  # of more than that it is not known which code they run
+
+
 class Family(enum.Enum):
     """Through what an object is shared."""
 
@@ -108,11 +111,34 @@ class Getter:
     receiver: Value
 
 
+@dataclass(slots=True, eq=False)
+class Parts:
+    """A container that the attempt has made, and what may be in it.
+
+    Attributes:
+        values: Those that run the program's code, or may be shared.
+    """
+
+    values: list[Value]
+
+    def add(self, value: Value) -> None:
+        """Note that a value is put into it."""
+        if value is not None and value is not self:
+            self.values = list(alternatives(either((*self.values, value))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Several:
+    """One of some values; which, is not known, and they run different code."""
+
+    values: tuple[Value, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """A method of a builtin container."""
 
-    holder: Live
+    holder: Live | Parts
     name: str
 
 
@@ -139,7 +165,8 @@ SOMETHING = Unfollowed()
 FOREIGN = Unfollowed(foreign=True)
 
 Value: TypeAlias = (
-    "Live | Instance | Bound | Getter | Member | Super | Nested | Unfollowed | None"
+    "Live | Instance | Bound | Getter | Member | Super | Nested | Parts | Several"
+    " | Unfollowed | None"
 )
 
 
@@ -163,22 +190,44 @@ def identity(value: Value) -> object:
         return value.slots if unknown else (value.key, value.sample)
     if isinstance(value, Instance):
         return id(value.type)
+    if isinstance(value, Several):
+        return tuple(map(identity, value.values))
+    if isinstance(value, Parts):
+        return id(value), len(value.values)
+    if isinstance(value, Bound):
+        return value.functions, identity(value.receiver)
     return value if isinstance(value, Unfollowed) else None
 
 
-def most_known(values: Iterable[Value]) -> Value:
-    """Return the first that is shared, else the first that may be."""
-    found: Value = None
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """Return all that a value may be."""
+    return value.values if isinstance(value, Several) else (value,)
+
+
+def either(values: Iterable[Value]) -> Value:
+    """Return what stands for one of these values."""
+    found: dict[object, Value] = {}
     for value in values:
-        if isinstance(value, Unfollowed):
-            found = found or value
-        elif value is not None:
-            return value
-    return found
+        for each in alternatives(value):
+            if each is not None:
+                found.setdefault(_identity_among(each), each)
+    known = tuple(found.values())
+    if len(known) <= 1:
+        return known[0] if known else None
+    return Several(known) if len(known) <= _MOST_ALTERNATIVES else SOMETHING
+
+
+def _identity_among(value: Value) -> object:
+    """Return what tells a value from others that may stand in its place."""
+    if isinstance(value, Live):
+        return type(value), identity(value)
+    return value if isinstance(value, Unfollowed) else id(value)
 
 
 def sample(value: Value) -> Value:
     """Return the value as one of several that may stand there."""
+    if isinstance(value, Several):
+        return Several(tuple(map(sample, value.values)))
     return replace(value, sample=True) if isinstance(value, Live) else value
 
 
@@ -201,7 +250,7 @@ def application(thing: object = UNKNOWN) -> Live:
 def is_changeable(value: Value) -> bool:
     """Return whether a function may change the value that it is passed."""
     if not isinstance(value, Live):
-        return isinstance(value, Instance)  # such as `self`
+        return isinstance(value, Instance | Parts | Several)  # such as `self`
     return not (is_harmless(value.thing) or has_type(value.thing, *IMMUTABLE))
 
 

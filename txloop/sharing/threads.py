@@ -76,6 +76,8 @@ class Threads:
         if home and self._is_own(home):
             return False
         name = last_name(node)
+        if name == "run_sync" and (home or "").partition(".")[0] != "anyio":
+            return False  # an IOLoop's, which runs a coroutine on its own thread
         if home and isinstance(node, ast.Name):
             return self._meanings.in_full(tree, name) in names
         own = not home and name in self._meanings.classes

@@ -164,13 +164,13 @@ PROGRAMS = {
             self.rows = rows
         def load(self):
             if self.rows is None:
-                self.rows = [1]  # MUTATES_GLOBAL app.first.rows
+                self.rows = [1]  # MUTATES_GLOBAL app.x.rows, MUTATES_GLOBAL app.y.rows
             return self.rows
-    first, second = Store([1]), Store(None)
+    x, y = Store([1]), Store(None)
     def get(which):
-        store = first
+        store = x
         if which:
-            store = first if which else second
+            store = x if which else y
         return store.load()
     """,
     "function that is called where it matters, too": """
