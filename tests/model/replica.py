@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.comparing import as_plain
 from txloop.executors.codec.frames import loads
-from txloop.executors.codec.plain_cells import unpack_writes
+from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import Store, committed
 
@@ -36,11 +36,9 @@ class Replica:
         """Repeat what was committed since the last time."""
         deltas = self.log.since(self._version)
         assert deltas is not None
-        for delta in deltas:
-            writes = [
-                (self._twin(one), key, new) for one, key, new in unpack_writes(delta)
-            ]
-            self._store.install(writes)
+        for writes in (one for delta in deltas for one in unpack_commits(delta)):
+            twins = [(self._twin(one), key, new) for one, key, new in writes]
+            self._store.install(twins)
         self._version = committed.version
         self._store.version = self._version
         self.log.trim(self._version)

@@ -19,7 +19,7 @@ from txloop import (
     share,
 )
 from txloop.executors.codec.frames import loads
-from txloop.executors.codec.plain_cells import unpack_writes
+from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm import store
 from txloop.stm.container import Update
@@ -93,8 +93,8 @@ def told(log):
     deltas = log.since(log.forked_at)
     assert deltas is not None
     found: dict[int, dict[object, object]] = {}
-    for delta in deltas:
-        for container, key, value in unpack_writes(delta):
+    for writes in (one for delta in deltas for one in unpack_commits(delta)):
+        for container, key, value in writes:
             cells = found.setdefault(container._number, {})
             cells.update(value.items if isinstance(value, Update) else {key: value})
     return found

@@ -11,7 +11,7 @@ from tests.homebound import Homebound
 from txloop import TDict, TVar
 from txloop.executors.codec.frames import loads
 from txloop.executors.codec.packing import is_pickled
-from txloop.executors.codec.plain_cells import unpack_writes
+from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes import replication
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.container import Update
@@ -36,7 +36,9 @@ def log(shared):
 def told(log, version):
     """Return what a replica at `version` is told."""
     found = log.since(version)
-    return None if found is None else [list(unpack_writes(delta)) for delta in found]
+    if found is None:
+        return None
+    return [list(one) for delta in found for one in unpack_commits(delta)]
 
 
 def test_a_replica_is_told_of_the_commits_since_its_version(log, shared):
@@ -49,9 +51,37 @@ def test_a_replica_is_told_of_the_commits_since_its_version(log, shared):
 
     # THEN
     both = [[(shared, "b", 2)], [(shared, "a", MISSING)]]
-    assert both == told(log, forked_at)
     assert both[1:] == told(log, forked_at + 1)
+    assert both == told(log, forked_at)
     assert [] == told(log, committed.version)
+
+
+def test_what_nobody_has_asked_for_yet_is_one_group(log, shared):
+    # GIVEN
+    shared["b"] = 2
+    shared["c"] = 3
+    told(log, log.forked_at)
+    asked_at = committed.version
+    shared["d"] = 4
+    shared["e"] = 5
+
+    # WHEN
+    groups = log.since(log.forked_at)
+
+    # THEN no replica has but a part of one
+    assert 2 == len(groups)
+    assert groups[1:] == log.since(asked_at)
+    assert log.since(asked_at + 1) is None
+
+
+def test_a_replica_that_gets_a_dump_begins_a_group(log, shared):
+    shared["b"] = 2
+    log.dump()
+    dumped_at = committed.version
+    shared["c"] = 3
+
+    assert 2 == len(log.since(log.forked_at))
+    assert [[(shared, "c", 3)]] == told(log, dumped_at)
 
 
 def test_what_a_replica_does_not_know_is_pickled_though_others_ask_first(log):
@@ -69,7 +99,7 @@ def test_what_a_replica_does_not_know_is_pickled_though_others_ask_first(log):
     first, second = log.since(forked_at)
     assert is_pickled(first)
     assert not is_pickled(second)
-    assert ((new, "a", 1),) == loads(first)
+    assert [((new, "a", 1),)] == loads(first)
 
 
 def test_commits_that_are_trimmed_are_not_told(log, shared):

@@ -12,9 +12,9 @@ from txloop import TCounter, TDict, TVar, on_commit
 from txloop.executors.codec.packing import is_pickled
 from txloop.executors.codec.plain_cells import (
     outcome_of,
-    pack_writes,
+    pack_commits,
     plain_outcome,
-    unpack_writes,
+    unpack_commits,
 )
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.run import run_attempt
@@ -97,13 +97,15 @@ def test_a_write_to_what_has_died_is_left_out(prices):
     # GIVEN
     other = TVar(1)
     number = other._number
-    packed = pack_writes([(prices, "a", 2), (other, Key.VALUE, 2)], number + 1, ())
+    packed = pack_commits(
+        [[(prices, "a", 2), (other, Key.VALUE, 2)]], number + 1, ()
+    )
     del other
     gc.collect()  # PyPy counts no references
 
     # WHEN
     assert packed is not None
-    writes = unpack_writes(packed)
+    (writes,) = unpack_commits(packed)
 
     # THEN
     assert committed.find(number) is None
@@ -114,21 +116,25 @@ def test_a_container_that_is_new_is_pickled_once(log, prices):
     # GIVEN
     made: TDict[str, int] = TDict()
     counter = TCounter()
-    made["a"] = 1
-    made["a"] = 2
-    prices["a"] = 2
-    counter.add(1)
+    log.since(log.forked_at)  # of what was made
 
     # WHEN
-    *_, first, second, third, fourth = log.since(log.forked_at)
+    groups = []
+    for write in (
+        lambda: made.__setitem__("a", 1),
+        lambda: made.__setitem__("a", 2),
+        lambda: prices.__setitem__("a", 2),
+        lambda: counter.add(1),
+    ):
+        version = committed.version
+        write()
+        groups += log.since(version)
+    _, second, third, _ = groups
 
     # THEN
-    assert [True, False, False, True] == [
-        is_pickled(one) for one in (first, second, third, fourth)
-    ]
-    assert [(made, "a", 1)] == list(unpack_writes(first))
-    assert [(made, "a", 2)] == unpack_writes(second)
-    assert [(prices, "a", 2)] == unpack_writes(third)
+    assert [True, False, False, True] == [is_pickled(one) for one in groups]
+    assert [[(made, "a", 2)]] == unpack_commits(second)
+    assert [[(prices, "a", 2)]] == unpack_commits(third)
 
 
 def test_one_that_has_died_is_pickled_again_if_its_number_comes_back(log):

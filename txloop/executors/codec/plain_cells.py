@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = [
     "PlainOutcome",
     "outcome_of",
-    "pack_writes",
+    "pack_commits",
     "plain_outcome",
-    "unpack_writes",
+    "unpack_commits",
 ]
 
 PlainOutcome: TypeAlias = tuple[Any, ...]
@@ -37,29 +37,34 @@ PlainOutcome: TypeAlias = tuple[Any, ...]
 _THERE = ...  # in the place of the one key of a `TVar`, and of what deletes a key
 
 
-def pack_writes(
-    writes: Iterable[Write], below: int, known: Container[int]
+def pack_commits(
+    commits: Iterable[Iterable[Write]], below: int, known: Container[int]
 ) -> bytes | None:
-    """Marshal the writes of a commit; None if that is not possible.
+    """Marshal commits; None if that is not possible.
 
     Args:
-        writes: Cells and their new values.
+        commits: Of each the cells and their new values.
         below: The other side knows all containers with lower numbers.
         known: Numbers of others that it knows.
     """
-    plain = _plain_writes(writes, below, known)
-    return None if plain is None else pack_marshalled(plain)
+    every = []
+    for writes in commits:
+        plain = _plain_writes(writes, below, known)
+        if plain is None:
+            return None
+        every.append(plain)
+    return pack_marshalled(every)
 
 
-def unpack_writes(packed: bytes) -> Sequence[Write]:
-    """Return the writes of a commit that were marshalled, or pickled.
+def unpack_commits(packed: bytes) -> Sequence[Sequence[Write]]:
+    """Return the writes of each commit of some that were marshalled, or pickled.
 
     Raises:
         Exception: whatever the classes of the program raise when they are unpickled.
     """
     if is_pickled(packed):
-        return loads(packed)  # type: ignore[no-any-return] # writes were pickled
-    return _written(unpack_plain(packed))
+        return loads(packed)  # type: ignore[no-any-return] # commits were pickled
+    return list(map(_written, unpack_plain(packed)))
 
 
 def plain_outcome(outcome: Outcome, known: Container[int]) -> PlainOutcome | None:

@@ -25,7 +25,7 @@ from txloop.executors.codec.frames import (
     receive_frame,
 )
 from txloop.executors.codec.packing import is_pickled, unpack_plain
-from txloop.executors.codec.plain_cells import unpack_writes
+from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.stm.attempt import current, make_current
 from txloop.stm.store import committed
@@ -147,10 +147,10 @@ def catch_up(
             committed.kept.update({one._number: one for one, _ in contents})
             dropped = committed.kept.keys() - set(living)
         for delta in deltas:
-            writes = unpack_writes(delta)
-            committed.replay(writes)
-            if is_pickled(delta):  # else it is about containers that are known
-                committed.kept.update({one._number: one for one, _, _ in writes})
+            for writes in unpack_commits(delta):
+                committed.replay(writes)
+                if is_pickled(delta):  # else it is about containers that are known
+                    committed.kept.update({one._number: one for one, _, _ in writes})
     except MemoryError:
         raise  # another worker may have more
     except Exception as error:  # whatever the classes of the program raise

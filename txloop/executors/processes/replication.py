@@ -1,4 +1,7 @@
-"""What replicas miss: the commits since a version, each packed once.
+"""What replicas miss: the commits since a version, packed once, in groups.
+
+A replica has been sent all commits up to some version, so that those that nobody has
+asked for yet travel together: who asks for the first one wants the last one, too.
 
 A replica that has fallen too far behind gets the whole of the changed containers
 instead, so the log stays short whatever a worker is stuck in.
@@ -6,12 +9,13 @@ instead, so the log stays short whatever a worker is stuck in.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.frames import UNPICKLABLE, dumps
-from txloop.executors.codec.plain_cells import pack_writes
+from txloop.executors.codec.plain_cells import pack_commits
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.types import MISSING, Unsendable
 
@@ -40,7 +44,8 @@ class DeltaLog:
         self._on_lag = on_lag
         self.forked_at = store.version
         self._first = store.version  # the log holds every commit after this one
-        self._commits: deque[tuple[Write, ...] | bytes] = deque()
+        # What is packed stands in the place of the last commit of its group.
+        self._commits: deque[tuple[Write, ...] | bytes | None] = deque()
         self._packed = 0  # so many of these, the first ones
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
@@ -72,26 +77,40 @@ class DeltaLog:
         return numbers
 
     def since(self, version: int) -> list[bytes] | None:
-        """Return the packed commits after `version`; None if too far back."""
-        skipped = version - self._first
+        """Return the packed commits after `version`; None if that is not possible.
+
+        It is not if the version is too far back, or amid a group.
+        """
+        skipped, commits = version - self._first, self._commits
         if skipped < 0:
             return None
-        commits = self._commits
         # Those before `version`, too, if there are any: a replica that has got a dump
         # may be the first to ask, and others still have to be told of all of them.
-        while self._packed < len(commits):
-            writes = commits[self._packed]
-            assert not isinstance(writes, bytes)
-            commits[self._packed] = self._pack(writes)
-            self._packed += 1
-        return [commits[index] for index in range(skipped, len(commits))]  # type: ignore[misc] # all are packed
+        self._pack_until(skipped)
+        self._pack_until(len(commits))
+        if skipped and commits[skipped - 1] is None:
+            return None
+        packed = itertools.islice(commits, skipped, None)
+        return [group for group in packed if isinstance(group, bytes)]
 
-    def _pack(self, writes: tuple[Write, ...]) -> bytes:
-        """Pack a commit, of which all replicas are told after those before it."""
-        packed = pack_writes(writes, self._below, self._known)
+    def _pack_until(self, end: int) -> None:
+        """Pack what is not packed of the first commits, as one group."""
+        start, commits = self._packed, self._commits
+        if start >= end:
+            return
+        group = list(itertools.islice(commits, start, end))
+        for index in range(start, end - 1):
+            commits[index] = None
+        commits[end - 1] = self._pack(group)  # type: ignore[arg-type] # not packed yet
+        self._packed = end
+
+    def _pack(self, commits: list[tuple[Write, ...]]) -> bytes:
+        """Pack commits, of which all replicas are told after those before them."""
+        packed = pack_commits(commits, self._below, self._known)
         if packed is None:
-            packed = _pickled(writes)
-            self._known.update(container._number for container, _, _ in writes)
+            packed = _pickled(commits)
+            every = itertools.chain.from_iterable(commits)
+            self._known.update(container._number for container, _, _ in every)
         return packed
 
     def trim(self, version: int) -> None:
@@ -103,6 +122,7 @@ class DeltaLog:
 
     def dump(self) -> bytes:
         """Return a pickled `Dump` of what has changed since the fork."""
+        self._pack_until(len(self._commits))  # who has it will ask from here on
         living = self._store.containers()
         changed: list[tuple[Container, dict[Hashable, Any]]] = [
             (container, self._store.contents_at(container, self._store.version))
@@ -126,17 +146,23 @@ class DeltaLog:
             return dumps((sendable, numbers))
 
 
-def _pickled(writes: tuple[Write, ...]) -> bytes:
+def _pickled(commits: list[tuple[Write, ...]]) -> bytes:
     try:
-        return dumps(writes)
+        return dumps(commits)
     except UNPICKLABLE:
-        return dumps(
-            [
-                (one, _sendable_key(key), _sendable(new))
-                for write in writes
-                for one, key, new in _singly(write)
-            ]
-        )
+        return dumps(list(map(_sendable_writes, commits)))
+
+
+def _sendable_writes(writes: tuple[Write, ...]) -> Sequence[Write]:
+    try:
+        dumps(writes)
+    except UNPICKLABLE:
+        return [
+            (one, _sendable_key(key), _sendable(new))
+            for write in writes
+            for one, key, new in _singly(write)
+        ]
+    return writes
 
 
 def _singly(write: Write) -> Iterable[Write]:
