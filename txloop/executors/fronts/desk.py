@@ -163,22 +163,25 @@ class Desk(Reception):
 
     def _look(self) -> None:
         self._crew.look()
+        self._flush(all_of_them=True)  # a request may wait whose client has left
         for front in list(self.fronts):
-            if front.behind:
-                front.send()  # a request may wait whose client has left
             front.look()
             self._crew.relieve(front)
         self._look_at_calls(self._limits.slow_start_seconds)
         self._look_later()
 
     def flush(self) -> None:
+        self._flush()
+
+    def _flush(self, all_of_them: bool = False) -> None:
         self._flushes = False
         if self._reactor is None:
             return
         decided = [one for one in self.fronts if one.verdicts]
         alone = decided[0] if len(decided) == 1 else None
         for front in self.fronts:
-            if front is not alone and front.ready and front.in_use and front.behind:
+            wanted = front.ready and front.behind and (all_of_them or front.in_use)
+            if wanted and front is not alone:
                 verdicts, front.verdicts = front.verdicts, []
                 front.send()
                 front.verdicts = verdicts
