@@ -274,7 +274,7 @@ PARTS = (
     "command = COMMANDS.get(k, add_up); more.append(command(k, v))",
     "for kind in (Thing, Special): things[kind.__name__] = kind(k)",
     "x = [Thing(k), Special(k)]; x.append(Thing('z')); more += [y.bump(v) for y in x]",
-    "x = {k: Special(k)}; x.setdefault('z', Thing(k)).bump(v); more.append(x[k].show())",
+    "x = {k: Special(k)}; x.setdefault('z', Thing(k)).bump(v); more += x[k].show()",
     "x = things.get(k) or Special(k); more.append(x.bump(v))",
     "x = Thing(k) if v % 2 else Special(k); things[k] = x; x.bump(v)",
     "if things: more.append(max(things.values(), key=lambda one: one.count).show())",
