@@ -87,6 +87,41 @@ def keep(key, what):
     table[key] = what
 
 
+class Rule:
+    def __init__(self):
+        self.used = 0
+
+    def apply(self, key, value):
+        return [key, value]
+
+
+class Counting(Rule):
+    def apply(self, key, value):
+        self.used += 1
+        return [key, self.used]
+
+
+class Listing(Rule):
+    def apply(self, key, value):
+        items.append(value)
+        return [key, len(items)]
+
+
+def add_up(key, value):
+    global number
+    number += value
+    return number
+
+
+def add_item(key, value):
+    items.append(key)
+    return len(items)
+
+
+RULES = [Rule(), Counting(), Listing()]
+COMMANDS = {"a": add_up, "b": add_item, "x": keep}
+
+
 def shown(application, store):
     return {
         "items": items,
@@ -100,6 +135,7 @@ def shown(application, store):
         "newest": newest,
         "latest": list(latest),
         "made": Thing.made,
+        "rules": [rule.used for rule in RULES],
         "app": [application.total, application.seen],
         "store": [store.total, store.kept],
     }
@@ -231,6 +267,17 @@ PARTS = (
     "for one in table:\n    if one == k: del table[one]",
     "for one in latest:\n    if one == k: latest.append(v)",
     "for one in nested['tags']:\n    if one == k: nested['tags'].discard(one)",
+    "more.append([rule.apply(k, v) for rule in RULES])",
+    "for n, rule in enumerate(RULES): more.append([n, rule.apply(k, v)])",
+    "rule = RULES[v % 3]; more.append(rule.apply(k, v))",
+    "more.append(COMMANDS[k](k, v))",
+    "command = COMMANDS.get(k, add_up); more.append(command(k, v))",
+    "for kind in (Thing, Special): things[kind.__name__] = kind(k)",
+    "x = [Thing(k), Special(k)]; x.append(Thing('z')); more += [y.bump(v) for y in x]",
+    "x = {k: Special(k)}; x.setdefault('z', Thing(k)).bump(v); more += x[k].show()",
+    "x = things.get(k) or Special(k); more.append(x.bump(v))",
+    "x = Thing(k) if v % 2 else Special(k); things[k] = x; x.bump(v)",
+    "if things: more.append(max(things.values(), key=lambda one: one.count).show())",
     "match items:\n    case [x, *y]: more += [x, y]\n    case []: more.append('none')",
     "match table:\n    case {'a': x, **y}: more += [x, y]",
 )

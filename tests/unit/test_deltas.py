@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine import bury_the_dead
 from tests.homebound import Homebound
-from txloop import TDict, TVar
+from txloop import TCounter, TDict, TVar
 from txloop.executors.codec.frames import loads
 from txloop.executors.codec.packing import is_pickled
 from txloop.executors.codec.plain_cells import unpack_commits
@@ -72,6 +72,27 @@ def test_what_nobody_has_asked_for_yet_is_one_group(log, shared):
     assert 2 == len(groups)
     assert groups[1:] == log.since(asked_at)
     assert log.since(asked_at + 1) is None
+
+
+def test_of_a_variable_only_the_last_value_of_a_group_is_told(log, shared):
+    # GIVEN
+    hits, total = TVar(0), TCounter()
+    start = committed.version
+
+    # WHEN
+    for number in range(3):
+        hits.value = number
+        shared["b"] = number
+        total.add(1)
+
+    # THEN the order of keys, and what is added, depends on all of them
+    known = [one for one in told(log, start) if one]
+    written = [(container, new) for one in known for container, _, new in one]
+    assert [(hits, 2)] == [one for one in written if one[0] is hits]
+    assert [(shared, 0), (shared, 1), (shared, 2)] == [
+        one for one in written if one[0] is shared
+    ]
+    assert 3 == len([one for one in written if one[0] is total])
 
 
 def test_a_replica_that_gets_a_dump_begins_a_group(log, shared):

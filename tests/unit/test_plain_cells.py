@@ -97,9 +97,7 @@ def test_a_write_to_what_has_died_is_left_out(prices):
     # GIVEN
     other = TVar(1)
     number = other._number
-    packed = pack_commits(
-        [[(prices, "a", 2), (other, Key.VALUE, 2)]], number + 1, ()
-    )
+    packed = pack_commits([[(prices, "a", 2), (other, Key.VALUE, 2)]], number + 1, ())
     del other
     gc.collect()  # PyPy counts no references
 

@@ -25,15 +25,19 @@ from txloop.scan.live_objects import (
 )
 from txloop.scan.member import class_of, member
 from txloop.scan.outside import act_of, process_changer
+from txloop.scan.parts import (
+    is_lost,
+    is_risky,
+    made_of,
+    part_of,
+    put_by,
+    taken_by,
+)
 from txloop.scan.references import prefix_of
 from txloop.scan.unfollowed import (
     calls_later,
-    is_lost,
-    is_risky,
     leads_anywhere,
-    made_of,
     outcome,
-    part_of,
     tells_process,
 )
 from txloop.scan.value import (
@@ -57,18 +61,12 @@ from txloop.scan.value import (
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from txloop.scan.source import Sources
 
 _CALLERS = (filter, map, max, min, reduce, sorted)
 """Builtins that call the functions they get, before they or their results end."""
-
-_JOINING = frozenset(["__iadd__", "__ior__", "extend", "extendleft", "update"])
-"""Methods of containers that put the parts of what they get into it."""
-
-_TELLING = frozenset(["count", "index", "isdisjoint", "issubset", "keys", "issuperset"])
-"""Methods of containers that give neither parts nor containers of them."""
 
 _CHANGERS = frozenset(
     [
@@ -160,7 +158,7 @@ class Calls(Expressions):
         if thing is UNKNOWN:
             func = node.func if isinstance(node, ast.Call) else None
             if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
-                put = made_of(map(_put_by(func.attr), passed))
+                put = made_of(put_by(func.attr, passed))
                 self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
             if any(map(_is_own_code, passed)):
                 self.lose(node, f"{shown(node)}, which is given a function")
@@ -187,20 +185,12 @@ class Calls(Expressions):
         for each in passed:
             if _is_own_code(each) and method == "sort":
                 self._call_passed(each, node)
-            elif is_risky(each) and method in METHODS:
-                parts.add(_put_by(method)(each))
-        if method in ("items", "values"):
-            return Member(parts, method)
-        if method in GETTERS:
-            return part_of(parts)
-        if method == "popitem":
-            return made_of([part_of(parts)])
-        if method == "copy":
-            return parts
-        if method not in MUTATORS and method not in _TELLING:
+        for each in filter(is_risky, put_by(method, passed)):
+            parts.add(each)
+        found = taken_by(method, parts)
+        if found is SOMETHING and method not in METHODS:
             self.lose(node)
-            return SOMETHING
-        return None
+        return found
 
     def _take(self, method: Member, node: ast.AST) -> Value:
         """Return the element that a method of a builtin container gives."""
@@ -375,11 +365,6 @@ def _all_in(arguments: Arguments) -> tuple[Value, ...]:
     """Return all values that a call may pass."""
     given = (*arguments.positional, *arguments.keywords.values())
     return tuple(each for value in given for each in alternatives(value))
-
-
-def _put_by(method: str) -> Callable[[Value], Value]:
-    """Return what makes of an argument of a method what that puts into a container."""
-    return part_of if method in _JOINING else lambda value: value
 
 
 def _is_single(given: tuple[ast.expr, Value]) -> bool:

@@ -32,13 +32,8 @@ from txloop.scan.live_objects import (
     makes_values,
 )
 from txloop.scan.member import member, settings
-from txloop.scan.unfollowed import (
-    is_of_library,
-    made_of,
-    may_be_several,
-    part_of,
-    passes_on,
-)
+from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
+from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
     SOMETHING,

@@ -14,7 +14,6 @@ from txloop.scan.access import WHOLE, Access, Act
 from txloop.scan.finding import FindingKind
 from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
-    GETTERS,
     UNKNOWN,
     can_change,
     has_type,
@@ -30,7 +29,13 @@ from txloop.scan.member import (
     member,
     setter,
 )
-from txloop.scan.unfollowed import is_lost, is_risky, made_of, part_of
+from txloop.scan.parts import (
+    container_of,
+    is_lost,
+    is_risky,
+    made_of,
+    part_of,
+)
 from txloop.scan.value import (
     SOMETHING,
     Arguments,
@@ -253,10 +258,10 @@ class Record(ast.NodeVisitor, abc.ABC):
 
     def taint(self, holder: ast.expr, value: Value = SOMETHING) -> None:
         """Write down that the attempt's own object is, or holds, what may be shared."""
-        inner = _container_of(holder)
+        inner = container_of(holder)
         while inner is not None:
             holder, value = inner, made_of([value])
-            inner = _container_of(holder)
+            inner = container_of(holder)
         if isinstance(holder, ast.Name):
             known = self.frame.local.get(holder.id, holder)
             if known is None:
@@ -433,16 +438,6 @@ def shown(node: ast.AST) -> str:
 def constant(node: ast.expr) -> object:
     """Return the constant that the expression is, or UNKNOWN."""
     return node.value if isinstance(node, ast.Constant) else UNKNOWN
-
-
-def _container_of(node: ast.expr) -> ast.expr | None:
-    """Return where the expression takes a part from, if it does."""
-    match node:
-        case ast.Subscript(value=inner):
-            return inner
-        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in GETTERS:
-            return inner
-    return None
 
 
 def _part(value: Value, position: int) -> Value:

@@ -19,7 +19,7 @@ from txloop.scan._calls import Calls
 from txloop.scan.frame import Frame, Nested, bind, parameters
 from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
 from txloop.scan.member import of_module
-from txloop.scan.unfollowed import made_of, part_of, passes_on
+from txloop.scan.parts import made_of, part_of, passes_on
 from txloop.scan.value import (
     SOMETHING,
     Arguments,

@@ -7,56 +7,27 @@ called on it, or stored in it, is written down (`Record.lose`).
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections import deque
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import (
-    IMMUTABLE,
-    UNKNOWN,
-    has_type,
-    is_container,
-    is_harmless,
-    is_plain,
-)
-from txloop.scan.value import (
-    FOREIGN,
-    SOMETHING,
-    Bound,
-    Family,
-    Instance,
-    Live,
-    Member,
-    Parts,
-    Several,
-    Unfollowed,
-    Value,
-    either,
-    element,
-    sample,
-    shared,
-)
-from txloop.stm.origin import is_own_function, own_module_of
+from txloop.scan.live_objects import has_type
+from txloop.scan.parts import made_of, part_of, passes_on
+from txloop.scan.value import FOREIGN, SOMETHING, Value
+from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 __all__ = [
-    "is_lost",
+    "calls_later",
     "is_of_library",
-    "is_risky",
-    "made_of",
-    "may_be_several",
+    "leads_anywhere",
     "outcome",
-    "part_of",
-    "passes_on",
+    "tells_process",
 ]
 
 _NAMED = (FunctionType, BuiltinFunctionType, type)
-
-_MOST = 100  # elements of a container that are looked at
 
 _PASSING = frozenset(
     [
@@ -107,88 +78,6 @@ _ANYTHING = frozenset(
 def is_of_library(cls: type) -> bool:
     """Tell whether neither the program, Python, Tornado nor txloop has the class."""
     return own_module_of(cls) is None and not _is_known(_home(cls))
-
-
-def is_lost(value: Value) -> bool:
-    """Tell whether it is a shared object that cannot be looked at."""
-    return (
-        isinstance(value, Live)
-        and value.thing is UNKNOWN
-        and value.role is None
-        and value.family is not Family.CLOSURE  # a variable of the same attempt
-    )
-
-
-def is_risky(value: Value) -> bool:
-    """Tell whether calls and changes cannot be followed once it is in a container."""
-    if isinstance(value, Live):
-        return is_lost(value) or (value.thing is not UNKNOWN and _is_risky(value.thing))
-    if isinstance(value, Unfollowed):
-        return not value.foreign
-    if isinstance(value, Several):
-        return any(map(is_risky, value.values))
-    return isinstance(value, Instance | Bound | Member | Parts)
-
-
-def made_of(values: Iterable[Value]) -> Value:
-    """Return what a new container of these values is."""
-    risky = [each for each in values if is_risky(each)]
-    if not risky:
-        return None
-    parts = Parts([])
-    for each in risky:
-        parts.add(each)
-    return parts
-
-
-def part_of(value: Value) -> Value:
-    """Return what stands for any part of a container."""
-    if isinstance(value, Several):
-        return either(map(part_of, value.values))
-    if isinstance(value, Member):
-        return part_of(value.holder)
-    if isinstance(value, Parts):
-        return either(value.values)
-    if isinstance(value, Live):
-        return either(samples(value)) if may_be_several(value) else element(value)
-    return value if isinstance(value, Unfollowed) else None
-
-
-def samples(holder: Live) -> Iterator[Value]:
-    """Yield one part of a plain container for each kind that runs code of its own."""
-    kinds = set()
-    for part in _parts(holder.thing):
-        kind = id(part) if has_type(part, FunctionType, type) else id(type(part))
-        if _runs_own_code(part) and kind not in kinds:
-            kinds.add(kind)
-            value = shared(part, holder.name, holder.family, holder.slots)
-            yield sample(value)
-
-
-def passes_on(value: Value) -> bool:
-    """Tell whether a container of its parts has some that cannot be followed."""
-    if isinstance(value, Several):
-        return any(map(passes_on, value.values))
-    if isinstance(value, Member):
-        value = value.holder
-    if isinstance(value, Live) and (
-        is_plain(value.thing) or has_type(value.thing, tuple)
-    ):
-        return any(map(_is_risky, _parts(value.thing)))
-    return is_risky(value)
-
-
-def may_be_several(holder: Live) -> bool:
-    """Tell whether what is taken from it is one of several that run other code."""
-    thing = holder.thing
-    if not (is_plain(thing) or has_type(thing, tuple)):
-        return False
-    kinds = {
-        id(part) if has_type(part, FunctionType, type) else type(part)
-        for part in _parts(thing)
-        if _runs_own_code(part)
-    }
-    return len(kinds) > 1
 
 
 def outcome(thing: object, given: Iterable[Value]) -> Value:
@@ -247,28 +136,3 @@ def _is_known(home: str) -> bool:
         or home in sys.stdlib_module_names
         or f"_{home}" in sys.stdlib_module_names
     )
-
-
-def _is_risky(thing: object) -> bool:
-    if has_type(thing, *IMMUTABLE) or is_container(type(thing)):
-        return False
-    if has_type(thing, tuple):
-        return any(map(_is_risky, itertools.islice(thing, _MOST)))
-    if is_harmless(thing):
-        return _runs_own_code(thing)
-    return True
-
-
-def _runs_own_code(thing: object) -> bool:
-    if has_type(thing, FunctionType):
-        return is_own_function(thing)
-    cls = thing if has_type(thing, type) else type(thing)
-    return own_module_of(cls) is not None
-
-
-def _parts(thing: object) -> Iterable[object]:
-    if has_type(thing, dict):
-        return itertools.islice(list(dict.values(thing)), _MOST)
-    if has_type(thing, list, tuple, set, frozenset, deque):
-        return itertools.islice(list(thing), _MOST)
-    return ()

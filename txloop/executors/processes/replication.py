@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.executors.codec.frames import UNPICKLABLE, dumps
 from txloop.executors.codec.plain_cells import pack_commits
 from txloop.stm.container import Container, Operation, Update, Write
-from txloop.stm.types import MISSING, Unsendable
+from txloop.stm.types import MISSING, Key, Unsendable
 
 if TYPE_CHECKING:
     from txloop.stm.store import Store
@@ -98,7 +98,7 @@ class DeltaLog:
         start, commits = self._packed, self._commits
         if start >= end:
             return
-        group = list(itertools.islice(commits, start, end))
+        group = _condensed(list(itertools.islice(commits, start, end)))
         for index in range(start, end - 1):
             commits[index] = None
         commits[end - 1] = self._pack(group)  # type: ignore[arg-type] # not packed yet
@@ -144,6 +144,30 @@ class DeltaLog:
                 for one, items in changed
             ]
             return dumps((sendable, numbers))
+
+
+def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
+    """Return commits without the values of a `TVar` which later ones replace.
+
+    Who gets them all at once never reads those. With other containers the order counts
+    in which cells came.
+    """
+    if len(commits) == 1:
+        return commits
+    seen: set[int] = set()
+    found = []
+    for writes in reversed(commits):
+        lasting = []
+        for write in reversed(writes):
+            container, key, value = write
+            number = container._number
+            if key is not Key.VALUE or number not in seen:
+                lasting.append(write)
+            if key is Key.VALUE and not isinstance(value, Operation):
+                seen.add(number)
+        found.append(tuple(reversed(lasting)))
+    found.reverse()
+    return found
 
 
 def _pickled(commits: list[tuple[Write, ...]]) -> bytes:

@@ -1,0 +1,204 @@
+"""What containers hold: of the program's own, and of those that an attempt has made.
+
+Of a container that is there, the parts can be looked at: one stands for all of its
+kind. Of a new one, what was put into it is known (`Parts`), so that what is called on
+its parts is followed.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections import deque
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import (
+    GETTERS,
+    IMMUTABLE,
+    METHODS,
+    MUTATORS,
+    UNKNOWN,
+    has_type,
+    is_container,
+    is_harmless,
+    is_plain,
+)
+from txloop.scan.value import (
+    SOMETHING,
+    Bound,
+    Family,
+    Instance,
+    Live,
+    Member,
+    Parts,
+    Several,
+    Unfollowed,
+    Value,
+    either,
+    element,
+    sample,
+    shared,
+)
+from txloop.stm.origin import is_own_function, own_module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = [
+    "container_of",
+    "is_lost",
+    "is_risky",
+    "made_of",
+    "may_be_several",
+    "part_of",
+    "passes_on",
+    "put_by",
+    "taken_by",
+]
+
+_MOST = 100  # elements of a container that are looked at
+
+_JOINING = frozenset(["__iadd__", "__ior__", "extend", "extendleft", "update"])
+"""Methods of containers that put the parts of what they get into it."""
+
+_TELLING = frozenset(["count", "index", "isdisjoint", "issubset", "issuperset", "keys"])
+"""Methods of containers that give neither parts nor containers of them."""
+
+
+def is_lost(value: Value) -> bool:
+    """Tell whether it is a shared object that cannot be looked at."""
+    return (
+        isinstance(value, Live)
+        and value.thing is UNKNOWN
+        and value.role is None
+        and value.family is not Family.CLOSURE  # a variable of the same attempt
+    )
+
+
+def is_risky(value: Value) -> bool:
+    """Tell whether calls and changes cannot be followed once it is in a container."""
+    if isinstance(value, Live):
+        return is_lost(value) or (value.thing is not UNKNOWN and _is_risky(value.thing))
+    if isinstance(value, Unfollowed):
+        return not value.foreign
+    if isinstance(value, Several):
+        return any(map(is_risky, value.values))
+    return isinstance(value, Instance | Bound | Member | Parts)
+
+
+def made_of(values: Iterable[Value]) -> Value:
+    """Return what a new container of these values is."""
+    risky = [each for each in values if is_risky(each)]
+    if not risky:
+        return None
+    parts = Parts([])
+    for each in risky:
+        parts.add(each)
+    return parts
+
+
+def part_of(value: Value) -> Value:
+    """Return what stands for any part of a container."""
+    if isinstance(value, Several):
+        return either(map(part_of, value.values))
+    if isinstance(value, Member):
+        return part_of(value.holder)
+    if isinstance(value, Parts):
+        return either(value.values)
+    if isinstance(value, Live):
+        return either(_samples(value)) if may_be_several(value) else element(value)
+    return value if isinstance(value, Unfollowed) else None
+
+
+def _samples(holder: Live) -> Iterator[Value]:
+    """Yield one part of a plain container for each kind that matters."""
+    kinds = set()
+    for part in _parts(holder.thing):
+        kind = id(part) if has_type(part, FunctionType, type) else id(type(part))
+        if kind not in kinds and (_is_risky(part) or _runs_own_code(part)):
+            kinds.add(kind)
+            value = shared(part, holder.name, holder.family, holder.slots)
+            yield sample(value)
+
+
+def passes_on(value: Value) -> bool:
+    """Tell whether a container of its parts has some that cannot be followed."""
+    if isinstance(value, Several):
+        return any(map(passes_on, value.values))
+    if isinstance(value, Member):
+        value = value.holder
+    if isinstance(value, Live) and (
+        is_plain(value.thing) or has_type(value.thing, tuple)
+    ):
+        return any(map(_is_risky, _parts(value.thing)))
+    return is_risky(value)
+
+
+def may_be_several(holder: Live) -> bool:
+    """Tell whether what is taken from it is one of several that run other code."""
+    thing = holder.thing
+    if not (is_plain(thing) or has_type(thing, tuple)):
+        return False
+    kinds = {
+        id(part) if has_type(part, FunctionType, type) else type(part)
+        for part in _parts(thing)
+        if _runs_own_code(part)
+    }
+    return len(kinds) > 1
+
+
+def put_by(method: str, given: Iterable[Value]) -> list[Value]:
+    """Return what a method of a container puts into it of what it is given."""
+    if method in _JOINING:
+        return list(map(part_of, given))
+    return list(given) if method in MUTATORS else []
+
+
+def taken_by(method: str, parts: Parts) -> Value:
+    """Return what a method of a container gives; `SOMETHING` if it has no such one."""
+    if method in ("items", "values"):
+        return Member(parts, method)
+    if method in GETTERS:
+        return part_of(parts)
+    if method == "popitem":
+        return made_of([part_of(parts)])
+    if method == "copy":
+        return parts
+    known = method in METHODS or method in _TELLING
+    return None if known else SOMETHING
+
+
+def container_of(node: ast.expr) -> ast.expr | None:
+    """Return where the expression takes a part from, if it does."""
+    match node:
+        case ast.Subscript(value=inner):
+            return inner
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in GETTERS:
+            return inner
+    return None
+
+
+def _is_risky(thing: object) -> bool:
+    if has_type(thing, *IMMUTABLE) or is_container(type(thing)):
+        return False
+    if has_type(thing, tuple):
+        return any(map(_is_risky, itertools.islice(thing, _MOST)))
+    if is_harmless(thing):
+        return _runs_own_code(thing)
+    return True
+
+
+def _runs_own_code(thing: object) -> bool:
+    if has_type(thing, FunctionType):
+        return is_own_function(thing)
+    cls = thing if has_type(thing, type) else type(thing)
+    return own_module_of(cls) is not None
+
+
+def _parts(thing: object) -> Iterable[object]:
+    if has_type(thing, dict):
+        return itertools.islice(list(dict.values(thing)), _MOST)
+    if has_type(thing, list, tuple, set, frozenset, deque):
+        return itertools.islice(list(thing), _MOST)
+    return ()
