@@ -98,10 +98,11 @@ class DeltaLog:
         start, commits = self._packed, self._commits
         if start >= end:
             return
-        group = _condensed(list(itertools.islice(commits, start, end)))
+        unpacked = itertools.islice(commits, start, end)
+        group = _condensed([one for one in unpacked if isinstance(one, tuple)])
         for index in range(start, end - 1):
             commits[index] = None
-        commits[end - 1] = self._pack(group)  # type: ignore[arg-type] # not packed yet
+        commits[end - 1] = self._pack(group)
         self._packed = end
 
     def _pack(self, commits: list[tuple[Write, ...]]) -> bytes:
