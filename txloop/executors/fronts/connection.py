@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import OVERTIME
+from txloop.executors.fronts.page import LAG_COMMITS
 from txloop.executors.processes.deaths import Death, state_of
-from txloop.executors.processes.replication import LAG_COMMITS
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:

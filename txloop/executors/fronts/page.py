@@ -19,7 +19,11 @@ from txloop.stm.measuring import BOUNDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MOST_FRONTS", "MOST_KINDS", "Done", "Page", "Slot"]
+__all__ = ["LAG_COMMITS", "MOST_FRONTS", "MOST_KINDS", "Done", "Page", "Slot"]
+
+LAG_COMMITS = 100
+"""So many commits later, at the latest, a front without connections is told of them,
+and the owner is told where a front's replica is."""
 
 MOST_FRONTS = 64
 """So many fronts can there be at once."""

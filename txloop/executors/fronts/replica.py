@@ -23,6 +23,7 @@ from txloop.executors.debugging import set_title
 from txloop.executors.fronts.carrier import Carrier
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
+from txloop.executors.fronts.page import LAG_COMMITS
 from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.processes.worker import become_copy, run_start_hooks
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["Replica"]
 
 _log = logging.getLogger("txloop")
-
-LAG_COMMITS = 100
-"""So many commits later the owner is told, at the latest, where a replica is."""
 
 
 class Replica(Carrier):
