@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tornado.web import Application, RequestHandler
+from tornado.template import DictLoader
+from tornado.web import Application, Finish, HTTPError, RequestHandler
 
 from tests.logs import expect_log
 from tests.serving import serving
@@ -46,6 +47,93 @@ class Ending(RequestHandler):
         on_commit(note, "effect")
         self.write("effect")
 
+    # What goes on after it has finished.
+
+    def itself_with_json(self):
+        self.finish({"a": 1})
+
+    def itself_twice(self):
+        self.finish("once")
+        try:
+            self.finish("twice")
+        except RuntimeError as error:
+            written.set(str(error))
+
+    def written_after(self):
+        self.write("before")
+        self.finish()
+        try:
+            self.write("after")
+        except RuntimeError as error:
+            written.set(str(error))
+
+    def changed_after(self):
+        self.set_header("X-Own", "before")
+        self.finish("body")
+        self.set_header("X-Own", "after")
+        self.add_header("X-More", "after")
+        self.set_cookie("name", "after")
+        self.set_status(500)
+        self.clear()
+
+    def flushed_after(self):
+        self.finish("body")
+        self.flush()
+
+    def flushed_before(self):
+        self.write("one, ")
+        self.flush()
+        self.finish("two")
+
+    def told_after(self):
+        self.finish("body")
+        written.set(f"{self.get_status()} {self._finished} {self._headers_written}")
+
+    def asked_after(self):
+        future = self.finish("body")
+        written.set(str(future.done()))
+
+    def redirected(self):
+        self.redirect("/written")
+
+    def rendered(self):
+        self.render("page.html", name="<name>")
+
+    def error(self):
+        raise HTTPError(403, "no")
+
+    def error_page(self):
+        self.send_error(404)
+
+    def raised_with_body(self):
+        self.set_status(402)
+        raise Finish("pay")
+
+    def effect_itself(self):
+        on_commit(note, "effect")
+        self.finish("effect")
+
+    def cookie_itself(self):
+        self.set_cookie("name", "value")
+        self.finish("cookie")
+
+    def no_content_itself(self):
+        self.set_status(204)
+        self.finish()
+
+    def refused_itself(self):
+        self.set_status(204)
+        try:
+            self.finish("body")
+        except RuntimeError as error:
+            written.set(str(error))
+            self._write_buffer = []
+            self.finish()
+
+    def error_after(self):
+        self.finish("body")
+        raise ValueError("after the end")
+
     # What is refused at the very end: the writes are undone, as of any error.
 
     def body_of_no_content(self):
@@ -67,6 +155,10 @@ class Other(Ending):
         return super().finish(chunk)
 
 
+class Committing(Ending):
+    """What it has written stays, whatever it raises."""
+
+
 def note(_):
     """Be an effect."""
 
@@ -76,8 +168,10 @@ def make_application():
         [
             (r"/ending/(\w+)", transactional(Ending)),
             (r"/other/(\w+)", transactional(Other)),
+            (r"/committing/(\w+)", transactional(on_error="commit")(Committing)),
             ("/written", Written),
-        ]
+        ],
+        template_loader=DictLoader({"page.html": "<p>{{ name }}</p>"}),
     )
 
 
@@ -88,6 +182,10 @@ class Written(RequestHandler):
 
 ORDINARY = (
     *("plain", "header", "cookie", "not_modified", "itself", "length", "effect"),
+    *("itself_with_json", "itself_twice", "written_after", "changed_after"),
+    *("flushed_after", "flushed_before", "told_after", "asked_after", "redirected"),
+    *("rendered", "error", "error_page", "raised_with_body", "effect_itself"),
+    *("cookie_itself", "no_content_itself", "refused_itself"),
 )
 
 
@@ -95,6 +193,36 @@ ORDINARY = (
 def test_what_is_answered_is_what_stock_tornado_answers(how, pair):
     pair.same(lambda server: server.get(f"/ending/{how}"))
     pair.same(lambda server: server.get("/written"))
+
+
+@pytest.mark.parametrize("how", ["itself", "rendered"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_what_the_client_has_is_not_sent_again(how, method, pair):
+    tag = pair.stock.get(f"/ending/{how}").header("Etag")
+    headers = {"If-None-Match": tag}
+    pair.same(lambda server: server.get(f"/ending/{how}", headers=headers))
+
+
+def test_an_error_after_the_end_changes_no_answer(kind):
+    with (
+        serving(kind, make_application) as server,
+        expect_log("tornado", "GET /committing/error_after", count=None),
+    ):
+        answer = server.get("/committing/error_after")
+
+        assert (200, b"body") == (answer.status, answer.body)
+        assert b"error_after" == server.get("/written").body
+
+
+def test_an_error_after_the_end_undoes_the_writes(kind):
+    """And what was undone is not answered as done."""
+    with serving(kind, make_application) as server:
+        server.get("/ending/plain")
+
+        with expect_log("tornado", "GET /ending/error_after", count=None):
+            assert 500 == server.get("/ending/error_after").status
+
+        assert b"plain" == server.get("/written").body
 
 
 @pytest.mark.parametrize("how", ["body_of_no_content", "header_in_two_lines"])

@@ -17,13 +17,13 @@ from tornado.httputil import HTTPHeaders
 from tornado.log import app_log
 from tornado.web import RequestHandler
 
-from txloop.web.recorder import is_ordinary
+from txloop.web.recorder import RECORDED, headers_copied, is_ordinary
 
 if TYPE_CHECKING:
     from txloop.stm.attempt import Attempt
     from txloop.web.recorder import Recorder
 
-__all__ = ["ends_as_stock", "finish", "is_left_open", "leave_open", "let_finish"]
+__all__ = ["Ending", "ends_as_stock", "finish"]
 
 _ENDING = (
     *("finish", "flush", "compute_etag", "set_etag_header", "check_etag_header"),
@@ -31,6 +31,8 @@ _ENDING = (
 )
 
 _DEFAULT_HEADERS = 3  # that a handler begins with
+
+_ANSWER = ("_status_code", "_reason", "_headers", "_write_buffer")
 
 
 class _Later:
@@ -54,33 +56,94 @@ def ends_as_stock(handler_class: type[RequestHandler]) -> bool:
     )
 
 
-def leave_open(handler: RequestHandler) -> None:
-    """Have `_execute` leave the end of the answer to others."""
-    # The class may have a `__setattr__` of its own.
-    object.__setattr__(handler, "_auto_finish", _LATER)
+class Ending:
+    """Takes the place of a handler's `finish` while its verb runs.
 
-
-def let_finish(handler: Any) -> None:
-    """Undo `leave_open`, unless the program has set something else since."""
-    if handler._auto_finish is _LATER:
-        object.__setattr__(handler, "_auto_finish", True)
-
-
-def is_left_open(handler: Any, attempt: Attempt, recorder: Recorder) -> bool:
-    """Tell whether an answer is to be finished after the commit; finish it if not.
-
-    Args:
-        handler: Whose verb has returned, after `leave_open`.
-        attempt: The attempt that it has run in, which is the current one.
-        recorder: Takes the place of its connection.
+    The verb returns without it, or calls it: `render`, `redirect` and errors do. Either
+    way the answer is finished after the commit, if nothing can go wrong then. What the
+    verb does afterwards finds a handler that has finished, and changes nothing.
     """
-    if handler._finished or handler._auto_finish is not _LATER:
-        return False  # it has been finished, or the program will do that
-    let_finish(handler)
-    if not (attempt.effects or recorder.operations) and _is_certain(handler):
+
+    __slots__ = ("_answer", "_handler", "_over", "_recorder")
+
+    def __init__(self, handler: Any, recorder: Recorder) -> None:
+        """Take the place of `finish`, and keep `_execute` from calling it.
+
+        Args:
+            handler: The handler, whose class ends as stock Tornado does.
+            recorder: Takes the place of its connection.
+        """
+        self._handler = handler
+        self._recorder = recorder
+        self._over = False  # whether the verb has returned
+        self._answer: tuple[object, ...] | None = None
+        # The class may have a `__setattr__` of its own.
+        replace = object.__setattr__
+        replace(handler, "finish", self.finish)
+        replace(handler, "_auto_finish", _LATER)
+
+    def finish(self, chunk: Any = None) -> Any:
+        """Do what `finish` does, as far as the verb can tell."""
+        handler = self._handler
+        if handler._finished or self._over:  # called later; or for the second time
+            return RequestHandler.finish(handler, chunk)
+        self._answer = None  # an attempt's error may have undone what it was
+        if chunk is not None:
+            handler.write(chunk)
+        if self._recorder.operations or not _is_certain(handler):
+            return RequestHandler.finish(handler)
+        headers, body = handler._headers, handler._write_buffer
+        self._answer = handler._status_code, handler._reason, headers, body
+        replace = object.__setattr__
+        replace(handler, "_headers", headers_copied(headers))
+        replace(handler, "_write_buffer", [])
+        replace(handler, "_finished", True)
+        replace(handler, "_headers_written", True)
+        return RECORDED
+
+    def release(self) -> bool:
+        """Undo what `finish` has kept for later; tell whether there was anything."""
+        handler, answer = self._handler, self._answer
+        if answer is None or not handler._finished:
+            return False
+        self._answer = None
+        replace = object.__setattr__
+        for name, value in zip(_ANSWER, answer, strict=True):
+            replace(handler, name, value)
+        replace(handler, "_finished", False)
+        replace(handler, "_headers_written", False)
+        if hasattr(handler, "_new_cookie"):  # it was set afterwards
+            object.__delattr__(handler, "_new_cookie")
         return True
-    finish(handler)
-    return False
+
+    def is_left_open(self, attempt: Attempt) -> bool:
+        """Tell whether the answer is to be finished after the commit.
+
+        If it is not, and nobody else will do that, finish it.
+
+        Args:
+            attempt: The attempt in which the verb has run, which is the current one.
+        """
+        handler = self._handler
+        if self.release():
+            certain = True
+        elif handler._finished or handler._auto_finish is not _LATER:
+            return False  # it has been finished, or the program will do that
+        else:
+            certain = not self._recorder.operations and _is_certain(handler)
+        self.let_finish()
+        if certain and not attempt.effects:
+            return True
+        finish(handler)
+        return False
+
+    def let_finish(self) -> None:
+        """Give the handler its own end back; it may have lost `_auto_finish` since."""
+        handler, self._over = self._handler, True
+        if handler.finish == self.finish:
+            object.__delattr__(handler, "finish")
+        if handler._auto_finish is _LATER:
+            object.__setattr__(handler, "_auto_finish", True)
 
 
 def _is_certain(handler: Any) -> bool:

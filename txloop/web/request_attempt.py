@@ -20,12 +20,7 @@ from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
 from txloop.web.driving import close_prepared, driven
 from txloop.web.eligible import may_wait
-from txloop.web.ending import (
-    ends_as_stock,
-    is_left_open,
-    leave_open,
-    let_finish,
-)
+from txloop.web.ending import Ending, ends_as_stock
 from txloop.web.leftovers import Leftovers
 from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
@@ -238,9 +233,9 @@ def _run_handler(
         replace(handler, verb, driven(getattr(handler, verb)))
         replace(handler, "prepare", driven(handler.prepare))
         replaced = (*_REPLACED, verb, "prepare")
-    leaves_open = leaves_open and not application.transforms
-    if leaves_open:
-        leave_open(handler)
+    ending = None
+    if leaves_open and not application.transforms:
+        ending = Ending(handler, recorder)
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
@@ -248,7 +243,7 @@ def _run_handler(
     try:
         awaited = execution.send(None)
     except StopIteration:
-        response.open = leaves_open and is_left_open(handler, attempt, recorder)
+        response.open = ending is not None and ending.is_left_open(attempt)
         if attempt.speculative and not (response.open or recorder.finished):
             attempt.abandon("it leaves its response to be finished later")
     except BecomeInevitable as error:
@@ -263,11 +258,14 @@ def _run_handler(
                 execution.close()
         if attempt.speculative:
             attempt.abandon("it waits for something")
+        if ending is not None and ending.release():
+            RequestHandler.finish(handler)
         response.rest = _go_on(execution, awaited)
     finally:
         if show_task is not None:
             show_task()
-        let_finish(handler)
+        if ending is not None:
+            ending.let_finish()
         for name in replaced:
             object.__delattr__(handler, name)
         # Leave no cyclic garbage.
