@@ -64,7 +64,7 @@ class Ending:
     verb does afterwards finds a handler that has finished, and changes nothing.
     """
 
-    __slots__ = ("_answer", "_handler", "_over", "_recorder")
+    __slots__ = ("_answer", "_answering", "_over", "_recorder")
 
     def __init__(self, handler: Any, recorder: Recorder) -> None:
         """Take the place of `finish`, and keep `_execute` from calling it.
@@ -73,7 +73,7 @@ class Ending:
             handler: The handler, whose class ends as stock Tornado does.
             recorder: Takes the place of its connection.
         """
-        self._handler = handler
+        self._answering = handler
         self._recorder = recorder
         self._over = False  # whether the verb has returned
         self._answer: tuple[object, ...] | None = None
@@ -84,7 +84,7 @@ class Ending:
 
     def finish(self, chunk: Any = None) -> Any:
         """Do what `finish` does, as far as the verb can tell."""
-        handler = self._handler
+        handler = self._answering
         if handler._finished or self._over:  # called later; or for the second time
             return RequestHandler.finish(handler, chunk)
         self._answer = None  # an attempt's error may have undone what it was
@@ -103,7 +103,7 @@ class Ending:
 
     def release(self) -> bool:
         """Undo what `finish` has kept for later; tell whether there was anything."""
-        handler, answer = self._handler, self._answer
+        handler, answer = self._answering, self._answer
         if answer is None or not handler._finished:
             return False
         self._answer = None
@@ -124,7 +124,7 @@ class Ending:
         Args:
             attempt: The attempt in which the verb has run, which is the current one.
         """
-        handler = self._handler
+        handler = self._answering
         if self.release():
             certain = True
         elif handler._finished or handler._auto_finish is not _LATER:
@@ -139,7 +139,7 @@ class Ending:
 
     def let_finish(self) -> None:
         """Give the handler its own end back; it may have lost `_auto_finish` since."""
-        handler, self._over = self._handler, True
+        handler, self._over = self._answering, True
         if handler.finish == self.finish:
             object.__delattr__(handler, "finish")
         if handler._auto_finish is _LATER:
