@@ -1,11 +1,12 @@
 """The end of an answer: what comes after a handler's verb, in Tornado's words `finish`.
 
-A handler that has only written keeps its response in itself: a status, headers and a
-buffer. Where its connection is, Tornado's own `finish` sends that when the attempt has
-committed, as if there were no attempt. So nothing is recorded, and what takes time in a
-short request is outside of its transaction. It has to be certain that nothing goes
-wrong then, for what the handler has written to containers is committed: whatever is not
-ordinary ends inside of the attempt, on a `Recorder`.
+A handler that has only written, or finished what it has written, keeps its response in
+itself: a status, headers and a buffer. Where its connection is, Tornado's own `finish`
+sends that when the attempt has committed, as if there were no attempt. So nothing is
+recorded, and what takes time in a short request is outside of its transaction. It has
+to be certain that nothing goes wrong then, for what the handler has written to
+containers is committed: whatever is not ordinary ends inside of the attempt, on a
+`Recorder`.
 """
 
 from __future__ import annotations
