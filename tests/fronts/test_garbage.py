@@ -55,6 +55,7 @@ async def make_a_loop():
 def test_a_dropped_loop_is_no_cyclic_garbage(monkeypatch):
     # GIVEN
     monkeypatch.setenv("TXLOOP_FAULTS", "fronts=1")
+    before = IOLoop.configured_class()
     txloop.install(executor="processes", workers=1, fronts=1)
     dropped: list[weakref.ref[object]] = []
     gc.collect()
@@ -70,3 +71,4 @@ def test_a_dropped_loop_is_no_cyclic_garbage(monkeypatch):
         assert [None, None] == [one() for one in dropped]
     finally:
         gc.enable()
+        IOLoop.configure(before)
