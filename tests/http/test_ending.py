@@ -102,6 +102,9 @@ class Ending(RequestHandler):
     def error(self):
         raise HTTPError(403, "no")
 
+    def broken(self):
+        raise ValueError("broken")
+
     def error_page(self):
         self.send_error(404)
 
@@ -249,6 +252,25 @@ def test_an_end_of_its_own_is_a_part_of_the_transaction(kind):
 def test_which_classes_end_as_stock_tornado_does():
     assert ends_as_stock(Ending)
     assert not ends_as_stock(Other)
+
+
+def test_the_page_of_an_error_is_recorded(monkeypatch):
+    """In debug mode the story of its transaction is added to that."""
+    found = []
+
+    def flush(self, include_footers=False):
+        found.append(current() is not None)
+        return stock(self, include_footers)
+
+    stock = RequestHandler.flush
+    monkeypatch.setattr(RequestHandler, "flush", flush)
+    with (
+        serving("serial", make_application) as server,
+        expect_log("tornado", "GET /ending/broken", count=None),
+    ):
+        assert 500 == server.get("/ending/broken").status
+
+    assert [True] == found
 
 
 def test_no_attempt_runs_when_the_answer_is_finished(monkeypatch):

@@ -224,10 +224,10 @@ class TransactionDelegate(HandlerDelegate):
 
     def _explain(self, recorder: Recorder) -> None:
         """Add to the page of an error how it came to that, if it did not at once."""
-        if self._number:  # else it ran once, here and now
-            story = self.loop.story_of_failed(self._number)
-            if story:
-                recorder.add_text(f"\n{story}\n")
+        # What has no number ran once, here and now.
+        story = self.loop.story_of_failed(self._number) if self._number else ""
+        if story:
+            recorder.add_text(f"\n{story}\n")
 
     def _fail(self, error: BaseException) -> None:
         """Answer with 500: the handler could not be made, or its workers died.

@@ -91,7 +91,8 @@ class Ending:
         self._answer = None  # an attempt's error may have undone what it was
         if chunk is not None:
             handler.write(chunk)
-        if self._recorder.operations or not _is_certain(handler):
+        tells = handler._status_code == 500  # a story may be added to what is recorded
+        if tells or self._recorder.operations or not _is_certain(handler):
             return RequestHandler.finish(handler)
         headers, body = handler._headers, handler._write_buffer
         self._answer = handler._status_code, handler._reason, headers, body
