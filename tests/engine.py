@@ -242,7 +242,7 @@ class Engine:
 
     def ask_all_workers(
         self, function: Callable[..., object], folder: Path
-    ) -> list[object]:
+    ) -> list[Any]:
         """Run `function` once in every worker, as read-only transactions."""
         meeting = Meeting(folder / f"meeting-{time.monotonic_ns()}", self.workers)
         results = [

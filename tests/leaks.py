@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.processes import children_of, state
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -56,7 +58,7 @@ def leaks(request: pytest.FixtureRequest) -> Iterator[None]:
     ):
         yield
         return
-    children_before, files_before = children(), open_files()
+    children_before, files_before = children_of("self"), open_files()
     yield
     left = remaining_children(children_before)
     complaints = [f"process {pid}: {describe(pid)}" for pid in sorted(left)]
@@ -73,21 +75,11 @@ def leaks(request: pytest.FixtureRequest) -> Iterator[None]:
         pytest.fail("left behind:\n  " + "\n  ".join(complaints), pytrace=False)
 
 
-def children() -> set[int]:
-    """Return the children of this process, zombies too."""
-    found: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        # A thread may end while its folder is read.
-        with suppress(OSError):
-            found.update(map(int, path.read_text().split()))
-    return found
-
-
 def remaining_children(before: set[int]) -> set[int]:
     """Return the new children that stay, after giving orphans a moment to leave."""
     deadline = time.monotonic() + GRACE_SECONDS
     while True:
-        left = children() - before
+        left = children_of("self") - before
         ended = {pid for pid in left if state(pid) == "Z"}
         for pid in ended - forked:
             reap(pid)
@@ -105,13 +97,6 @@ def open_files() -> set[tuple[int, str]]:
         with suppress(OSError):
             found.add((int(number), os.readlink(f"/proc/self/fd/{number}")))
     return found
-
-
-def state(pid: int) -> str:
-    """Return the letter of a process's state, or nothing when it is gone."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return ""
 
 
 def describe(pid: int) -> str:

@@ -12,15 +12,14 @@ import re
 import socket
 import time
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.leaks import state
 from tests.scripts import running_script
 from txloop.executors.protocol import gil_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.scripts import Running
 
@@ -33,7 +32,6 @@ WAIT_SECONDS = 20  # what never comes fails the test
 
 BEGINNING = """\
 import asyncio, json, logging, os, signal, socket, sys, threading, time
-from pathlib import Path
 import txloop
 from txloop import TCounter, TDict, TVar, on_commit, transactional
 from tornado.httpserver import HTTPServer
@@ -307,20 +305,6 @@ def niceness(pid: int) -> int | None:
         return os.getpriority(os.PRIO_PROCESS, pid)
     except ProcessLookupError:
         return None
-
-
-def gone(pid: int) -> bool:
-    """Tell whether a process has ended."""
-    return state(pid) in ("", "Z")
-
-
-def descendants(pid: int) -> set[int]:
-    """Return the processes that a process has started, and those that these have."""
-    found = set[int]()
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, path.read_text().split()):
-            found |= {child} | descendants(child)
-    return found
 
 
 @contextmanager

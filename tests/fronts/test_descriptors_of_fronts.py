@@ -8,7 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from tests.fronts.serving import descendants, served, until
+from tests.fronts.serving import served, until
+from tests.processes import descendants
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,8 @@ from contextlib import suppress
 import pytest
 
 from tests.fronts.adding import ADDS, Adders
-from tests.fronts.serving import descendants, gone, served, until
+from tests.fronts.serving import served, until
+from tests.processes import descendants, gone
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fronts.serving import gone, niceness, served, until
+from tests.fronts.serving import niceness, served, until
+from tests.processes import gone
 
 pytestmark = pytest.mark.slow
 

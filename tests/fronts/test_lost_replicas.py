@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.fronts.serving import Served, served, until
-from tests.soak.faults import children_of
+from tests.processes import children_of
 
 pytestmark = pytest.mark.slow
 

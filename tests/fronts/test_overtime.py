@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fronts.serving import gone, served, until
+from tests.fronts.serving import served, until
+from tests.processes import gone
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ from tornado.websocket import websocket_connect
 
 from tests.examples import running_example
 from tests.flags import until
-from tests.fronts.serving import descendants, gone
 from tests.messages import Request, read_answer
+from tests.processes import descendants, gone
 from tests.serving import FRONTS
 
 pytestmark = pytest.mark.slow
@@ -75,9 +75,10 @@ async def post(host, port, name, text):
 
 def kill_some(owner):
     """Kill every other process in which requests run; return which."""
-    helpers = [one for one in descendants(owner) if not gone(one)]
+    helpers = descendants(owner)
     # One has forked them all, and runs none.
-    running = sorted(one for one in helpers if not descendants(one))[::2]
+    leaves = [one for one in helpers if not descendants(one) and not gone(one)]
+    running = sorted(leaves)[::2]
     for pid in running:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import children_of
 from tests.scripts import running_script
-from tests.soak.faults import children_of
 from txloop.executors.fronts.page import LAG_COMMITS
 from txloop.executors.protocol import gil_enabled
 

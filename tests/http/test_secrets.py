@@ -18,8 +18,8 @@ from tornado.web import Application, RequestHandler
 import txloop
 from tests.logs import EXPECTED, Collector
 from tests.messages import Request
+from tests.processes import children_of
 from tests.serving import serving
-from tests.soak.faults import children_of
 from txloop import on_commit, transactional
 
 SECRET = "swordfish"

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 
+from tests.processes import children_of, descendants
 from tests.scripts import ROOT, run_script, running_script
 
 pytestmark = pytest.mark.slow
@@ -78,21 +78,6 @@ def get(port):
     return None
 
 
-def children_of(pid):
-    """Return the children of a process, zombies too."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in text.split()]
-
-
-def descendants(pid):
-    """Return the children of a process and theirs."""
-    found = children_of(pid)
-    for child in list(found):
-        with suppress(OSError):
-            found += descendants(child)
-    return found
-
-
 def is_alive(pid):
     """Tell whether there is such a process, be it a zombie."""
     with suppress(ProcessLookupError):
@@ -143,10 +128,10 @@ def test_autoreload_ends_the_workers_and_the_new_program_serves(tmp_path):
     ):
         output = program.process.stdout
         assert output is not None
-        old: list[int] = []
+        old: set[int] = set()
         for number in range(1, 4):
             answer = get(port)
-            old += descendants(program.process.pid)
+            old |= descendants(program.process.pid)
             assert 1 == answer["n"]
             assert answer["worker"] in old
             assert answer["loop"] == program.process.pid
@@ -255,7 +240,7 @@ def test_each_forked_process_has_workers_of_its_own(way, tmp_path):
             return all(workers.values())
 
         until(all_have_answered)
-        families = {pid: set(descendants(pid)) for pid in loops}
+        families = {pid: descendants(pid) for pid in loops}
         for pid in loops:
             os.kill(pid, signal.SIGTERM)
         ended = program.wait()
@@ -301,7 +286,7 @@ def test_server_start_forks_as_ever(tmp_path):
             os.kill(pid, signal.SIGTERM)
         ended = program.wait()
 
-    assert set(children) == loops
+    assert children == loops
     assert answer["loop"] in loops
     assert answer["worker"] not in loops
     assert 0 == ended.exit_code

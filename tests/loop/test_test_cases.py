@@ -21,8 +21,9 @@ from tornado.web import Application, RequestHandler
 
 import txloop
 from tests.flags import Flag
-from tests.leaks import children, open_files
+from tests.leaks import open_files
 from tests.logs import expect_log
+from tests.processes import children_of
 from tests.serving import loop_of
 from txloop.web.delegate import TOLD
 
@@ -106,9 +107,9 @@ def test_many_test_cases_leave_nothing(name, executor):
     before = visits["n"]
     with installed(executor):
         run_many(name)  # what is made once
-        there_before = children(), len(open_files())
+        there_before = children_of("self"), len(open_files())
         run_many(name)
-        there_after = children(), len(open_files())
+        there_after = children_of("self"), len(open_files())
 
     assert there_before == there_after
     assert visits["n"] == before + (0 if name == "unmarked" else 2 * TESTS)

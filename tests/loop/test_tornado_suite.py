@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.leaks import children, remaining_children
+from tests.leaks import remaining_children
 from tests.loop.tornado_suite import SERVING, WITHOUT_HANDLERS
+from tests.processes import children_of
 from tests.serving import FRONTS
 from txloop.stm.counting import gil_enabled
 
@@ -98,7 +99,7 @@ def suites(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Run]:
     """Run the suite in each mode that is asked for, two at a time: it mostly sleeps."""
-    folder, before = tmp_path_factory.mktemp("tornado"), children()
+    folder, before = tmp_path_factory.mktemp("tornado"), children_of("self")
     modes = modes_of(request.session.items)
     with ThreadPoolExecutor(2) as pool:
         runs = pool.map(lambda mode: run_suite(mode, folder), modes)

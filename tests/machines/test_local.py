@@ -9,8 +9,8 @@ import pytest
 from tests.engine import Gate, Tally, note, noted
 from tests.logs import expect_log
 from tests.machines.machines import end
+from tests.processes import children_of
 from tests.race.losses import add_at_gate, kill
-from tests.soak.faults import children_of
 from txloop import TDict, on_commit
 from txloop.executors.dask.connection import LocalConnection
 from txloop.executors.dask.forks import LocalForks

@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from tests.engine import note
-from tests.leaks import state
+from tests.processes import state
 from txloop import on_commit
 
 if TYPE_CHECKING:

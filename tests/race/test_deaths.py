@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.engine import Gate, Tally, bury_the_dead, note, noted
-from tests.leaks import state
 from tests.logs import expect_log
+from tests.processes import state
 from tests.race.losses import add_at_gate, kill
 from txloop import TDict, TxWorkerError, on_commit, on_worker_start
 from txloop.executors.processes import worker

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine import Gate, Tally, running
-from tests.leaks import children, state
+from tests.processes import children_of, gone
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,10 +41,6 @@ with running("processes", 3) as engine:
     print(engine.processes._crew.spawner.pid, flush=True)
     engine.until(lambda: False)
 """
-
-
-def gone(pid):
-    return state(pid) in ("", "Z")
 
 
 @pytest.mark.slow
@@ -84,7 +80,7 @@ def wait_at(tally, gate):
 @pytest.mark.parametrize("stopped", [False, True])
 def test_closing_ends_workers_in_mid_call(tmp_path, stopped):
     # GIVEN
-    before = children()
+    before = children_of("self")
     tally, gate = Tally(tmp_path / "tally"), Gate(tmp_path / "gate")
     with running("processes") as engine:
         result = engine.submit(wait_at, tally, gate)
@@ -97,13 +93,13 @@ def test_closing_ends_workers_in_mid_call(tmp_path, stopped):
 
         # THEN
         assert gone(tally.pids[0])
-        assert before == children()
+        assert before == children_of("self")
         assert "TxClosedError" == type(result.error).__name__
 
 
 def test_closing_ends_idle_workers_at_once(tmp_path):
     # GIVEN
-    before = children()
+    before = children_of("self")
     with running("processes") as engine:
         pids = engine.ask_all_workers(os.getpid, tmp_path)
 
@@ -112,7 +108,7 @@ def test_closing_ends_idle_workers_at_once(tmp_path):
 
     # THEN
     assert [True, True] == [gone(pid) for pid in pids]
-    assert before == children()
+    assert before == children_of("self")
 
 
 def test_closing_works_where_the_program_reaps_its_children_itself(tmp_path):

@@ -13,8 +13,8 @@ import warnings
 import pytest
 
 from tests.engine import Tally, running
-from tests.leaks import state
 from tests.logs import expect_log
+from tests.processes import state
 from tests.race.losses import (
     AGAIN,
     add,

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.engine import Gate, Tally, note, noted
-from tests.leaks import state
 from tests.logs import expect_log
+from tests.processes import state
 from tests.race.losses import add_at_gate, pids_of, stop
 from txloop import TDict, on_commit
 from txloop.executors.codec.frames import dumps, frame, numbered

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tests.messages import Answer, Request, read_answer
+from tests.processes import descendants, gone
 from tests.soak.bank_server import ACCOUNTS, MONEY
-from tests.soak.faults import Harm, descendants_of, is_alive
+from tests.soak.faults import Harm
 from tests.soak.watching import Memory
 
 if TYPE_CHECKING:
@@ -300,12 +301,12 @@ def run(
             memory = Memory(process.pid)
             clients = _clients(port, harm, memory, seconds, seed, report, least)
             asyncio.run(clients)
-            family = {*descendants_of(process.pid), *harm.workers}
+            family = {*descendants(process.pid), *harm.workers}
             process.send_signal(signal.SIGTERM)
             if process.wait(timeout=20):
                 report.wrong.append(f"the server ended with {process.returncode}")
             deadline = time.monotonic() + LEAVE_SECONDS
-            while left := [pid for pid in family if is_alive(pid)]:
+            while left := [pid for pid in family if not gone(pid)]:
                 if time.monotonic() > deadline:
                     report.wrong.append(f"processes were left behind: {left}")
                     break

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
+from tests.processes import descendants, gone
 from tests.soak import bank
-from tests.soak.faults import descendants_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -67,7 +67,7 @@ class Harm:
             while sum(map(_is_used, workers)) < 2:  # noqa: ASYNC110 # of processes
                 await asyncio.sleep(LOOK_EVERY_SECONDS)
             victim = workers.pop(0)  # the oldest
-            self.workers.update(descendants_of(victim.pid))
+            self.workers.update(descendants(victim.pid))
             victim.kill()
             victim.wait()
             self.done["Dask workers killed"] += 1
@@ -89,7 +89,7 @@ class Harm:
 
 def _is_used(dask_worker: subprocess.Popen[bytes]) -> bool:
     """Tell whether it runs calls: a template, a copy of the program and a worker."""
-    return len(descendants_of(dask_worker.pid)) >= 3
+    return sum(not gone(one) for one in descendants(dask_worker.pid)) >= 3
 
 
 def run(seconds: float, seed: int, log: Path, least: int = 0) -> bank.Report:

@@ -10,10 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.processes import children_of
+
 if TYPE_CHECKING:
     import random
 
-__all__ = ["Harm", "children_of", "descendants_of", "is_alive"]
+__all__ = ["Harm"]
 
 
 class Harm:
@@ -42,7 +44,7 @@ class Harm:
             while True:
                 pause = self._chance.uniform(0.2, 1.8) * self._every_seconds
                 await asyncio.sleep(pause)
-                spawners = children_of(self._pid)
+                spawners = sorted(children_of(self._pid))
                 for spawner in spawners:
                     self.workers.update(children_of(spawner))
                 # By now the number may be another's.
@@ -76,32 +78,7 @@ class Harm:
                 self.done[name] += 1
 
 
-def children_of(pid: int) -> list[int]:
-    """Return the living children of a process."""
-    found: list[int] = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found.extend(map(int, path.read_text().split()))
-    return [child for child in found if is_alive(child)]
-
-
-def descendants_of(pid: int) -> list[int]:
-    """Return its living children, and theirs."""
-    found = children_of(pid)
-    for child in list(found):
-        found += descendants_of(child)
-    return found
-
-
 def _program_of(pid: int) -> str:
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_text()
     return ""
-
-
-def is_alive(pid: int) -> bool:
-    """Tell whether there is such a process, and it has not ended."""
-    with suppress(OSError):
-        text = Path(f"/proc/{pid}/stat").read_text()
-        return text.rpartition(")")[2].split()[0] != "Z"
-    return False

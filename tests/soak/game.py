@@ -28,8 +28,8 @@ from bench.astar.client import look, play
 from bench.connection import NO_ANSWER, connect
 from bench.errors import LoadError
 from tests.flags import until
+from tests.processes import gone
 from tests.soak.bank import Report, has_fronts
-from tests.soak.faults import is_alive
 from tests.soak.watching import (
     Kills,
     Memory,
@@ -209,7 +209,7 @@ class _Soak:
                 )
                 killing.cancel()
                 # Whoever has not ended yet would be told of after the end.
-                await until(lambda: not any(map(is_alive, kills.victims)))
+                await until(lambda: all(map(gone, kills.victims)))
                 answers.append(await look(last))
                 version = json.loads(answers[-1].body)["version"]
                 await until_same(pages, pushes, version)

@@ -22,11 +22,11 @@ from tornado.websocket import websocket_connect
 from bench.astar.client import make_request
 from bench.connection import connect
 from tests.flags import until
-from tests.soak.faults import children_of
+from tests.processes import children_of
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from bench.connection import Connection
 
@@ -141,7 +141,7 @@ class Memory:
             if len(samples) >= LEAST_SAMPLES
         }
 
-    def _note(self, whose: str, pids: list[int]) -> None:
+    def _note(self, whose: str, pids: Iterable[int]) -> None:
         occupied = max(map(_bytes_of, pids), default=0)
         if occupied:
             self.samples[whose].append(occupied)
