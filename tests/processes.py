@@ -12,10 +12,12 @@ from pathlib import Path
 def children_of(pid: int | str) -> set[int]:
     """Return the children of a process, zombies too; ``"self"`` is this one."""
     found: set[int] = set()
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        # Threads end, too.
+    threads: list[Path] = []
+    with suppress(OSError):
+        threads.extend(Path(f"/proc/{pid}/task").iterdir())
+    for thread in threads:  # each of which may end, too
         with suppress(OSError):
-            found.update(map(int, path.read_text().split()))
+            found.update(map(int, (thread / "children").read_text().split()))
     return found
 
 
