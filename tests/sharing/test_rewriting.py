@@ -105,6 +105,28 @@ def test_a_name_that_is_bound_again_becomes_a_variable_where_it_is_meant(case):
     assert expected == shared(rebound(before), "count")
 
 
+TUPLES = {
+    "count, size = 0, 9": "count, size = txloop.TVar(0), 9",
+    "(size, [count, x]) = 9, ((0), 1)": "(size, [count, x]) = 9, ((txloop.TVar(0)), 1)",
+    "size, *count = 9, 0": None,
+    "count, size = 0, *more": None,
+    "count, size = both()": None,
+}
+
+
+@pytest.mark.parametrize("line", TUPLES)
+def test_a_part_of_an_assignment_becomes_a_variable(line):
+    source = rebound("").replace("count = 0", line, 1)
+    expected = source.replace(line, TUPLES[line] or line)
+    if TUPLES[line]:
+        expected = expected.replace(
+            "count += 1\n    return count", "count.value += 1\n    return count.value"
+        )
+
+    assert expected == shared(source, "count")
+    assert TUPLES[line] or "no value by a simple" in left(source, "count")
+
+
 NOT_FOLLOWED = {
     "deleted": ("def f():\n    global count\n    del count", "deletes"),
     "a loop": ("def f():\n    global count\n    for count in x: pass", "otherwise"),
@@ -658,6 +680,12 @@ def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
     assert "hits = txloop.TVar(0)" in after
     assert f"{target}.value += 1" in after
     assert "return Page.hits.value" in after
+
+
+def test_a_class_attribute_of_several_becomes_a_variable():
+    source = COUNTS.replace("hits = 0", "size, hits = 9, 0").format("Page.hits")
+
+    assert "size, hits = 9, txloop.TVar(0)" in shared(source, "Page.hits")
 
 
 @pytest.mark.parametrize(

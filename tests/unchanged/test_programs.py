@@ -176,5 +176,7 @@ def test_a_program_answers_as_on_stock_tornado(variant, name, tmp_path_factory):
     ) as program:
         answers = talk(program, SCRIPTS[name])
 
-        # THEN
-        assert expected == answers
+        # THEN, of hundreds, those that differ
+        for wanted, given in zip(expected, answers, strict=True):
+            pairs = enumerate(zip(wanted, given, strict=True))
+            assert [] == [(number, *both) for number, both in pairs if len({*both}) > 1]

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.scopes import functions_in
+from txloop.sharing.syntax import each_given
 from txloop.sharing.variables import why_by_name
 
 if TYPE_CHECKING:
@@ -187,10 +188,10 @@ def _set_up_in(text: Text, late: Late, owner: str, name: str) -> Iterator[_First
             yield _First(text, cls.name if cls and own else owner, target, value)
 
 
-def _values(statement: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
+def _values(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     match statement:
         case ast.Assign(targets=[target], value=value):
-            return [(target, value)]
+            return [*each_given(target, value)]
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             return [(target, value)]
     return []

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.sharing.scopes import FUNCTIONS, parameters
-from txloop.sharing.syntax import root_name
+from txloop.sharing.syntax import each_given, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
-                yield target, value
+                yield from each_given(target, value)
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             yield target, value
         case ast.NamedExpr(target=target, value=value):

@@ -15,6 +15,7 @@ __all__ = [
     "VERBS",
     "attribute_of_self",
     "changed_by",
+    "each_given",
     "foreign_modules",
     "holder_name",
     "is_after",
@@ -68,6 +69,23 @@ def nodes_with_loops(scope: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
             yield from visit(child, inner)
 
     return visit(scope, [])
+
+
+def each_given(
+    target: ast.expr, value: ast.expr
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what is assigned to what: of ``a, b = x, y`` each part."""
+    match target, value:
+        case (
+            ast.Tuple(elts=targets) | ast.List(elts=targets),
+            ast.Tuple(elts=values) | ast.List(elts=values),
+        ) if len(targets) == len(values) and not any(
+            isinstance(one, ast.Starred) for one in (*targets, *values)
+        ):
+            for pair in zip(targets, values, strict=True):
+                yield from each_given(*pair)
+        case _:
+            yield target, value
 
 
 def names_handed_on(value: ast.AST) -> set[str]:

@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.sharing.scopes import bound_by, functions_in, globals_named
+from txloop.sharing.syntax import each_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,9 +87,10 @@ def _first_values(
     values: list[tuple[ast.Name, ast.expr]] = []
     for statement in _body(home.tree):
         match statement:
-            case ast.Assign(targets=[ast.Name(id=found) as target], value=value):
-                if found == name:
-                    values.append((target, value))
+            case ast.Assign(targets=[whole], value=value):
+                for target, given in each_given(whole, value):
+                    if isinstance(target, ast.Name) and target.id == name:
+                        values.append((target, given))
             case ast.AnnAssign(target=ast.Name(id=found) as target, value=ast.expr()):
                 if found == name:
                     assert statement.value is not None
