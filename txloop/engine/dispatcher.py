@@ -129,7 +129,10 @@ class Dispatcher(ShortWay):
             barrier: Whether all of a round must have ended when the next one begins.
         """
         faults = faults_on_purpose("dispatcher")
-        super().__init__(hindered=faults is not None or barrier)
+        super().__init__(
+            hindered=faults is not None or barrier,
+            threads=executor.watch is not None and not executor.watch.copies,
+        )
         self.executor = executor
         self.reactor = reactor
         self.listeners = list(listeners)

@@ -17,7 +17,7 @@ import contextvars
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from txloop.engine.stimuli import Arrived, RanHere, RanShort, RunsHere
 from txloop.stm.attempt import Attempt, current
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from txloop.stm.store import Store
     from txloop.stm.types import Call, Conflict, Outcome, Ready, Refusal
 
-__all__ = ["ShortWay"]
+__all__ = ["AsStock", "ShortWay"]
+
+AsStock: TypeAlias = "Callable[[], bool]"
+"""Runs a call as code that is not marked; returns whether it has failed."""
 
 
 class _Asked(NamedTuple):
@@ -52,6 +55,7 @@ class _Asked(NamedTuple):
     done: Done
     context: contextvars.Context
     since: float  # time.perf_counter
+    as_stock: AsStock | None
 
 
 class ShortWay(abc.ABC):
@@ -81,13 +85,15 @@ class ShortWay(abc.ABC):
     _room: WaitingRoom
     _decide: Callable[[Outcome, Store, bool], Conflict | None]
 
-    def __init__(self, hindered: bool) -> None:
+    def __init__(self, hindered: bool, threads: bool) -> None:
         """Begin without any call.
 
         Args:
             hindered: Whether no call of this loop may go the short way.
+            threads: Whether attempts run in threads of this process.
         """
         self._hindered = hindered
+        self._threads = threads
         self._asked: deque[_Asked] = deque()  # for the next iteration
         self._asks = False  # whether that has been told of them
 
@@ -171,10 +177,22 @@ class ShortWay(abc.ABC):
         self.profiles.marked += 1
         return self._run_new(ready, profile, done, contextvars.copy_context())
 
-    def ask(self, ready: Ready, profile: Profile, done: Done) -> None:
+    def ask(
+        self,
+        ready: Ready,
+        profile: Profile,
+        done: Done,
+        as_stock: AsStock | None = None,
+    ) -> None:
         """Have a call run in the next iteration: code of the program may run now.
 
         It commits in no order.
+
+        Args:
+            ready: Makes the call, if it does not run here.
+            profile: The record of its function.
+            done: Takes the result, but not what `as_stock` has done.
+            as_stock: Runs it here, if nothing of it ever has to be undone.
         """
         if self.closed or self.listeners or self.thread != threading.get_ident():
             number = self.submit(ready.call(), profile, done)
@@ -182,7 +200,7 @@ class ShortWay(abc.ABC):
                 ready.goes_on(number)
             return
         context = contextvars.copy_context()
-        asked = _Asked(ready, profile, done, context, time.perf_counter())
+        asked = _Asked(ready, profile, done, context, time.perf_counter(), as_stock)
         self._asked.append(asked)
         self._run_asked_soon()
 
@@ -220,8 +238,12 @@ class ShortWay(abc.ABC):
             self._submit_asked(one)
         elif self._placement.decide_stay(one.profile, alone):
             self.profiles.marked += 1
-            ready, profile, done, context, since = one
-            self._run_new(ready, profile, done, context, time.perf_counter() - since)
+            queued_seconds = time.perf_counter() - one.since
+            if one.as_stock is None or self._threads or self._effects.waiting:
+                ready, profile, done, context, *_ = one
+                self._run_new(ready, profile, done, context, queued_seconds)
+            else:
+                self._run_as_stock(one, one.as_stock, queued_seconds)
         else:
             self._submit_asked(one, away=True)
 
@@ -353,6 +375,29 @@ class ShortWay(abc.ABC):
         self._finish(ready, profile, done, context, attempt, value, error, times)
         return 0
 
+    def _run_as_stock(
+        self, one: _Asked, as_stock: AsStock, queued_seconds: float
+    ) -> None:
+        """Run one without an attempt: what it writes is committed write by write."""
+        profile = one.profile
+        profile.attempts += 1
+        profile.inline += 1
+        timer, failed = profile.timer(), True
+        try:
+            if type(timer) is WallTimer:  # it is short for certain
+                failed = one.context.run(as_stock)
+            else:
+                with self._placement.watching(profile):
+                    failed = one.context.run(as_stock)
+        finally:
+            if not self.closed:  # by it
+                seconds = timer.seconds()
+                self._note_short(
+                    one.ready, profile, failed, (seconds, queued_seconds, queued_seconds)
+                )
+            if self.machine.open or self._effects.waiting:
+                self.drain()
+
     def _run_short(self, transaction: Transaction) -> None:
         """Run one whose turn it is, perhaps after it has waited for a change."""
         call, profile, done = transaction.call, transaction.profile, transaction.done
@@ -406,14 +451,10 @@ class ShortWay(abc.ABC):
         times: tuple[float, float, float],
     ) -> None:
         """Commit what has run, and hand its result over; `times`: see `note_short`."""
-        self._holds.ran_here(profile, ready)
         failed = error is not None or attempt.error_answered
-        seconds = times[0]
-        profile.note_short(seconds, failed, *times[1:])
+        self._note_short(ready, profile, failed, times)
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
-        if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:
-            self._report.overran(profile.label, seconds, ready.timeout_seconds)
         effects = self._effects
         if attempt.effects or attempt.records or effects.waiting:
             # In the context that the function has left.
@@ -423,3 +464,17 @@ class ShortWay(abc.ABC):
             effects.deliver(done, value, error, profile.label)
         if self.machine.open or effects.waiting:
             self.drain()
+
+    def _note_short(
+        self,
+        ready: Ready,
+        profile: Profile,
+        failed: bool,
+        times: tuple[float, float, float],
+    ) -> None:
+        """Take note of a run here; `times`: see `Profile.note_short`."""
+        self._holds.ran_here(profile, ready)
+        seconds = times[0]
+        profile.note_short(seconds, failed, *times[1:])
+        if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:
+            self._report.overran(profile.label, seconds, ready.timeout_seconds)

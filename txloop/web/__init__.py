@@ -12,6 +12,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     verdicts         why a verb runs on the loop thread
     targets          what workers know applications and handler classes by
     frozen           a request as an attempt gets it
+    as_stock         what needs no attempt on the loop thread, and runs as ever
     request_attempt  one attempt: the handler's run against a recorder
     recorder         the connection that records, and replays
     ending           the end of an answer, left for after the commit

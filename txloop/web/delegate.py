@@ -23,6 +23,7 @@ from txloop.loop.ioloop import TransactionLoop, before_start
 from txloop.loop.patches import patch
 from txloop.stm.types import Call
 from txloop.stm.variables import set_all
+from txloop.web.as_stock import asks_for_attempts, run_as_stock
 from txloop.web.auto import proved_plan
 from txloop.web.clients import (
     keep_open,
@@ -89,7 +90,9 @@ class TransactionDelegate(HandlerDelegate):
         if options.order == "arrival":
             dispatcher.submit_ready(self, profile, self._answer, ordered=True)
         else:
-            dispatcher.ask(self, profile, self._answer)
+            keeps = plan.keeps and not asks_for_attempts()
+            as_stock = self._run_as_stock if keeps else None
+            dispatcher.ask(self, profile, self._answer, as_stock)
         return None
 
     def _run_coroutine(self, profile: Profile) -> Awaitable[None] | None:
@@ -118,6 +121,14 @@ class TransactionDelegate(HandlerDelegate):
         assert context is not None
         let_close(connection)
         context.run(super().execute)
+
+    def _run_as_stock(self) -> bool:
+        """Run it on the loop thread, where nothing of it has to be undone."""
+        try:
+            return run_as_stock(self)
+        except Exception as error:  # the handler could not be made
+            self._fail(error)
+            return True
 
     def _run_refused(self, profile: Profile, refusal: Refusal) -> None:
         """Have a request run here that a front has refused to run."""

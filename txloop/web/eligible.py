@@ -52,6 +52,9 @@ class Plan:
             thread as in stock Tornado.
         ends_as_stock: Whether nothing of the class's own runs between its verb and the
             end of its answer.
+        keeps: Whether an error undoes nothing of what it has done, and nothing else
+            does on the loop thread: it was written for stock Tornado, and waits for
+            nothing. See `txloop.web.as_stock`.
     """
 
     mark: Mark
@@ -60,6 +63,7 @@ class Plan:
     watched: bool
     coroutine: bool = False
     ends_as_stock: bool = False
+    keeps: bool = False
 
 
 _waiting: weakref.WeakKeyDictionary[type[RequestHandler], dict[str, bool]]
@@ -111,7 +115,8 @@ def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
     waits = method != ON_MESSAGE and may_wait(handler_class, method)
     watched, ends = _watched(handler_class), ends_as_stock(handler_class)
     commits_on = (Exception,) if waits else mark.commits_on
-    return Plan(mark, label, commits_on, watched, waits, ends)
+    keeps = not (mark.vouched or waits) and mark.on_error == "commit"
+    return Plan(mark, label, commits_on, watched, waits, ends, keeps)
 
 
 def may_wait(handler_class: type[RequestHandler], method: str) -> bool:

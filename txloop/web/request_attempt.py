@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from txloop.web.recorder import Recorder
     from txloop.web.targets import Target
 
-__all__ = ["Response", "arrived", "run_in_place", "run_request"]
+__all__ = ["Response", "arrived", "go_on", "run_in_place", "run_request"]
 
 
 def _nothing() -> None:
@@ -260,7 +260,7 @@ def _run_handler(
             attempt.abandon("it waits for something")
         if ending is not None and ending.release():
             RequestHandler.finish(handler)
-        response.rest = _go_on(execution, awaited)
+        response.rest = go_on(execution, awaited)
     finally:
         if show_task is not None:
             show_task()
@@ -324,7 +324,7 @@ def _lacks_file(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno == errno.EBADF
 
 
-async def _go_on(execution: Coroutine[object, object, None], awaited: object) -> None:
+async def go_on(execution: Coroutine[object, object, None], awaited: object) -> None:
     """Go on with a coroutine that has run up to its first await, in a task."""
     await _rest_of(execution, awaited)
 

@@ -1,0 +1,127 @@
+"""Verbs that run on the loop thread as in stock Tornado: they need no attempt there.
+
+An attempt is there to be undone: by a conflict, an error, a `retry`. On the loop thread
+nothing conflicts with what runs, and what is marked by a pattern or by proof keeps what
+it wrote before an error. So such a verb runs there as code does that is not marked:
+each write is a commit, at once, and the answer goes out as it is written. Processes are
+told of these commits in the loop's next iteration, of all together. Threads could see
+what there is between two of them: beside threads there is always an attempt.
+
+Nor does it go for a program that asks for more than containers, wherever it does so: to
+wait, or for effects. Who writes `retry` has heard of transactions.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import re
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tornado.ioloop import IOLoop
+from tornado.web import Finish, RequestHandler
+
+from txloop.stm.origin import Owner, file_of, is_own_module, owner_of
+from txloop.web.request_attempt import go_on
+from txloop.web.templates import reset_caches
+
+if TYPE_CHECKING:
+    from txloop.web.tornado_private import HandlerDelegate
+
+__all__ = ["asks_for_attempts", "run_as_stock"]
+
+
+def run_as_stock(delegate: HandlerDelegate) -> bool:
+    """Run a request, whose body is there, up to the end or its first wait.
+
+    Loop thread only.
+
+    Returns:
+        Whether the verb has raised something.
+    """
+    application, request = delegate.application, delegate.request
+    if application.settings:
+        reset_caches(application.settings)
+    handler = delegate.handler_class(application, request, **delegate.handler_kwargs)
+    failures: list[bool] = []
+    noticed = functools.partial(_handle_exception, handler, failures)
+    object.__setattr__(handler, "_handle_request_exception", noticed)
+    transforms = [transform(request) for transform in application.transforms]
+    execution = handler._execute(
+        transforms, *delegate.path_args, **delegate.path_kwargs
+    )
+    try:
+        awaited = execution.send(None)
+    except StopIteration:
+        pass
+    else:
+        loop: Any = IOLoop.current()
+        task = loop.asyncio_loop.create_task(go_on(execution, awaited))
+        task.add_done_callback(lambda task: task.cancelled() or task.result())
+    finally:
+        object.__delattr__(handler, "_handle_request_exception")
+    return any(failures)
+
+
+def _handle_exception(
+    handler: RequestHandler, failures: list[bool], error: BaseException
+) -> None:
+    failures.append(not isinstance(error, Finish))
+    type(handler)._handle_request_exception(handler, error)
+
+
+_ASKS = re.compile(
+    r"\b(Channel|YieldableThread|apply|atomically|exclusive_apply|explain|inevitable"
+    r"|on_commit|or_else|retry|transaction)\b"
+)
+"""What only attempts have, or have otherwise, in the text of a module."""
+
+_PACKAGE = re.compile(r"\btxloop\b")
+
+_looked_at: dict[str, bool] = {}  # by name of a module; for the loop's thread only
+_asking = False
+
+
+def asks_for_attempts() -> bool:
+    """Tell whether the program uses more of txloop than containers; loop thread only.
+
+    Modules that are imported later are looked at when they are there.
+    """
+    global _asking
+    if not _asking and len(sys.modules) != len(_looked_at):
+        for name, module in list(sys.modules.items()):
+            if name not in _looked_at:
+                _looked_at[name] = _asks(module)
+        for name in _looked_at.keys() - sys.modules.keys():
+            del _looked_at[name]
+        _asking = any(_looked_at.values())
+    return _asking
+
+
+def _asks(module: object) -> bool:
+    if not isinstance(module, ModuleType):
+        return False
+    file = file_of(module)
+    if not is_own_module(module):
+        # A library may have been made for txloop.
+        if owner_of(file) is Owner.TXLOOP or not _knows(module):
+            return False
+    try:
+        with open(file, encoding="utf-8", errors="replace") as lines:
+            text = lines.read()
+    except OSError:  # it is in an archive, perhaps
+        text = "".join(linecache.getlines(file, vars(module)))
+        if not text:
+            return True
+    return bool(_PACKAGE.search(text) and _ASKS.search(text))
+
+
+def _knows(module: ModuleType) -> bool:
+    """Tell whether a module has imported something of txloop."""
+    package = sys.modules["txloop"]
+    public = {id(getattr(package, name)) for name in package.__all__}
+    return not public.isdisjoint(map(id, [*vars(module).values()])) or any(
+        one is package for one in [*vars(module).values()]
+    )
