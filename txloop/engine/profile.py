@@ -41,6 +41,8 @@ _TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
+_WRITING_WEIGHT = 0.1  # of the newest run in the moving average
+
 _LATE_CALLS = 400  # for so long a conflict is remembered
 _LATE_TRIAL = 20  # of so many of them, one shows whether it is still so
 
@@ -79,6 +81,7 @@ class Profile:
         blocks: Whether it waited for something when it last ran here.
         late_calls: So many of the next attempts away from here settle what they read
             only when they read something.
+        writing: The share of its runs that write, a moving average.
         deadly: Whether it has ended processes in which it ran: it never is to run here,
             unless it has to.
         timeout_seconds: Of a handler's verb: after how long a run is ended, or None.
@@ -106,6 +109,7 @@ class Profile:
     unproven: bool = False
     blocks: bool = False
     late_calls: int = 0
+    writing: float = 0.0
     deadly: bool = False
     timeout_seconds: float | None = None
     bodies: Histogram = field(default_factory=Histogram)
@@ -185,14 +189,19 @@ class Profile:
         if self.heat.cell is not None:
             self.heat.note_commit()
 
+    def note_writing(self, writes: bool) -> None:
+        """Take note whether a run that took effect has written anything."""
+        self.writing += _WRITING_WEIGHT * (writes - self.writing)
+
     def note_others(self, counts: Sequence[int], seconds: float) -> None:
-        """Take note of runs elsewhere that took effect, by themselves.
+        """Take note of runs elsewhere that took effect by themselves: they only read.
 
         Args:
             counts: How many there were of which length, as in a `Histogram`.
             seconds: How long all of them took together.
         """
         runs = sum(counts)
+        self.writing *= (1 - _WRITING_WEIGHT) ** runs
         self.commits += runs
         self.attempts += runs
         self.body.add(seconds / runs)

@@ -329,6 +329,7 @@ class ShortWay(abc.ABC):
             hand_back(conflict)
             return
         profile.note_commit(outcome)
+        profile.note_writing(bool(outcome.writes))
         profile.note_times(0.0, outcome.body_seconds)
         if outcome.writes:
             committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
@@ -383,6 +384,7 @@ class ShortWay(abc.ABC):
         profile.attempts += 1
         profile.inline += 1
         timer, failed = profile.timer(), True
+        version = committed.version
         try:
             if type(timer) is WallTimer:  # it is short for certain
                 failed = one.context.run(as_stock)
@@ -391,10 +393,9 @@ class ShortWay(abc.ABC):
                     failed = one.context.run(as_stock)
         finally:
             if not self.closed:  # by it
-                seconds = timer.seconds()
-                self._note_short(
-                    one.ready, profile, failed, (seconds, queued_seconds, queued_seconds)
-                )
+                times = timer.seconds(), queued_seconds, queued_seconds
+                self._note_short(one.ready, profile, failed, times)
+                profile.note_writing(committed.version != version)
             if self.machine.open or self._effects.waiting:
                 self.drain()
 
@@ -453,6 +454,7 @@ class ShortWay(abc.ABC):
         """Commit what has run, and hand its result over; `times`: see `note_short`."""
         failed = error is not None or attempt.error_answered
         self._note_short(ready, profile, failed, times)
+        profile.note_writing(bool(attempt.writes))
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
         effects = self._effects

@@ -104,10 +104,8 @@ def _asks(module: object) -> bool:
     if not isinstance(module, ModuleType):
         return False
     file = file_of(module)
-    if not is_own_module(module):
-        # A library may have been made for txloop.
-        if owner_of(file) is Owner.TXLOOP or not _knows(module):
-            return False
+    if owner_of(file) is Owner.TXLOOP or not (is_own_module(module) or _knows(module)):
+        return False
     try:
         with open(file, encoding="utf-8", errors="replace") as lines:
             text = lines.read()
@@ -119,9 +117,7 @@ def _asks(module: object) -> bool:
 
 
 def _knows(module: ModuleType) -> bool:
-    """Tell whether a module has imported something of txloop."""
+    """Tell whether a module has imported something of txloop: a library may have."""
     package = sys.modules["txloop"]
-    public = {id(getattr(package, name)) for name in package.__all__}
-    return not public.isdisjoint(map(id, [*vars(module).values()])) or any(
-        one is package for one in [*vars(module).values()]
-    )
+    public = {id(package), *(id(getattr(package, name)) for name in package.__all__)}
+    return not public.isdisjoint(map(id, [*vars(module).values()]))

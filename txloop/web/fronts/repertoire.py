@@ -16,7 +16,9 @@ from tornado import httputil
 
 from txloop.executors.fronts.page import MOST_KINDS, Done
 from txloop.executors.members import ProcessStats
+from txloop.executors.protocol import available_cores
 from txloop.stm.types import Call
+from txloop.web.as_stock import asks_for_attempts
 from txloop.web.eligible import logs_by_itself, plan_for
 from txloop.web.fronts.request import On
 from txloop.web.fronts.routing import Routing
@@ -43,6 +45,9 @@ SHORT_SECONDS = 0.005
 
 _SLACK = 1.3
 """By so much it has to be longer, or shorter, before that counts."""
+
+WRITING_SECONDS = 0.0003
+"""What takes less and writes is not worth two cores; see `Repertoire._is_dearer`."""
 
 _PROVING_RUNS = 5
 _PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
@@ -89,6 +94,7 @@ class Verb:
         key: Target and method.
         application: The target's.
         profile: The record of its function.
+        plan: How it runs.
         call: What stands for any request of the kind.
         watching: A transaction that never runs, by which plain objects are looked at.
         on: What fronts do with it.
@@ -105,6 +111,7 @@ class Verb:
     key: tuple[int, str]
     application: Application
     profile: Profile
+    plan: Plan
     call: Call
     watching: Transaction
     on: On
@@ -139,6 +146,7 @@ class Repertoire:
         self._timeout_seconds = loop.options.timeout
         self._dispatcher = loop.dispatcher
         self._faults = faults
+        self._cores = available_cores()
         self._targets: set[int] = set()  # that fronts know, by number
         self._verbs: dict[tuple[int, str], Verb | None] = {}  # of those asked for
         self._kinds: list[Verb] = []
@@ -207,7 +215,8 @@ class Repertoire:
         watching = self._dispatcher.new(call, profile, _ignore)
         key, kind = (target.number, method), len(self._kinds)
         verb = Verb(
-            kind, key, application, profile, call, watching, On.OFF, Pauses(), 0, {}
+            *(kind, key, application, profile, plan, call, watching),
+            *(On.OFF, Pauses(), 0, {}),
         )
         self._kinds.append(verb)
         return verb
@@ -263,12 +272,30 @@ class Repertoire:
         ):
             return On.OFF
         seconds = _seconds_of(profile)
+        if self._is_dearer(verb, seconds):
+            return On.OFF
         short = self.hurries() or (seconds is not None and seconds < limit_of(verb.on))
         # A thread cannot be ended. What has a limit runs in those of workers.
         ended = self.desk.copies or verb.call.timeout_seconds is None
         if short and ended and verb.deaths < _MOST_DEATHS:
             return On.HERE
         return On.OFF if seconds is None else On.AWAY
+
+    def _is_dearer(self, verb: Verb, seconds: float | None) -> bool:
+        """Tell whether the owner alone is quicker with a verb than all cores are.
+
+        For a request that writes, a front and the owner need 0.25 ms more, together,
+        than the owner for the same where it does without an attempt. Of two cores, on
+        which clients run as well, that takes more than the second one brings.
+        """
+        return (
+            self._cores < 3
+            and verb.plan.keeps
+            and verb.profile.writing > 0.5
+            and (seconds is None or seconds < WRITING_SECONDS)
+            and self.desk.copies
+            and not (self.hurries() or asks_for_attempts())
+        )
 
     def hurries(self) -> bool:
         """Tell whether verbs run in fronts before it is known how long they take."""

@@ -1,0 +1,328 @@
+"""What needs no attempt on the loop thread runs there as in stock Tornado."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tornado.web import Application, Finish, HTTPError, RequestHandler
+
+from tests.engine import Gate, Tally
+from tests.logs import expect_log
+from tests.messages import Request
+from tests.serving import EXECUTORS, serving
+from txloop import TDict, TVar, transactional
+from txloop.engine.marks import Mark
+from txloop.loop.ioloop import TransactionIOLoop
+from txloop.stm.attempt import current
+from txloop.stm.store import committed
+from txloop.web import as_stock, delegate
+
+cells = TDict()
+shared = TVar(0)
+
+
+def by_pattern(cls):
+    """Mark a class as ``--transactional`` does."""
+    cls.__txloop_mark__ = Mark("commit", vouched=False)
+    return cls
+
+
+class Telling(RequestHandler):
+    """Says whether it runs in an attempt, and at how many commits."""
+
+    def get(self, *_):
+        before = committed.version
+        cells["a"] = cells.get("a", 0) + 1
+        cells["b"] = cells.get("b", 0) + 1
+        commits = committed.version - before
+        self.write(f"{current() is None} {commits}")
+
+
+@by_pattern
+class Pattern(Telling):
+    pass
+
+
+@transactional(on_error="commit")
+class Marked(Telling):
+    pass
+
+
+@by_pattern
+class Failing(RequestHandler):
+    def initialize(self, how):
+        self.how = how
+
+    def get(self):
+        shared.value += 1
+        self.write("written")
+        {"error": self.error, "http": self.http, "finish": self.end}[self.how]()
+
+    def error(self):
+        raise ValueError("after it has written")
+
+    def http(self):
+        raise HTTPError(403)
+
+    def end(self):
+        raise Finish
+
+
+@by_pattern
+class Unmade(RequestHandler):
+    def initialize(self):
+        raise ValueError("cannot be made")
+
+    def get(self):
+        self.write("made")
+
+
+@by_pattern
+class Later(RequestHandler):
+    """Is answered when it has waited, though it is no coroutine."""
+
+    def get(self):
+        return self.end()
+
+    async def end(self):
+        await asyncio.sleep(0.001)
+        shared.value += 1
+        self.write("later")
+
+
+@by_pattern
+class Apart(RequestHandler):
+    def get(self):
+        self._auto_finish = False
+        asyncio.get_running_loop().call_later(0.001, self.finish, "apart")
+
+
+@transactional
+class Slow(RequestHandler):
+    def get(self, folder):
+        Tally(Path("/", folder) / "runs").mark()
+        found = shared.value
+        Gate(Path("/", folder) / "read").open()
+        Gate(Path("/", folder) / "gate").wait()
+        shared.value = found + 10
+        self.write(f"{found}")
+
+
+@by_pattern
+class Quick(RequestHandler):
+    def get(self):
+        shared.value += 1
+        self.write(f"{current() is None}")
+
+
+def make_application():
+    return Application(
+        [
+            ("/pattern", Pattern),
+            ("/marked", Marked),
+            *((f"/{how}", Failing, {"how": how}) for how in HOWS),
+            ("/unmade", Unmade),
+            ("/later", Later),
+            ("/apart", Apart),
+            ("/slow/(.*)", Slow),
+            ("/quick", Quick),
+        ]
+    )
+
+
+HOWS = ("error", "http", "finish")
+
+
+@pytest.fixture(autouse=True)
+def _afresh(monkeypatch):
+    """Begin with nothing written; this module asks for attempts, and is no program."""
+    monkeypatch.setattr(delegate, "asks_for_attempts", lambda: False)
+    cells.clear()
+    shared.value = 0
+
+
+@pytest.fixture(params=EXECUTORS)
+def server(request):
+    with serving(request.param, make_application) as server:
+        stay(server)
+        yield server
+
+
+def stay(server):
+    """Have everything run where it arrives that may."""
+    assert isinstance(server.loop, TransactionIOLoop)
+    server.loop.dispatcher.executor.transport_seconds = 3600.0
+
+
+def test_it_writes_without_an_attempt_but_beside_threads(server):
+    answers = [server.fetch("GET", "/pattern").body.decode() for _ in range(3)]
+
+    # In an attempt, nothing is committed before it ends.
+    assert answers[-1] == ("False 0" if server.kind == "threads" else "True 2")
+    assert {"a": 3, "b": 3} == dict(cells)
+    assert 3 == server.stats_of("GET Pattern").commits
+
+
+def test_what_the_program_has_marked_itself_runs_in_attempts(server):
+    assert "False 0" == [server.fetch("GET", "/marked").body.decode() for _ in range(3)][-1]
+
+
+def test_what_asks_for_attempts_gets_them(server, monkeypatch):
+    monkeypatch.setattr(delegate, "asks_for_attempts", lambda: True)
+
+    assert "False 0" == [server.fetch("GET", "/pattern").body.decode() for _ in range(3)][-1]
+
+
+STATUS = {"error": 500, "http": 403, "finish": 200}
+LOGGED = {"error": "GET /error", "http": "403 GET /http", "finish": None}
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_what_it_wrote_before_an_error_stays(how, server):
+    # WHEN
+    told = contextlib.nullcontext()
+    if LOGGED[how]:
+        told = expect_log("tornado", LOGGED[how], None)
+    with told:
+        answers = [server.fetch("GET", f"/{how}") for _ in range(3)]
+
+    # THEN
+    assert [STATUS[how]] * 3 == [one.status for one in answers]
+    assert 3 == shared.value
+    assert (0 if how == "finish" else 3) == server.stats_of("GET Failing").errors
+
+
+def test_a_handler_that_cannot_be_made_closes_the_connection(server):
+    with expect_log("tornado.application", "Uncaught exception"):
+        assert b"" == server.exchange(Request("GET", "/unmade").encoded())
+
+
+@pytest.mark.parametrize("name", ["later", "apart"])
+def test_it_may_be_answered_later(name, server):
+    answers = [server.fetch("GET", f"/{name}").body.decode() for _ in range(3)]
+
+    assert [name] * 3 == answers
+    assert shared.value == (3 if name == "later" else 0)
+
+
+def test_many_at_once_are_answered_in_order(server):
+    requests = [Request("GET", "/quick")] * 20
+
+    answers = server.fetch_in_turn(requests, pipelined=True)
+
+    assert [200] * 20 == [one.status for one in answers]
+    assert 20 == shared.value
+
+
+def test_attempts_elsewhere_conflict_with_it(tmp_path):
+    with serving("processes", make_application, early=True) as server:
+        # GIVEN one that has read in a worker
+        stay(server)
+        for _ in range(2):  # whatever never ran may be long
+            server.fetch("GET", "/quick")
+        server.loop.dispatcher.executor.transport_seconds = 0.0
+
+        async def both():
+            async with server.connection() as (reader, writer):
+                writer.write(Request("GET", f"/slow{tmp_path}").encoded())
+                read = Gate(tmp_path / "read")
+                while not read.is_open:  # noqa: ASYNC110 # another process opens it
+                    await asyncio.sleep(0.001)
+                stay(server)
+                quick = await quickly()
+
+                # WHEN it goes on, when what it has read was changed
+                Gate(tmp_path / "gate").open()
+                slow = await server.read(reader)
+                return quick, slow.body.decode()
+
+        async def quickly():
+            async with server.connection() as (reader, writer):
+                writer.write(Request("GET", "/quick").encoded())
+                return (await server.read(reader)).body.decode()
+
+        quick, slow = server.run(both)
+
+        # THEN
+        assert ("True", "3") == (quick, slow)
+        assert 13 == shared.value
+        assert 1 == server.stats().aborts
+    assert 2 == len((tmp_path / "runs").read_text().splitlines())
+
+
+def test_workers_know_what_it_has_written(tmp_path):
+    with serving("processes", make_application, early=True) as server:
+        Gate(tmp_path / "gate").open()
+        path = f"/slow{tmp_path}"
+        for number in range(5):
+            stay(server)
+            assert 200 == server.fetch("GET", "/quick").status
+            server.loop.dispatcher.executor.transport_seconds = 0.0
+            assert f"{number * 11 + 1}" == server.fetch("GET", path).body.decode()
+
+
+ASKING = {
+    "from txloop import retry\n": True,
+    "import txloop\ndef f(): txloop.or_else(a, b)\n": True,
+    "def f():\n    import txloop as t\n    t.on_commit(print)\n": True,
+    "import txloop\ntxloop.share([])\n": False,
+    "def retry(): pass\n": False,
+    "": False,
+    "x = 1\n": False,
+}
+
+
+@pytest.mark.parametrize("text", ASKING)
+@pytest.mark.parametrize("later", [False, True])
+def test_a_module_that_waits_or_has_effects_asks_for_attempts(
+    text, later, tmp_path, monkeypatch
+):
+    # GIVEN
+    monkeypatch.setattr(as_stock, "_looked_at", dict.fromkeys(sys.modules, False))
+    monkeypatch.setattr(as_stock, "_asking", False)
+    if later:
+        assert not as_stock.asks_for_attempts()
+    module = ModuleType("own_module")
+    module.__file__ = str(tmp_path / "own_module.py")
+    Path(module.__file__).write_text(text)
+
+    # WHEN
+    monkeypatch.setitem(sys.modules, "own_module", module)
+
+    # THEN
+    assert ASKING[text] == as_stock.asks_for_attempts()
+
+
+@pytest.mark.parametrize("knows", [False, True])
+def test_a_library_is_looked_at_if_it_knows_txloop(knows, tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(as_stock, "_looked_at", dict.fromkeys(sys.modules, False))
+    monkeypatch.setattr(as_stock, "_asking", False)
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    module = ModuleType("a_library")
+    module.__file__ = str(folder / "a_library.py")
+    Path(module.__file__).write_text("import txloop\ndef f(): txloop.retry()\n")
+    if knows:
+        vars(module)["txloop"] = sys.modules["txloop"]
+
+    # WHEN
+    monkeypatch.setitem(sys.modules, "a_library", module)
+
+    # THEN
+    assert knows == as_stock.asks_for_attempts()
+
+
+def test_a_module_whose_text_nobody_finds_may_ask(monkeypatch):
+    monkeypatch.setattr(as_stock, "_looked_at", dict.fromkeys(sys.modules, False))
+    monkeypatch.setattr(as_stock, "_asking", False)
+    module = ModuleType("nowhere_module")
+    module.__file__ = "/nowhere/nowhere_module.py"
+    monkeypatch.setitem(sys.modules, "nowhere_module", module)
+
+    assert as_stock.asks_for_attempts()
