@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +21,7 @@ from txloop.stm.attempt import current
 from txloop.stm.store import committed
 from txloop.web import as_stock, delegate
 
-cells = TDict()
+cells = TDict[str, int]()
 shared = TVar(0)
 
 
@@ -153,42 +152,43 @@ def server(request):
         yield server
 
 
-def stay(server):
-    """Have everything run where it arrives that may."""
+def stay(server, *, stays=True):
+    """Have everything run where it arrives that may; or nothing."""
     assert isinstance(server.loop, TransactionIOLoop)
-    server.loop.dispatcher.executor.transport_seconds = 3600.0
+    server.loop.dispatcher.executor.transport_seconds = 3600.0 if stays else 0.0
+
+
+def third_answer(server, path):
+    """Ask three times: what never ran may be long, and is sent away."""
+    return [server.fetch("GET", path).body.decode() for _ in range(3)][-1]
 
 
 def test_it_writes_without_an_attempt_but_beside_threads(server):
-    answers = [server.fetch("GET", "/pattern").body.decode() for _ in range(3)]
-
     # In an attempt, nothing is committed before it ends.
-    assert answers[-1] == ("False 0" if server.kind == "threads" else "True 2")
+    expected = "False 0" if server.kind == "threads" else "True 2"
+    assert expected == third_answer(server, "/pattern")
     assert {"a": 3, "b": 3} == dict(cells)
     assert 3 == server.stats_of("GET Pattern").commits
 
 
 def test_what_the_program_has_marked_itself_runs_in_attempts(server):
-    assert "False 0" == [server.fetch("GET", "/marked").body.decode() for _ in range(3)][-1]
+    assert "False 0" == third_answer(server, "/marked")
 
 
 def test_what_asks_for_attempts_gets_them(server, monkeypatch):
     monkeypatch.setattr(delegate, "asks_for_attempts", lambda: True)
 
-    assert "False 0" == [server.fetch("GET", "/pattern").body.decode() for _ in range(3)][-1]
+    assert "False 0" == third_answer(server, "/pattern")
 
 
 STATUS = {"error": 500, "http": 403, "finish": 200}
-LOGGED = {"error": "GET /error", "http": "403 GET /http", "finish": None}
+LOGGED = {"error": "GET /error", "http": "403 GET /http", "finish": "200 GET /finish"}
 
 
 @pytest.mark.parametrize("how", HOWS)
 def test_what_it_wrote_before_an_error_stays(how, server):
     # WHEN
-    told = contextlib.nullcontext()
-    if LOGGED[how]:
-        told = expect_log("tornado", LOGGED[how], None)
-    with told:
+    with expect_log("tornado", LOGGED[how], None):
         answers = [server.fetch("GET", f"/{how}") for _ in range(3)]
 
     # THEN
@@ -204,9 +204,7 @@ def test_a_handler_that_cannot_be_made_closes_the_connection(server):
 
 @pytest.mark.parametrize("name", ["later", "apart"])
 def test_it_may_be_answered_later(name, server):
-    answers = [server.fetch("GET", f"/{name}").body.decode() for _ in range(3)]
-
-    assert [name] * 3 == answers
+    assert name == third_answer(server, f"/{name}")
     assert shared.value == (3 if name == "later" else 0)
 
 
@@ -225,7 +223,7 @@ def test_attempts_elsewhere_conflict_with_it(tmp_path):
         stay(server)
         for _ in range(2):  # whatever never ran may be long
             server.fetch("GET", "/quick")
-        server.loop.dispatcher.executor.transport_seconds = 0.0
+        stay(server, stays=False)
 
         async def both():
             async with server.connection() as (reader, writer):
@@ -262,7 +260,7 @@ def test_workers_know_what_it_has_written(tmp_path):
         for number in range(5):
             stay(server)
             assert 200 == server.fetch("GET", "/quick").status
-            server.loop.dispatcher.executor.transport_seconds = 0.0
+            stay(server, stays=False)
             assert f"{number * 11 + 1}" == server.fetch("GET", path).body.decode()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from txloop.web.fronts.repertoire import SHORT_SECONDS, Pauses, limit_of
+from txloop.engine.profile import Profile
+from txloop.web.fronts.repertoire import SHORT_SECONDS, Pauses, is_dearer, limit_of
 from txloop.web.fronts.request import On
 
 
@@ -64,3 +65,35 @@ def test_one_that_has_stayed_on_for_as_long_begins_anew(ticks, pause):
 
     # THEN
     assert pause == pause_of(pauses)
+
+
+@pytest.mark.parametrize(
+    ("writes", "seconds", "cores", "expected"),
+    [
+        (True, 0.0001, 2, True),
+        (True, None, 2, True),
+        (True, 0.001, 2, False),  # it takes more than what it costs to share it
+        (True, 0.0001, 4, False),
+        (False, 0.0001, 2, False),
+    ],
+)
+def test_two_cores_are_slower_with_what_is_short_and_writes(
+    writes, seconds, cores, expected
+):
+    profile = Profile("GET Main")
+    for _ in range(20):
+        profile.note_writing(not writes)
+    for _ in range(20):
+        profile.note_writing(writes)
+
+    assert expected == is_dearer(profile, seconds, cores)
+
+
+def test_runs_elsewhere_that_end_by_themselves_only_read():
+    profile = Profile("GET Main")
+    for _ in range(20):
+        profile.note_writing(True)
+
+    profile.note_others([0] * 5 + [20] + [0] * (len(profile.bodies.counts) - 6), 0.01)
+
+    assert not is_dearer(profile, 0.0001, 2)

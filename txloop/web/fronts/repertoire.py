@@ -47,8 +47,10 @@ _SLACK = 1.3
 """By so much it has to be longer, or shorter, before that counts."""
 
 WRITING_SECONDS = 0.0003
-"""What takes less and writes is not worth two cores; see `Repertoire._is_dearer`."""
+"""What writes has to take longer, to be worth two cores; see `is_dearer`."""
 
+_FEW_CORES = 2
+_MOSTLY = 0.5  # of all runs
 _PROVING_RUNS = 5
 _PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
 _LONGEST_PAUSE_TURNS = 600  # ... where that has happened again and again
@@ -272,7 +274,7 @@ class Repertoire:
         ):
             return On.OFF
         seconds = _seconds_of(profile)
-        if self._is_dearer(verb, seconds):
+        if is_dearer(profile, seconds, self._cores) and self._needs_no_attempt(verb):
             return On.OFF
         short = self.hurries() or (seconds is not None and seconds < limit_of(verb.on))
         # A thread cannot be ended. What has a limit runs in those of workers.
@@ -281,21 +283,10 @@ class Repertoire:
             return On.HERE
         return On.OFF if seconds is None else On.AWAY
 
-    def _is_dearer(self, verb: Verb, seconds: float | None) -> bool:
-        """Tell whether the owner alone is quicker with a verb than all cores are.
-
-        For a request that writes, a front and the owner need 0.25 ms more, together,
-        than the owner for the same where it does without an attempt. Of two cores, on
-        which clients run as well, that takes more than the second one brings.
-        """
-        return (
-            self._cores < 3
-            and verb.plan.keeps
-            and verb.profile.writing > 0.5
-            and (seconds is None or seconds < WRITING_SECONDS)
-            and self.desk.copies
-            and not (self.hurries() or asks_for_attempts())
-        )
+    def _needs_no_attempt(self, verb: Verb) -> bool:
+        """Tell whether the owner runs it as in stock Tornado, if it runs it."""
+        keeps = verb.plan.keeps and self.desk.copies
+        return keeps and not (self.hurries() or asks_for_attempts())
 
     def hurries(self) -> bool:
         """Tell whether verbs run in fronts before it is known how long they take."""
@@ -413,6 +404,22 @@ class Repertoire:
 def limit_of(on: On) -> float:
     """Return how many seconds are short, for a verb of which fronts do `on` now."""
     return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
+
+
+def is_dearer(profile: Profile, seconds: float | None, cores: int) -> bool:
+    """Tell whether all cores together are slower with a verb than the owner alone.
+
+    For a request that writes, a front and the owner need some 0.25 ms more, together,
+    than the owner where it runs the same without an attempt. Of two cores, on which
+    clients run as well, that takes more than the second one brings.
+
+    Args:
+        profile: What is known of the verb, of which the owner makes no attempts.
+        seconds: How long its body takes, as far as that is known.
+        cores: How many there are.
+    """
+    short = seconds is None or seconds < WRITING_SECONDS
+    return cores <= _FEW_CORES and short and profile.writing > _MOSTLY
 
 
 def _seconds_of(profile: Profile) -> float | None:

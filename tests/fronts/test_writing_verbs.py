@@ -1,0 +1,73 @@
+"""On two cores, short verbs that write are the owner's, where they need no attempt."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fronts.serving import FORKED, served, until
+
+PROGRAM = """
+from txloop.engine.marks import Mark
+from txloop.web import delegate
+from txloop.web.fronts import repertoire
+
+# This program imports what only attempts have, and does not use it.
+delegate.asks_for_attempts = repertoire.asks_for_attempts = lambda: False
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+count = TVar(0)
+
+class Reads(Tells):
+    __txloop_mark__ = Mark("commit", vouched=False)
+    def get(self):
+        self.write(f"{count.value}")
+
+class Writes(Tells):
+    __txloop_mark__ = Mark("commit", vouched=False)
+    def get(self):
+        count.value += 1
+        self.write(f"{count.value}")
+
+class Long(Writes):
+    def get(self):
+        count.value += 1
+        until = time.perf_counter() + 0.001
+        while time.perf_counter() < until:
+            pass
+        self.write(f"{count.value}")
+
+class Marked(Writes):
+    __txloop_mark__ = Mark("commit")
+
+handlers += [
+    ("/reads", Reads), ("/writes", Writes), ("/long", Long), ("/marked", Marked)
+]
+"""
+
+
+PATHS = ("reads", "writes", "long", "marked")
+
+
+@pytest.mark.skipif(not FORKED, reason="threads make attempts wherever they run")
+def test_the_owner_runs_what_is_short_and_writes(tmp_path):
+    with served(tmp_path, PROGRAM) as program:
+        # GIVEN a connection for each: one that moves often is left where it is
+        clients = {path: program.connect() for path in PATHS}
+        places: dict[str, list[int]] = {path: [] for path in PATHS}
+        written = 0
+
+        def settled():
+            nonlocal written
+            for path, client in clients.items():
+                # WHEN
+                written += path != "reads"
+                answer = client.ask(f"/{path}")
+
+                # THEN
+                assert str(written) == answer.body.decode()
+                places[path].append(answer.pid)
+            last = {path: set(pids[-50:]) for path, pids in places.items()}
+            if len(places["reads"]) < 50 or last.pop("writes") != {program.owner}:
+                return False
+            return program.owner not in set().union(*last.values())
+
+        until(settled)
