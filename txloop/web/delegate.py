@@ -34,7 +34,7 @@ from txloop.web.eligible import Plan, logs_by_itself, plan_for
 from txloop.web.ending import finish
 from txloop.web.frozen import FrozenRequest
 from txloop.web.leftovers import give_ui, revived
-from txloop.web.noticing import notice_handlers
+from txloop.web.noticing import loop_serving, notice_handlers
 from txloop.web.request_attempt import Response, run_in_place, run_request
 from txloop.web.targets import Target, register_all, target_of
 from txloop.web.tornado_private import HandlerDelegate
@@ -330,7 +330,7 @@ def _get_handler_delegate(
             self, target_class, target_kwargs or {}, request.method or "", plan
         )
     if plan is not None or not is_judged(self):
-        loop = IOLoop.current()
+        loop = loop_serving(request) or IOLoop.current()
         if isinstance(loop, TransactionLoop):
             if loop.dispatcher.executor.parallel:
                 notice_handlers()

@@ -7,9 +7,10 @@ its line in the access log; what a WebSocket does begins with a callback of its 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tornado.ioloop import IOLoop
+from tornado.iostream import BaseIOStream
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketProtocol
 
@@ -18,7 +19,10 @@ from txloop.loop.patches import patch
 from txloop.stm.attempt import current
 from txloop.web.eligible import plan_for
 
-__all__ = ["notice_answers", "notice_handlers", "notice_nothing"]
+if TYPE_CHECKING:
+    from tornado.httputil import HTTPServerRequest
+
+__all__ = ["loop_serving", "notice_answers", "notice_handlers", "notice_nothing"]
 
 _stock_log_request = Application.log_request
 _stock_run_callback = WebSocketProtocol._run_callback
@@ -27,10 +31,21 @@ _stock_run_callback = WebSocketProtocol._run_callback
 _stock_flush = RequestHandler.flush
 
 
+def loop_serving(request: HTTPServerRequest) -> IOLoop | None:
+    """Return the loop that serves a request, called on its thread; None for none.
+
+    Before Python 3.12, to ask asyncio for the running loop is a call of the system.
+    """
+    stream = getattr(request.connection, "stream", None)
+    if isinstance(stream, BaseIOStream):
+        return stream.io_loop
+    return IOLoop.current(instance=False)
+
+
 @functools.wraps(_stock_flush)
 def _flush(self: RequestHandler, include_footers: bool = False) -> Any:
     # In an attempt nothing is sent yet.
-    loop = IOLoop.current(instance=False) if current() is None else None
+    loop = loop_serving(self.request) if current() is None else None
     if isinstance(loop, TransactionLoop) and loop.doorman is not None:
         loop.dispatcher.note_program()
     return _stock_flush(self, include_footers)
