@@ -36,7 +36,7 @@ class Long(Writes):
         self.write(f"{count.value}")
 
 class Marked(Writes):
-    __txloop_mark__ = Mark("commit")
+    __txloop_mark__ = Mark("rollback")
 
 handlers += [
     ("/reads", Reads), ("/writes", Writes), ("/long", Long), ("/marked", Marked)

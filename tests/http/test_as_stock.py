@@ -48,6 +48,11 @@ class Pattern(Telling):
 
 
 @transactional(on_error="commit")
+class Keeping(Telling):
+    pass
+
+
+@transactional
 class Marked(Telling):
     pass
 
@@ -123,6 +128,7 @@ def make_application():
     return Application(
         [
             ("/pattern", Pattern),
+            ("/keeping", Keeping),
             ("/marked", Marked),
             *((f"/{how}", Failing, {"how": how}) for how in HOWS),
             ("/unmade", Unmade),
@@ -163,15 +169,16 @@ def third_answer(server, path):
     return [server.fetch("GET", path).body.decode() for _ in range(3)][-1]
 
 
-def test_it_writes_without_an_attempt_but_beside_threads(server):
+@pytest.mark.parametrize("name", ["Pattern", "Keeping"])
+def test_it_writes_without_an_attempt_but_beside_threads(name, server):
     # In an attempt, nothing is committed before it ends.
     expected = "False 0" if server.kind == "threads" else "True 2"
-    assert expected == third_answer(server, "/pattern")
+    assert expected == third_answer(server, f"/{name.lower()}")
     assert {"a": 3, "b": 3} == dict(cells)
-    assert 3 == server.stats_of("GET Pattern").commits
+    assert 3 == server.stats_of(f"GET {name}").commits
 
 
-def test_what_the_program_has_marked_itself_runs_in_attempts(server):
+def test_what_an_error_undoes_runs_in_attempts(server):
     assert "False 0" == third_answer(server, "/marked")
 
 

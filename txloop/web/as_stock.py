@@ -1,11 +1,12 @@
 """Verbs that run on the loop thread as in stock Tornado: they need no attempt there.
 
 An attempt is there to be undone: by a conflict, an error, a `retry`. On the loop thread
-nothing conflicts with what runs, and what is marked by a pattern or by proof keeps what
-it wrote before an error. So such a verb runs there as code does that is not marked:
-each write is a commit, at once, and the answer goes out as it is written. Processes are
-told of these commits in the loop's next iteration, of all together. Threads could see
-what there is between two of them: beside threads there is always an attempt.
+nothing conflicts with what runs, and a verb that is marked by a pattern, by proof or
+with ``on_error="commit"`` keeps what it wrote before an error. So it runs there as code
+does that is not marked: each write is a commit, at once, and the answer goes out as it
+is written. Processes are told of these commits in the loop's next iteration, of all
+together. Threads could see what there is between two of them: beside threads there is
+always an attempt.
 
 Nor does it go for a program that asks for more than containers, wherever it does so: to
 wait, or for effects. Who writes `retry` has heard of transactions.
@@ -28,9 +29,13 @@ from txloop.web.request_attempt import go_on
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
+    from asyncio import Task
+    from collections.abc import Coroutine
+    from contextvars import Context
+
     from txloop.web.tornado_private import HandlerDelegate
 
-__all__ = ["asks_for_attempts", "run_as_stock"]
+__all__ = ["asks_for_attempts", "let_go_on", "run_as_stock"]
 
 
 def run_as_stock(delegate: HandlerDelegate) -> bool:
@@ -57,12 +62,25 @@ def run_as_stock(delegate: HandlerDelegate) -> bool:
     except StopIteration:
         pass
     else:
-        loop: Any = IOLoop.current()
-        task = loop.asyncio_loop.create_task(go_on(execution, awaited))
-        task.add_done_callback(lambda task: task.cancelled() or task.result())
+        let_go_on(go_on(execution, awaited))
     finally:
         object.__delattr__(handler, "_handle_request_exception")
     return any(failures)
+
+
+def let_go_on(
+    rest: Coroutine[object, object, None], context: Context | None = None
+) -> None:
+    """Have the rest of a handler that waits run in a task, as all of it in stock."""
+    loop: Any = IOLoop.current()
+    task = loop.asyncio_loop.create_task(rest, context=context)
+    task.add_done_callback(functools.partial(_end, loop))
+
+
+def _end(loop: Any, task: Task[None]) -> None:
+    loop.dispatcher.note_program()  # it ran in no callback of the loop's own
+    if not task.cancelled():
+        task.result()
 
 
 def _handle_exception(

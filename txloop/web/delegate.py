@@ -23,7 +23,7 @@ from txloop.loop.ioloop import TransactionLoop, before_start
 from txloop.loop.patches import patch
 from txloop.stm.types import Call
 from txloop.stm.variables import set_all
-from txloop.web.as_stock import asks_for_attempts, run_as_stock
+from txloop.web.as_stock import asks_for_attempts, let_go_on, run_as_stock
 from txloop.web.auto import proved_plan
 from txloop.web.clients import (
     keep_open,
@@ -226,10 +226,7 @@ class TransactionDelegate(HandlerDelegate):
         if not recorder.finished:  # it goes on, or the program will finish it
             let_close(connection)
         if response.rest is not None:
-            task = IOLoop.current().asyncio_loop.create_task(  # type: ignore[attr-defined] # a TransactionLoop
-                response.rest, context=context
-            )
-            task.add_done_callback(lambda task: task.cancelled() or task.result())
+            let_go_on(response.rest, context)
         elif recorder.finished:
             context.run(_after_response, handler)
 

@@ -115,7 +115,7 @@ def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
     waits = method != ON_MESSAGE and may_wait(handler_class, method)
     watched, ends = _watched(handler_class), ends_as_stock(handler_class)
     commits_on = (Exception,) if waits else mark.commits_on
-    keeps = not (mark.vouched or waits) and mark.on_error == "commit"
+    keeps = mark.on_error == "commit" and not waits
     return Plan(mark, label, commits_on, watched, waits, ends, keeps)
 
 
