@@ -21,7 +21,7 @@ from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Row, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from txloop.stm.container import Write
 
@@ -343,20 +343,19 @@ def contents_of(shared: TObject) -> dict[str, object]:
     kind = type(shared)
     if not _is_adopted(shared):
         return {}  # its constructor has not been called
-    pairs = [(name, _value_of(shared, kind, name)) for name in kind._names]
-    return {name: value for name, value in pairs if value is not MISSING}
-
-
-def _value_of(shared: TObject, kind: type, name: str) -> object:
-    """Return the value of an attribute, or MISSING.
-
-    A class whose own attribute was assigned anew has lost the one that is shared.
-    """
-    all_of: Iterator[object] = (
-        vars(one)[name] for one in kind.__mro__ if name in vars(one)
-    )
-    found = next(all_of)
-    return found.value(shared) if isinstance(found, Attribute) else MISSING
+    contents = {}
+    for name in kind._names:
+        # Not by `getattr`, which would ask it for its value.
+        for one in kind.__mro__:
+            if name in one.__dict__:
+                found = one.__dict__[name]
+                break
+        # A class whose own attribute was assigned anew has lost the one that is shared.
+        if isinstance(found, Attribute):
+            value = found.value(shared)
+            if value is not MISSING:
+                contents[name] = value
+    return contents
 
 
 def _make_dataclass(cls: type[TObject], kw_only: bool) -> dict[str, object]:

@@ -161,7 +161,11 @@ class Attempt:
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.values.add((number, key))  # after it: see `condemn`
-        if type(value) in STRANGE or container._forgotten or Unsendable.exist:
+        if (
+            type(value) in STRANGE
+            or container._forgotten
+            or (Unsendable.exist and type(key) in STRANGE)
+        ):
             self.check(container, value, key)
         return value
 
@@ -176,7 +180,7 @@ class Attempt:
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.presences.add((number, key))
-        if container._forgotten or Unsendable.exist:
+        if container._forgotten or (Unsendable.exist and type(key) in STRANGE):
             self.check(container, None, key)
         return value is not MISSING
 
