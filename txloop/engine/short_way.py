@@ -70,6 +70,7 @@ class ShortWay(abc.ABC):
         reactor: The running event loop.
         machine: Decides what becomes of each transaction.
         profiles: What is known of each function.
+        thread_fronts: Whether threads of this process run attempts by themselves.
     """
 
     closed: bool
@@ -84,6 +85,7 @@ class ShortWay(abc.ABC):
     _report: Reporter
     _room: WaitingRoom
     _decide: Callable[[Outcome, Store, bool], Conflict | None]
+    thread_fronts = False
 
     def __init__(self, hindered: bool, threads: bool) -> None:
         """Begin without any call.
@@ -239,13 +241,17 @@ class ShortWay(abc.ABC):
         elif self._placement.decide_stay(one.profile, alone):
             self.profiles.marked += 1
             queued_seconds = time.perf_counter() - one.since
-            if one.as_stock is None or self._threads or self._effects.waiting:
+            if one.as_stock is None or self._is_seen() or self._effects.waiting:
                 ready, profile, done, context, *_ = one
                 self._run_new(ready, profile, done, context, queued_seconds)
             else:
                 self._run_as_stock(one, one.as_stock, queued_seconds)
         else:
             self._submit_asked(one, away=True)
+
+    def _is_seen(self) -> bool:
+        """Tell whether other threads may see what there is between two writes."""
+        return self.thread_fronts or (self._threads and bool(self.machine.open))
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""

@@ -5,8 +5,8 @@ nothing conflicts with what runs, and a verb that is marked by a pattern, by pro
 with ``on_error="commit"`` keeps what it wrote before an error. So it runs there as code
 does that is not marked: each write is a commit, at once, and the answer goes out as it
 is written. Processes are told of these commits in the loop's next iteration, of all
-together. Threads could see what there is between two of them: beside threads there is
-always an attempt.
+together. Threads could see what there is between two of them: while any of this process
+runs an attempt, there are attempts only.
 
 Nor does it go for a program that asks for more than containers, wherever it does so: to
 wait, or for effects. Who writes `retry` has heard of transactions.
