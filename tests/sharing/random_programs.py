@@ -280,6 +280,22 @@ PARTS = (
     "if things: more.append(max(things.values(), key=lambda one: one.count).show())",
     "match items:\n    case [x, *y]: more += [x, y]\n    case []: more.append('none')",
     "match table:\n    case {'a': x, **y}: more += [x, y]",
+    # Several things are assigned at once.
+    "x = []; table[k], n = x, v; x.append(n)",
+    "x, y = [k], {'v': v}; items.append(x); x.append(y); y['z'] = k",
+    "x = [v]; y = (x, k); table[k], z = y; x.append(z)",
+    "(x, *y), z = [k, v], []; items.append(z); z += [x, *y]",
+    "if items: items[0], items[-1] = items[-1], items[0]; items[0] = [items[0]]",
+    "table[k], table['b'] = table.get('b', v), table.get(k, 0)",
+    "x = y = [k]; table[k], z = x, v; y.append(z); more.append(table[k])",
+    # What was stored is added to.
+    "x = [k]; items.append(x); x += [v]",
+    "x = {'a': v}; table[k] = x; x |= {'b': k}; more.append(x)",
+    "x = []; y = x; items.append(x); y += [k]; more.append(x)",
+    "x = [k]; table[k] = {'in': x}; x *= 2",
+    "x = nested['rows']; x += [[v, v]]",
+    # A comprehension has variables of its own.
+    "x = [k]; y = {'x': x}; items.append(y); y['z'] = v; more.append([y for y in x])",
 )
 """What a handler may do with the key `k`, the number `v` and the list `more`."""
 

@@ -466,6 +466,51 @@ def test_what_is_only_stored_stays_plain(case):
     assert 1 == shared(f"items = []\n{ONE_COPY[case]}", "items").count("txloop.share")
 
 
+STORED_IN_A_TUPLE = {
+    "a part": "items[k], n = x, 1",
+    "a part of a list": "[items[k], n] = [x, 1]",
+    "a part of what is not known": "y = x, 1\n    items[k], n = y",
+}
+
+
+@pytest.mark.parametrize("case", STORED_IN_A_TUPLE)
+def test_what_is_stored_with_others_and_changed_is_shared_from_the_start(case):
+    line = STORED_IN_A_TUPLE[case]
+    source = f"items = {{}}\ndef f(k):\n    x = []\n    {line}\n    x.append(k)\n"
+
+    assert "x = txloop.share([])" in shared(source, "items")
+
+
+ADDED_TO = {
+    "a list": "x += [k]",
+    "another name of it": "y += [k]",
+    "a loop": "for n in k: x += [n]",
+    "in a function": "def g():\n        nonlocal x\n        x += [k]\n    g()",
+}
+
+
+@pytest.mark.parametrize("case", ADDED_TO)
+def test_what_is_added_to_when_it_was_stored_is_shared_from_the_start(case):
+    source = (
+        "items = []\ndef f(k):\n    x = []\n    y = x\n    items.append(x)\n"
+        f"    {ADDED_TO[case]}\n"
+    )
+    after = shared(source, "items")
+
+    assert "x = txloop.share([])" in after or after == source
+
+
+def test_a_variable_of_a_comprehension_is_another_one():
+    source = (
+        "items = []\ndef f(k, v):\n    x = [k]\n    y = {'x': x}\n"
+        "    items.append(y)\n    y['z'] = v\n    return [y.bump(v) for y in x]\n"
+    )
+    after = shared(source, "items")
+
+    assert "y = txloop.share({'x': x})" in after
+    assert after.endswith("return [y.bump(v) for y in x]\n")
+
+
 def test_a_parameter_that_is_stored_and_changed_leaves_what_it_is_stored_in():
     source = "items = []\ndef f(x):\n    items.append(x)\n    x['a'] = 1\nf(dict())\n"
 

@@ -35,6 +35,7 @@ from txloop.sharing.syntax import (
     VERBS,
     attribute_of_self,
     changed_by,
+    each_given,
     foreign_modules,
     holder_name,
     is_after,
@@ -43,6 +44,7 @@ from txloop.sharing.syntax import (
     is_of_self,
     is_self_assigned,
     last_name,
+    leaves,
     names_handed_on,
     nodes_with_loops,
     parent_of,
@@ -291,9 +293,9 @@ class Aliases:
         """Yield what a node puts where; with names that a function says are global."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                for target in targets:
+                for target, given in _each_given(targets, value):
                     if _is_kept(target, outer):
-                        yield target, value
+                        yield target, given
             case ast.AugAssign(target=target) if _is_kept(target, outer):
                 if not isinstance(node.value, ast.Name):  # else its parts are taken
                     yield target, node.value
@@ -372,12 +374,17 @@ class Aliases:
         Reading it is harmless, as long as nothing else changes meanwhile.
         """
         where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
+        added_to = {
+            id(node.target)
+            for node in ast.walk(scope)
+            if isinstance(node, ast.AugAssign)
+        }
         uses = [
             node
             for node in ast.walk(scope)
             if isinstance(node, ast.Name)
             and node.id in names
-            and isinstance(node.ctx, ast.Load)
+            and (isinstance(node.ctx, ast.Load) or id(node) in added_to)
         ]
         bound = [
             node
@@ -441,6 +448,16 @@ class Aliases:
         return target is not None and not isinstance(target, ast.Name)
 
 
+def _each_given(
+    targets: list[ast.expr], value: ast.expr
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what is assigned to what; what gets a part of it, with the whole."""
+    for target in targets:
+        for one, given in each_given(target, value):
+            for leaf in leaves(one):
+                yield leaf, given
+
+
 def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
     return isinstance(target, ast.Attribute | ast.Subscript) or (
         isinstance(target, ast.Name) and target.id in outer
@@ -450,6 +467,8 @@ def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
 def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_Store]:
     """Yield what is put into a variable that is stored."""
     for node, loops in nodes_with_loops(scope):
+        if isinstance(node, ast.comprehension):
+            continue  # it has a variable of its own
         found: set[str] = set()
         for target, value in given_to(node):
             if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.sharing.scopes import FUNCTIONS, parameters
+from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters
 from txloop.sharing.syntax import each_given, root_name
 
 if TYPE_CHECKING:
@@ -24,7 +24,12 @@ def bindings(scope: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
     """
     values: list[ast.expr] = []
     simple: set[int] = set()
+    is_own = name in bound_in(scope)
     for node in ast.walk(scope):
+        if is_own and isinstance(node, ast.comprehension):
+            # It has another variable of that name.
+            simple.update(map(id, ast.walk(node.target)))
+            continue
         for target, value in given_to(node):
             if isinstance(target, ast.Name) and target.id == name:
                 values.append(value)

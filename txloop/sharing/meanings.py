@@ -14,7 +14,7 @@ from txloop.sharing.scopes import (
     nodes_of,
     parameters,
 )
-from txloop.sharing.syntax import last_name, root_name
+from txloop.sharing.syntax import each_given, last_name, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -218,7 +218,8 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield the targets of a node, with the values or with what has these."""
     match node:
         case ast.Assign(targets=targets, value=value):
-            yield from ((target, value) for target in targets)
+            for target in targets:
+                yield from each_given(target, value)
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             yield target, value
         case ast.AugAssign(target=target, value=value):

@@ -18,7 +18,7 @@ from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
 from txloop.sharing.scopes import parameters
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,10 +102,10 @@ class Origins:
                 yield target, inside(part_of(self.of(scope, value)))
             case ast.For() | ast.AsyncFor() | ast.comprehension():
                 values = part_of(self.of(scope, node.iter))
-                yield from ((one, values) for one in _leaves(node.target))
+                yield from ((one, values) for one in leaves(node.target))
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 values = self.of(scope, value)
-                yield from ((one, values) for one in _leaves(target))
+                yield from ((one, values) for one in leaves(target))
             case ast.Match(subject=subject):
                 values = self.of(scope, subject)
                 for one in ast.walk(node):
@@ -152,7 +152,7 @@ class Origins:
                 yield from self._spread(scope, one, its)
             return
         values = part_of(self.of(scope, value))
-        yield from ((one, values | inside(values)) for one in _leaves(target))
+        yield from ((one, values | inside(values)) for one in leaves(target))
 
     def puts(self, scope: ast.AST, node: ast.AST) -> Iterator[tuple[ast.expr, Values]]:
         """Yield the expressions of objects into which a node puts something."""
@@ -388,15 +388,3 @@ def _defaults(function: Function) -> Iterator[tuple[ast.arg, ast.expr]]:
     for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True):
         if value is not None:
             yield one, value
-
-
-def _leaves(target: ast.expr) -> Iterator[ast.expr]:
-    """Yield the names, attributes and subscripts of a target."""
-    match target:
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for one in parts:
-                yield from _leaves(one)
-        case ast.Starred(value=inner):
-            yield from _leaves(inner)
-        case _:
-            yield target

@@ -24,6 +24,7 @@ __all__ = [
     "is_of_self",
     "is_self_assigned",
     "last_name",
+    "leaves",
     "names_handed_on",
     "nodes_with_loops",
     "parent_of",
@@ -86,6 +87,18 @@ def each_given(
                 yield from each_given(*pair)
         case _:
             yield target, value
+
+
+def leaves(target: ast.expr) -> Iterator[ast.expr]:
+    """Yield the names, attributes and subscripts of a target."""
+    match target:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for one in parts:
+                yield from leaves(one)
+        case ast.Starred(value=inner):
+            yield from leaves(inner)
+        case _:
+            yield target
 
 
 def names_handed_on(value: ast.AST) -> set[str]:
