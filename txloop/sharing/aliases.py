@@ -22,7 +22,7 @@ from txloop.sharing.bindings import (
     names_of_same,
 )
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.known import SCALARS
+from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
@@ -248,9 +248,8 @@ class Aliases:
 
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
         """Tell whether ``self.a = self.b = []`` gives one object to both."""
-        kept = any(
-            isinstance(one, ast.Attribute | ast.Subscript) for one in node.targets
-        )
+        outer = declared_in(scope) if isinstance(scope, FUNCTIONS) else set()
+        kept = any(_is_kept(one, outer) for one in node.targets)
         named = isinstance(node.value, ast.Name)
         return (
             len(node.targets) > 1
@@ -353,7 +352,8 @@ class Aliases:
                 if name in SCALARS or self._is_class(name):
                     return True
                 if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
-                    return self._stays(scope, function.value, depth)
+                    from_inside = [function.value, *value.args[1:]]  # and a default
+                    return all(self._stays(scope, one, depth) for one in from_inside)
                 return self._returns.get(name, False)
             case ast.BinOp(left=left):
                 return self._stays(scope, left, depth) and not isinstance(
@@ -400,11 +400,17 @@ class Aliases:
                 again.append(loop)
         in_loops = {id(one) for loop in again for one in ast.walk(loop)}
         own = {id(one) for one in ast.walk(store.node)}
+        again_ids = in_loops | {
+            id(one)
+            for inner in ast.walk(scope)
+            if isinstance(inner, FUNCTIONS) and inner is not scope
+            for one in ast.walk(inner)
+        }
         later = [
             use
             for use in uses
-            if ((use.lineno, use.col_offset) >= where or id(use) in in_loops)
-            and (id(use) not in own or (id(use) in in_loops))
+            if id(use) in again_ids
+            or ((use.lineno, use.col_offset) >= where and id(use) not in own)
         ]
         if not later:
             return False
@@ -414,7 +420,7 @@ class Aliases:
             if id(node) not in own
         )
 
-    def _matters(self, scope: ast.AST, use: ast.Name) -> bool:
+    def _matters(self, scope: ast.AST, use: ast.expr) -> bool:
         """Tell whether a use changes the object, or gives it to what may."""
         parent, node = parent_of(scope, use)
         while isinstance(parent, ast.Subscript | ast.Attribute) and (
@@ -431,12 +437,14 @@ class Aliases:
             case ast.Assign(value=value):
                 return value is use
             case ast.Call(func=function):
-                if node is function:
-                    return False
                 name = last_name(function)
+                if node is function:  # it reads; of what it returns, parts matter
+                    return name in PARTS and self._matters(scope, parent)
                 if name in self._changes or self._stored.get(name):
                     return True
-                return name in MUTATORS
+                if name in PARTS:
+                    return self._matters(scope, parent)
+                return not (name in SCALARS or name in READERS or name in self._returns)
             case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
                 return node is use
         return is_in_inner_function(scope, use)
@@ -465,7 +473,15 @@ def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
 
 
 def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_Store]:
-    """Yield what is put into a variable that is stored."""
+    """Yield what is put into a variable that is stored, and into that.
+
+    Args:
+        scope: The function.
+        name: The variable.
+        into: Where it is stored.
+        local: The variables of the function that are not yielded yet.
+    """
+    local = local - {name}
     for node, loops in nodes_with_loops(scope):
         if isinstance(node, ast.comprehension):
             continue  # it has a variable of its own
@@ -484,5 +500,6 @@ def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_S
         ):
             for one in node.args:
                 found |= names_handed_on(one)
-        for inner in found & local - {name}:
+        for inner in found & local:
             yield _Store(inner, into, node, loops)
+            yield from _inner(scope, inner, into, local)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters
-from txloop.sharing.syntax import each_given, root_name
+from txloop.sharing.syntax import each_given, leaves, names_handed_on, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def bindings(scope: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
     return values, others
 
 
-def given_to(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
+def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield the targets of a node, with what each is given or goes over."""
     match node:
         case ast.Assign(targets=targets, value=value):
@@ -68,7 +68,7 @@ _IMMUTABLE = ast.Constant(0)
 """Stands for a number, a key: what no one can change."""
 
 
-def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.expr]]:
+def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield what the targets of a loop are given; nothing where that is not known."""
     parts = getattr(target, "elts", [])
     match value:
@@ -99,7 +99,7 @@ def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.
             yield from _whole(target, value)
 
 
-def _whole(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.expr]]:
+def _whole(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield all variables of a target with the whole value."""
     for one in ast.walk(target):
         if isinstance(one, ast.Name):
@@ -143,9 +143,10 @@ def names_of_parts(scope: ast.AST, names: set[str]) -> set[str]:
     for node in ast.walk(scope):
         for target, value in given_to(node):
             pairs += [
-                (root_name(value), one.id)
-                for one in getattr(target, "elts", [target])
+                (of, one.id)
+                for one in leaves(target)
                 if isinstance(one, ast.Name)
+                for of in {root_name(value), *names_handed_on(value)}
             ]
     return _closed(names, pairs)
 

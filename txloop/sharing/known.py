@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MODULES", "PARTS", "SCALARS"]
+__all__ = ["MODULES", "PARTS", "READERS", "SCALARS"]
 
 SCALARS = frozenset(
     [
@@ -27,6 +27,17 @@ PARTS = frozenset(
     ]
 )
 """Those whose result has parts of what they are given."""
+
+READERS = frozenset(
+    [
+        *("critical", "debug", "error", "exception", "finish", "getattr", "hasattr"),
+        *("info", "issubclass", "log", "max", "min", "print", "range", "render"),
+        *("render_string", "repr", "send_error", "set_cookie", "set_header"),
+        *("set_secure_cookie", "set_signed_cookie", "set_status", "type", "warning"),
+        *("write", "write_message"),
+    ]
+)
+"""Those that only read what they are given, and keep nothing of it."""
 
 MODULES = frozenset(
     [

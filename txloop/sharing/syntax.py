@@ -6,10 +6,11 @@ import ast
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.known import PARTS
 from txloop.sharing.scopes import FUNCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "VERBS",
@@ -102,23 +103,44 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def names_handed_on(value: ast.AST) -> set[str]:
-    """Return the variables whose objects an expression hands on as they are."""
+    """Return the variables whose objects an expression hands on, or parts of them."""
     match value:
         case ast.Name(id=name):
             return {name}
+        case ast.NamedExpr(target=target, value=inner):
+            return names_handed_on(target) | names_handed_on(inner)
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-            return {name for part in parts for name in names_handed_on(part)}
-        case ast.Dict(values=values):
-            return {name for part in values for name in names_handed_on(part)}
-        case ast.IfExp(body=body, orelse=orelse):
-            return names_handed_on(body) | names_handed_on(orelse)
-        case ast.BoolOp(values=values):
-            return {name for part in values for name in names_handed_on(part)}
-        case ast.Starred(value=inner):
+            return _of_all(parts)
+        case ast.Dict(values=parts) | ast.BoolOp(values=parts):
+            return _of_all(parts)
+        case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
+            return names_handed_on(one) | names_handed_on(other)
+        case ast.Starred(value=inner) | ast.Subscript(value=inner):
             return names_handed_on(inner)
-        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
-            return {name for one in keywords for name in names_handed_on(one.value)}
+        case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.GeneratorExp(elt=one):
+            return names_handed_on(one) | _of_loops(value.generators, one)
+        case ast.DictComp(value=one):
+            return names_handed_on(one) | _of_loops(value.generators, one)
+        case ast.Call(func=function) if last_name(function) in PARTS:
+            given = [*value.args, *(one.value for one in value.keywords)]
+            if isinstance(function, ast.Attribute):
+                given.append(function.value)
+            return _of_all(given)
     return set()
+
+
+def _of_all(values: Iterable[ast.AST]) -> set[str]:
+    return {name for one in values for name in names_handed_on(one)}
+
+
+def _of_loops(loops: list[ast.comprehension], value: ast.AST) -> set[str]:
+    """Return what a comprehension goes over, if it hands on parts of that."""
+    found: set[str] = set()
+    for loop in reversed(loops):
+        targets = {one.id for one in leaves(loop.target) if isinstance(one, ast.Name)}
+        if targets & (names_handed_on(value) | found):
+            found |= names_handed_on(loop.iter)
+    return found
 
 
 def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
