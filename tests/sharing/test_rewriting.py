@@ -208,6 +208,8 @@ LIMITED = {
     "heapq of an argument": "import heapq\ndef f(x): heapq.heapify(x)\nf(rows)",
     "heapq of a result": "import heapq\ndef g(): return rows\nheapq.heapify(g())",
     "what is kept in it": "import heapq\nh = []\nheapq.heapify(h)\nh.append(rows)",
+    "a method of list": "def f(): list.append(rows, 1)",
+    "a method of list, of a variable": "def f():\n    x = rows\n    list.sort(x)",
     "pickle": "import pickle\ndef f(): pickle.dump({'r': rows}, open('f', 'wb'))",
     "an identity": "def f(): return id(rows)",
     "an exact type": "def f(): return type(rows) is list",

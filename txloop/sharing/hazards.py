@@ -117,9 +117,21 @@ def _wanted_by(
     elif home in _DUMPERS and name in _DUMPS:
         what = f"calls {home}.{name}, which does not know containers"
         yield (_UNKNOWN if name in _LATER else given), what, "parts"
+    elif _is_method_of_class(function) and given and last_name(given[0]) != "self":
+        what = f"calls {ast.unparse(function)}, which takes plain objects only"
+        yield given[:1], what, ""
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
         yield _UNKNOWN, what, ""
+
+
+def _is_method_of_class(function: ast.expr) -> bool:
+    """Tell whether it is one of a class that containers are none of: ``list.sort``."""
+    return (
+        isinstance(function, ast.Attribute)
+        and last_name(function.value) in _BUILTINS
+        and function.attr != "fromkeys"
+    )
 
 
 def _asks_type(node: ast.AST) -> bool:
