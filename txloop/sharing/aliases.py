@@ -64,7 +64,16 @@ _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
 _STORING = frozenset(
     [
-        *("__setitem__", "add", "append", "appendleft", "extend", "extendleft"),
+        *(
+            "__iadd__",
+            "__ior__",
+            "__setitem__",
+            "add",
+            "append",
+            "appendleft",
+            "extend",
+            "extendleft",
+        ),
         *("insert", "setdefault", "update"),
     ]
 )
@@ -443,11 +452,30 @@ class Aliases:
                 if name in self._changes or self._stored.get(name):
                     return True
                 if name in PARTS:
-                    return self._matters(scope, parent)
-                return not (name in SCALARS or name in READERS or name in self._returns)
+                    applied = [one for one in parent.args[:1] if one is not node]
+                    acts = any(map(self._may_act, applied))
+                    return acts or self._matters(scope, parent)
+                return not self._only_reads(name)
+            case ast.comprehension(iter=value) if node is value:
+                around, _ = parent_of(scope, parent)
+                return isinstance(around, ast.expr) and self._matters(scope, around)
             case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
                 return node is use
         return is_in_inner_function(scope, use)
+
+    def _only_reads(self, name: str) -> bool:
+        """Tell whether a function of that name changes and keeps nothing."""
+        own = name in self._returns and name not in self._changes
+        return own or name in SCALARS or name in READERS or name in PARTS
+
+    def _may_act(self, function: ast.expr) -> bool:
+        """Tell whether what is applied to parts may change them."""
+        if isinstance(function, ast.Lambda):
+            inside = [*ast.walk(function.body)]
+            return any(changed_by(one) or self._acts(one) for one in inside)
+        return not (
+            isinstance(function, ast.Constant) or self._only_reads(last_name(function))
+        )
 
     def _acts(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
@@ -498,8 +526,10 @@ def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_S
             and node.func.attr in MUTATORS
             and root_name(node.func) == name
         ):
-            for one in node.args:
+            for one in [*node.args, *(each.value for each in node.keywords)]:
                 found |= names_handed_on(one)
+        if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
+            found |= names_handed_on(node.value)
         for inner in found & local:
             yield _Store(inner, into, node, loops)
             yield from _inner(scope, inner, into, local)

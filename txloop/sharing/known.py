@@ -20,10 +20,11 @@ SCALARS = frozenset(
 
 PARTS = frozenset(
     [
-        *("Counter", "OrderedDict", "chain", "choice", "copy", "deque", "defaultdict"),
-        *("dict", "enumerate", "filter", "frozenset", "heappop", "islice", "items"),
-        *("iter", "list", "next", "nlargest", "nsmallest", "reversed", "sample"),
-        *("set", "sorted", "tuple", "values", "zip"),
+        *("Counter", "OrderedDict", "chain", "choice", "choices", "copy", "cycle"),
+        *("deque", "defaultdict", "dict", "enumerate", "filter", "frozenset"),
+        *("heappop", "islice", "items", "iter", "list", "map", "max", "min", "next"),
+        *("nlargest", "nsmallest", "product", "repeat", "reversed", "sample", "set"),
+        *("sorted", "tuple", "values", "zip", "zip_longest"),
     ]
 )
 """Those whose result has parts of what they are given."""
@@ -31,7 +32,7 @@ PARTS = frozenset(
 READERS = frozenset(
     [
         *("critical", "debug", "error", "exception", "finish", "getattr", "hasattr"),
-        *("info", "issubclass", "log", "max", "min", "print", "range", "render"),
+        *("info", "issubclass", "log", "print", "range", "render"),
         *("render_string", "repr", "send_error", "set_cookie", "set_header"),
         *("set_secure_cookie", "set_signed_cookie", "set_status", "type", "warning"),
         *("write", "write_message"),

@@ -121,6 +121,8 @@ def names_handed_on(value: ast.AST) -> set[str]:
             return names_handed_on(one) | _of_loops(value.generators, one)
         case ast.DictComp(value=one):
             return names_handed_on(one) | _of_loops(value.generators, one)
+        case ast.Call(func=ast.Lambda(body=body)):
+            return _of_all([body, *value.args])
         case ast.Call(func=function) if last_name(function) in PARTS:
             given = [*value.args, *(one.value for one in value.keywords)]
             if isinstance(function, ast.Attribute):
