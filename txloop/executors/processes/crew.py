@@ -92,7 +92,7 @@ class Crew(Generic[M]):
         self._outdated: dict[Spawner, set[M]] = {}
         self._spawner_stopped = False
         self._forked = False
-        self._starting = False
+        self._copied_at = _NOTHING  # the version of those that are made now
         self._barren = False
         self._stillborn = 0
         self._pause_seconds = 0.0
@@ -106,9 +106,10 @@ class Crew(Generic[M]):
     def start(self, log: DeltaLog) -> None:
         """Fork the spawner and ask it for the workers, before there is a loop."""
         self._log = log
-        self._starting = True
+        # They are copies of what there is now; the log may have begun before.
+        self._copied_at = committed.version
         self.fill()
-        self._starting = False
+        self._copied_at = _NOTHING
 
     def attach(self, reactor: Reactor) -> None:
         """Let `reactor` watch over all connections."""
@@ -178,9 +179,8 @@ class Crew(Generic[M]):
             return None
         self.spawned += 1
         self.tally.restarts += self.spawned > self._planned
-        version = self._log.forked_at if self._starting else _NOTHING
         place = self.free_place()
-        worker = self._connect(number, connection, self._log, version, place)
+        worker = self._connect(number, connection, self._log, self._copied_at, place)
         if self.most_calls is not None:
             # Not all of them at the same time, later.
             part = min(self.spawned / self._size, 1.0)
