@@ -444,6 +444,12 @@ PARTS = (
     "newest = [v]; x = newest; newest = {'x': x}; x.append(k)",
     "x = [k]; newest = x; items.append(newest); x.append(v); newest.append(1)",
     "z = items; z.append([v]); z[-1].append(k)",
+    # ... behind a function.
+    "x = {'rows': [k]}; table[k] = rows_of(x); x['rows'].append(v)",
+    "x = {'rows': [k]}; table[k] = x; rows_of(x).append(v)",
+    "x = {'rows': [k]}; table[k] = x; y = rows_of(x); y.append(v)",
+    "x = {'rows': [k]}; y = rows_of(x); table[k] = x; y.append(v)",
+    "x = {'rows': [k]}; y = rows_of(x); table[k] = y; x['rows'].append(v); y.append(1)",
     # A comprehension has variables of its own.
     "x = [k]; y = {'x': x}; items.append(y); y['z'] = v; more.append([y for y in x])",
 )

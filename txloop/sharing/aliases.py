@@ -107,6 +107,7 @@ class Aliases:
         }
         self._is_class = classes
         self._stored: dict[str, set[int]] = {}  # parameters that a function stores
+        self._hands: dict[str, set[int]] = {}  # parameters that a function returns
         self._changes: set[str] = set()  # names of functions that change something
         self._returns: dict[str, bool] = {}  # whether what a function returns stays
         self._parameters: dict[
@@ -131,6 +132,16 @@ class Aliases:
             one.value is None or self._stays(function, one.value) for one in returned
         )
         self._returns[called] = self._returns.get(called, True) and stays
+        handed = {
+            name
+            for one in returned
+            if one.value is not None
+            for name in self._handed_on(one.value)
+        }
+        hands = self._hands.setdefault(called, set())
+        for number, one in enumerate(names):
+            if handed & names_of_same(function, one):
+                hands.add(number - (owner is not None))
         local = bound_in(function)
         for node in ast.walk(function):
             target = changed_by(node)
@@ -218,7 +229,9 @@ class Aliases:
                 others |= unknown and not self._parameters.get((scope, name), False)
             if not others and all(self._stays(scope, one) for one in values):
                 continue
-            if not self._is_used_on(scope, store, names_of_parts(scope, same)):
+            if not self._is_used_on(
+                scope, store, names_of_parts(scope, same, self._handed_on)
+            ):
                 continue
             line = getattr(store.node, "lineno", 0)
             hazard = Hazard(
@@ -290,10 +303,59 @@ class Aliases:
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and root == "self" and is_assigned:
                     continue  # a handler lives for one request
-                for name in names_handed_on(value):
+                for name in self._handed_on(value):
                     if name in local and name != root and name not in ("self", "cls"):
                         yield _Store(name, holder_name(holder), node, loops)
-                        yield from _inner(scope, name, holder_name(holder), local)
+                        yield from self._inner(scope, name, holder_name(holder), local)
+
+    def _inner(
+        self, scope: ast.AST, name: str, into: str, local: set[str]
+    ) -> Iterator[_Store]:
+        """Yield what is put into a variable that is stored, and into that.
+
+        Args:
+            scope: The function.
+            name: The variable.
+            into: Where it is stored.
+            local: The variables of the function that are not yielded yet.
+        """
+        local = local - {name}
+        for node, loops in nodes_with_loops(scope):
+            if isinstance(node, ast.comprehension):
+                continue  # it has a variable of its own
+            found: set[str] = set()
+            for target, value in given_to(node):
+                if (
+                    isinstance(target, ast.Name | ast.Subscript)
+                    and root_name(target) == name
+                ):
+                    found |= self._handed_on(value)
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in MUTATORS
+                and root_name(node.func) == name
+            ):
+                for one in [*node.args, *(each.value for each in node.keywords)]:
+                    found |= self._handed_on(one)
+            if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
+                found |= self._handed_on(node.value)
+            for inner in found & local:
+                yield _Store(inner, into, node, loops)
+                yield from self._inner(scope, inner, into, local)
+
+    def _handed_on(self, value: ast.AST) -> set[str]:
+        """Do as `names_handed_on`, through the functions of the program, too."""
+        found = names_handed_on(value)
+        for call in ast.walk(value):
+            if isinstance(call, ast.Call):
+                hands = self._hands.get(last_name(call.func), set())
+                given = [one for n, one in enumerate(call.args) if n in hands]
+                if hands:
+                    given += [one.value for one in call.keywords]
+                for one in given:
+                    found |= names_handed_on(one)
+        return found
 
     def _put(
         self, node: ast.AST, outer: Collection[str] = ()
@@ -466,6 +528,7 @@ class Aliases:
     def _only_reads(self, name: str) -> bool:
         """Tell whether a function of that name changes and keeps nothing."""
         own = name in self._returns and name not in self._changes
+        own = own and not self._hands[name]  # or what it returns may be changed
         return own or name in SCALARS or name in READERS or name in PARTS
 
     def _may_act(self, function: ast.expr) -> bool:
@@ -498,38 +561,3 @@ def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
     return isinstance(target, ast.Attribute | ast.Subscript) or (
         isinstance(target, ast.Name) and target.id in outer
     )
-
-
-def _inner(scope: ast.AST, name: str, into: str, local: set[str]) -> Iterator[_Store]:
-    """Yield what is put into a variable that is stored, and into that.
-
-    Args:
-        scope: The function.
-        name: The variable.
-        into: Where it is stored.
-        local: The variables of the function that are not yielded yet.
-    """
-    local = local - {name}
-    for node, loops in nodes_with_loops(scope):
-        if isinstance(node, ast.comprehension):
-            continue  # it has a variable of its own
-        found: set[str] = set()
-        for target, value in given_to(node):
-            if (
-                isinstance(target, ast.Name | ast.Subscript)
-                and root_name(target) == name
-            ):
-                found |= names_handed_on(value)
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in MUTATORS
-            and root_name(node.func) == name
-        ):
-            for one in [*node.args, *(each.value for each in node.keywords)]:
-                found |= names_handed_on(one)
-        if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
-            found |= names_handed_on(node.value)
-        for inner in found & local:
-            yield _Store(inner, into, node, loops)
-            yield from _inner(scope, inner, into, local)

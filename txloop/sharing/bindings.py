@@ -9,7 +9,7 @@ from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters
 from txloop.sharing.syntax import each_given, leaves, names_handed_on, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["bindings", "given_to", "is_fresh", "names_of_parts", "names_of_same"]
 
@@ -137,8 +137,18 @@ def names_of_same(scope: ast.AST, name: str) -> set[str]:
     return _closed({name}, pairs + [(other, one) for one, other in pairs])
 
 
-def names_of_parts(scope: ast.AST, names: set[str]) -> set[str]:
-    """Return these variables, and those that may hold a part of what they hold."""
+def names_of_parts(
+    scope: ast.AST,
+    names: set[str],
+    handed_on: Callable[[ast.expr], set[str]] = names_handed_on,
+) -> set[str]:
+    """Return these variables, and those that may hold a part of what they hold.
+
+    Args:
+        scope: The function.
+        names: The variables.
+        handed_on: Tells which variables an expression hands on, or parts of them.
+    """
     pairs = []
     for node in ast.walk(scope):
         for target, value in given_to(node):
@@ -146,7 +156,7 @@ def names_of_parts(scope: ast.AST, names: set[str]) -> set[str]:
                 (of, one.id)
                 for one in leaves(target)
                 if isinstance(one, ast.Name)
-                for of in {root_name(value), *names_handed_on(value)}
+                for of in {root_name(value), *handed_on(value)}
             ]
     return _closed(names, pairs)
 
