@@ -468,38 +468,24 @@ def test_what_is_only_stored_stays_plain(case):
     assert 1 == shared(f"items = []\n{ONE_COPY[case]}", "items").count("txloop.share")
 
 
-STORED_IN_A_TUPLE = {
-    "a part": "items[k], n = x, 1",
-    "a part of a list": "[items[k], n] = [x, 1]",
-    "a part of what is not known": "y = x, 1\n    items[k], n = y",
+STORED_AND_CHANGED = {
+    "a part": "items[k], n = x, 1\n    x.append(k)",
+    "a part of a list": "[items[k], n] = [x, 1]\n    x.append(k)",
+    "a part of what is not known": "y = x, 1\n    items[k], n = y\n    x.append(k)",
+    "added to": "items[k] = x\n    x += [k]",
+    "added to by another name": "y = x\n    items[k] = x\n    y += [k]",
+    "added to in a loop": "items[k] = x\n    for n in k: x += [n]",
+    "added to in a function": (
+        "items[k] = x\n    def g():\n        nonlocal x\n        x += [k]\n    g()"
+    ),
 }
 
 
-@pytest.mark.parametrize("case", STORED_IN_A_TUPLE)
-def test_what_is_stored_with_others_and_changed_is_shared_from_the_start(case):
-    line = STORED_IN_A_TUPLE[case]
-    source = f"items = {{}}\ndef f(k):\n    x = []\n    {line}\n    x.append(k)\n"
+@pytest.mark.parametrize("case", STORED_AND_CHANGED)
+def test_what_is_stored_and_changed_is_shared_from_the_start(case):
+    source = f"items = {{}}\ndef f(k):\n    x = []\n    {STORED_AND_CHANGED[case]}\n"
 
     assert "x = txloop.share([])" in shared(source, "items")
-
-
-ADDED_TO = {
-    "a list": "x += [k]",
-    "another name of it": "y += [k]",
-    "a loop": "for n in k: x += [n]",
-    "in a function": "def g():\n        nonlocal x\n        x += [k]\n    g()",
-}
-
-
-@pytest.mark.parametrize("case", ADDED_TO)
-def test_what_is_added_to_when_it_was_stored_is_shared_from_the_start(case):
-    source = (
-        "items = []\ndef f(k):\n    x = []\n    y = x\n    items.append(x)\n"
-        f"    {ADDED_TO[case]}\n"
-    )
-    after = shared(source, "items")
-
-    assert "x = txloop.share([])" in after or after == source
 
 
 def test_a_variable_of_a_comprehension_is_another_one():

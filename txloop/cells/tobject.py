@@ -350,6 +350,8 @@ def contents_of(shared: TObject) -> dict[str, object]:
             if name in one.__dict__:
                 found = one.__dict__[name]
                 break
+        else:
+            continue  # it was deleted
         # A class whose own attribute was assigned anew has lost the one that is shared.
         if isinstance(found, Attribute):
             value = found.value(shared)

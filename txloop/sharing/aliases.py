@@ -64,17 +64,8 @@ _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
 _STORING = frozenset(
     [
-        *(
-            "__iadd__",
-            "__ior__",
-            "__setitem__",
-            "add",
-            "append",
-            "appendleft",
-            "extend",
-            "extendleft",
-        ),
-        *("insert", "setdefault", "update"),
+        *("__iadd__", "__ior__", "__setitem__", "add", "append", "appendleft"),
+        *("extend", "extendleft", "insert", "setdefault", "update"),
     ]
 )
 """The methods of plain containers that keep what they are given."""
@@ -527,14 +518,16 @@ class Aliases:
 
     def _only_reads(self, name: str) -> bool:
         """Tell whether a function of that name changes and keeps nothing."""
-        own = name in self._returns and name not in self._changes
-        own = own and not self._hands[name]  # or what it returns may be changed
-        return own or name in SCALARS or name in READERS or name in PARTS
+        if name in SCALARS or name in READERS or name in PARTS:
+            return True
+        if name not in self._returns or name in self._changes:
+            return False
+        return not self._hands[name]  # else what it returns may be changed
 
     def _may_act(self, function: ast.expr) -> bool:
         """Tell whether what is applied to parts may change them."""
         if isinstance(function, ast.Lambda):
-            inside = [*ast.walk(function.body)]
+            inside = ast.walk(function.body)
             return any(changed_by(one) or self._acts(one) for one in inside)
         return not (
             isinstance(function, ast.Constant) or self._only_reads(last_name(function))
