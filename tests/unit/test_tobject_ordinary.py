@@ -367,3 +367,14 @@ def test_whatever_has_a_value_is_there(run):
 
     # THEN
     assert {"name", "people"} == {*committed.contents_at(room, committed.version)}
+
+
+def test_an_attribute_that_its_class_has_lost_is_not_shown():
+    class Pair(TObject):
+        first: int = 1
+        second: int = 2
+
+    pair = Pair()
+    del Pair.second
+
+    assert {"first": 1} == vars(pair)
