@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import tornado.test.util
 
 from tests.leaks import remaining_children
-from tests.loop.tornado_suite import SERVING, WITHOUT_HANDLERS
+from tests.loop.tornado_suite import SERVING, WITHOUT_HANDLERS, refusing_port
 from tests.processes import children_of
 from tests.serving import FRONTS
 from txloop.stm.counting import gil_enabled
@@ -39,6 +41,9 @@ UNSTABLE = {
     "tornado.test.gen_test.RunnerGCTest.test_gc",
 }
 """Tests that depend on how busy the machine is, on the stock loop, too: see below."""
+
+IP_LOCAL_PORT_RANGE = 51
+"""An option of sockets, from Linux' `in.h`: the socket module does not name it."""
 
 # The suite mostly sleeps, yet its own limit of 5 s is short for a busy machine; one of
 # its tests sends 5,000 messages, each of which goes to a worker and back in some modes.
@@ -169,6 +174,38 @@ def test_what_is_unstable_fails_on_a_slow_stock_loop(name: str, tmp_path: Path) 
 
     assert {name} == run_suite("stock", tmp_path, *slow, name).failed.keys()
     assert {} == run_suite("stock", tmp_path, *fast, name).failed
+
+
+def can_choose_ports() -> bool:
+    """Tell whether the system lets a socket say from which port it connects."""
+    with socket.socket() as client:
+        try:
+            client.getsockopt(socket.IPPROTO_IP, IP_LOCAL_PORT_RANGE)
+        except OSError:
+            return False
+    return sys.platform == "linux"
+
+
+def connect_from(port: int) -> None:
+    """Connect to a port of this machine from the same one."""
+    with socket.socket() as client:
+        client.settimeout(10)
+        one = (port << 16 | port).to_bytes(4, sys.byteorder)
+        client.setsockopt(socket.IPPROTO_IP, IP_LOCAL_PORT_RANGE, one)
+        client.connect(("127.0.0.1", port))
+
+
+@pytest.mark.skipif(not can_choose_ports(), reason="since Linux 6.3")
+def test_a_client_is_connected_to_itself_on_the_suites_port_only() -> None:
+    """Without this our own refusing port would be a change for nothing."""
+    for refusing in (tornado.test.util.refusing_port, refusing_port):
+        give_back, port = refusing()
+        if refusing is refusing_port:
+            with pytest.raises(OSError, match=r"refused|assign"):
+                connect_from(port)
+        else:
+            connect_from(port)
+        give_back()
 
 
 def test_most_handlers_are_rehearsed(suites: dict[str, Run]) -> None:
