@@ -10,19 +10,11 @@ in.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.bindings import (
-    bindings,
-    given_to,
-    is_fresh,
-    names_of_parts,
-    names_of_same,
-)
+from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
+from txloop.sharing.habits import Habits
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
@@ -31,28 +23,23 @@ from txloop.sharing.scopes import (
     nodes_of,
     parameters,
 )
+from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
     VERBS,
     attribute_of_self,
     changed_by,
-    each_given,
     foreign_modules,
     holder_name,
-    is_after,
     is_handler_class,
-    is_in_inner_function,
     is_of_self,
     is_self_assigned,
     last_name,
-    leaves,
-    names_handed_on,
-    nodes_with_loops,
-    parent_of,
     root_name,
 )
+from txloop.sharing.uses import Uses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
@@ -60,25 +47,6 @@ if TYPE_CHECKING:
 __all__ = ["Aliases"]
 
 _ROUNDS = 5
-_DEPTH = 3
-_FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
-_STORING = frozenset(
-    [
-        *("__iadd__", "__ior__", "__setitem__", "add", "append", "appendleft"),
-        *("extend", "extendleft", "insert", "setdefault", "update"),
-    ]
-)
-"""The methods of plain containers that keep what they are given."""
-
-
-@dataclass
-class _Store:
-    """A local variable that is put somewhere."""
-
-    name: str
-    into: str
-    node: ast.AST
-    loops: list[ast.AST] = field(default_factory=list)
 
 
 class Aliases:
@@ -93,43 +61,41 @@ class Aliases:
         """
         self._texts = list(texts)
         own = {text.name.partition(".")[0] for text in self._texts}
-        self._foreign = {
+        foreign = {
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
-        self._is_class = classes
-        self._stored: dict[str, set[int]] = {}  # parameters that a function stores
-        self._hands: dict[str, set[int]] = {}  # parameters that a function returns
-        self._changes: set[str] = set()  # names of functions that change something
-        self._returns: dict[str, bool] = {}  # whether what a function returns stays
-        self._parameters: dict[
-            tuple[object, str], bool
-        ] = {}  # whether all that is given
+        self._habits = Habits(classes)
+        self._storing = Storing(self._habits, foreign)
+        self._uses = Uses(self._habits)
         for _ in range(_ROUNDS):
             for text in self._texts:
                 for function, owner in functions_in(text.tree):
                     self._learn(function, owner)
-            self._parameters = self._learn_parameters()
+            self._habits.given = self._learn_parameters()
 
     def _learn(self, function: Function, owner: ast.ClassDef | None) -> None:
         name = getattr(function, "name", "")
         called = owner.name if owner and name == "__init__" else name
         names = parameters(function)
-        kept = self._stored.setdefault(called, set())
-        for store in self._stores(function, in_handler=is_handler_class(owner)):
+        kept = self._habits.stored.setdefault(called, set())
+        for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
             if store.name in names:
                 kept.add(names.index(store.name) - (owner is not None))
         returned = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
         stays = not isinstance(function, ast.Lambda) and all(
-            one.value is None or self._stays(function, one.value) for one in returned
+            one.value is None or self._habits.stays(function, one.value)
+            for one in returned
         )
-        self._returns[called] = self._returns.get(called, True) and stays
+        self._habits.returning[called] = (
+            self._habits.returning.get(called, True) and stays
+        )
         handed = {
             name
             for one in returned
             if one.value is not None
-            for name in self._handed_on(one.value)
+            for name in self._habits.handed_on(one.value)
         }
-        hands = self._hands.setdefault(called, set())
+        hands = self._habits.handed.setdefault(called, set())
         for number, one in enumerate(names):
             if handed & names_of_same(function, one):
                 hands.add(number - (owner is not None))
@@ -141,9 +107,12 @@ class Aliases:
                 if not (
                     is_handler_class(owner) and root == "self" and is_of_self(target)
                 ):
-                    self._changes.add(called)
-            elif isinstance(node, ast.Call) and last_name(node.func) in self._changes:
-                self._changes.add(called)
+                    self._habits.changing.add(called)
+            elif (
+                isinstance(node, ast.Call)
+                and last_name(node.func) in self._habits.changing
+            ):
+                self._habits.changing.add(called)
 
     def _learn_parameters(self) -> dict[tuple[object, str], bool]:
         """Find out of which parameters every argument stays what it is."""
@@ -171,7 +140,7 @@ class Aliases:
                 is_name = isinstance(node, ast.Name | ast.Attribute)
                 if is_name and id(node) not in called and last_name(node) in functions:
                     for function, names in functions[last_name(node)]:
-                        if last_name(node) not in VERBS and not self._is_class(
+                        if last_name(node) not in VERBS and not self._habits.is_class(
                             last_name(node)
                         ):
                             given.update({(function, one): False for one in names})
@@ -191,7 +160,7 @@ class Aliases:
             one.arg is None for one in call.keywords
         )
         for name, value in pairs:
-            stays = not spread and self._stays(scope, value)
+            stays = not spread and self._habits.stays(scope, value)
             given[function, name] = given.get((function, name), True) and stays
 
     def found(self) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
@@ -210,18 +179,18 @@ class Aliases:
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
                 reason = f"{text.label}, line {node.lineno}, stores it twice"
                 yield text, node.value, Hazard("", reason)
-        for store in self._stores(scope, in_handler=in_handler):
+        for store in self._storing.stores(scope, in_handler=in_handler):
             same = names_of_same(scope, store.name)
             values: list[ast.expr] = []
             others = False
             for name in sorted(same):
                 its, unknown = bindings(scope, name)
                 values += its
-                others |= unknown and not self._parameters.get((scope, name), False)
-            if not others and all(self._stays(scope, one) for one in values):
+                others |= unknown and not self._habits.given.get((scope, name), False)
+            if not others and all(self._habits.stays(scope, one) for one in values):
                 continue
-            if not self._is_used_on(
-                scope, store, names_of_parts(scope, same, self._handed_on)
+            if not self._uses.is_used_on(
+                scope, store, names_of_parts(scope, same, self._habits.handed_on)
             ):
                 continue
             line = getattr(store.node, "lineno", 0)
@@ -233,7 +202,7 @@ class Aliases:
                 yield text, None, hazard
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
-                if not is_name and not self._stays(scope, value):
+                if not is_name and not self._habits.stays(scope, value):
                     yield text, value, hazard
 
     def _of_handler(
@@ -247,7 +216,7 @@ class Aliases:
             if target is not None and not is_self_assigned(node)
         }
         for node in nodes_of(function):
-            for holder, value in self._put(node):
+            for holder, value in self._storing.put(node):
                 its = root_name(holder) == "self" and is_of_self(holder)
                 if its and isinstance(node, ast.Assign):
                     continue
@@ -262,295 +231,11 @@ class Aliases:
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
         """Tell whether ``self.a = self.b = []`` gives one object to both."""
         outer = declared_in(scope) if isinstance(scope, FUNCTIONS) else set()
-        kept = any(_is_kept(one, outer) for one in node.targets)
+        kept = any(is_kept(one, outer) for one in node.targets)
         named = isinstance(node.value, ast.Name)
         return (
             len(node.targets) > 1
             and kept
             and not named
-            and not self._stays(scope, node.value)
+            and not self._habits.stays(scope, node.value)
         )
-
-    # What is stored
-
-    def _stores(
-        self, scope: Function | ast.Module, *, in_handler: bool
-    ) -> Iterator[_Store]:
-        local = bound_in(scope)
-        outer = declared_in(scope) if isinstance(scope, FUNCTIONS) else set()
-        names = set(parameters(scope)) if isinstance(scope, FUNCTIONS) else set()
-        fresh = {
-            name
-            for name in local - names
-            if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
-        }
-        for node, loops in nodes_with_loops(scope):
-            for holder, value in self._put(node, outer):
-                root = root_name(holder)
-                if isinstance(holder, ast.Name) and root in fresh:
-                    continue
-                if root in fresh or (root in self._foreign and root not in local):
-                    continue
-                is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
-                if in_handler and root == "self" and is_assigned:
-                    continue  # a handler lives for one request
-                for name in self._handed_on(value):
-                    if name in local and name != root and name not in ("self", "cls"):
-                        yield _Store(name, holder_name(holder), node, loops)
-                        yield from self._inner(scope, name, holder_name(holder), local)
-
-    def _inner(
-        self, scope: ast.AST, name: str, into: str, local: set[str]
-    ) -> Iterator[_Store]:
-        """Yield what is put into a variable that is stored, and into that.
-
-        Args:
-            scope: The function.
-            name: The variable.
-            into: Where it is stored.
-            local: The variables of the function that are not yielded yet.
-        """
-        local = local - {name}
-        for node, loops in nodes_with_loops(scope):
-            if isinstance(node, ast.comprehension):
-                continue  # it has a variable of its own
-            found: set[str] = set()
-            for target, value in given_to(node):
-                if (
-                    isinstance(target, ast.Name | ast.Subscript)
-                    and root_name(target) == name
-                ):
-                    found |= self._handed_on(value)
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in MUTATORS
-                and root_name(node.func) == name
-            ):
-                for one in [*node.args, *(each.value for each in node.keywords)]:
-                    found |= self._handed_on(one)
-            if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
-                found |= self._handed_on(node.value)
-            for inner in found & local:
-                yield _Store(inner, into, node, loops)
-                yield from self._inner(scope, inner, into, local)
-
-    def _handed_on(self, value: ast.AST) -> set[str]:
-        """Do as `names_handed_on`, through the functions of the program, too."""
-        found = names_handed_on(value)
-        for call in ast.walk(value):
-            if isinstance(call, ast.Call):
-                hands = self._hands.get(last_name(call.func), set())
-                given = [one for n, one in enumerate(call.args) if n in hands]
-                if hands:
-                    given += [one.value for one in call.keywords]
-                for one in given:
-                    found |= names_handed_on(one)
-        return found
-
-    def _put(
-        self, node: ast.AST, outer: Collection[str] = ()
-    ) -> Iterator[tuple[ast.AST, ast.AST]]:
-        """Yield what a node puts where; with names that a function says are global."""
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target, given in _each_given(targets, value):
-                    if _is_kept(target, outer):
-                        yield target, given
-            case ast.AugAssign(target=target) if _is_kept(target, outer):
-                if not isinstance(node.value, ast.Name):  # else its parts are taken
-                    yield target, node.value
-            case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
-                if name in _STORING:
-                    for one in [*arguments, *(each.value for each in node.keywords)]:
-                        yield base, one
-                elif name in self._stored:
-                    yield from self._given(node, name, base)
-            case ast.Call(func=ast.Name(id=name)):
-                if name in self._stored:
-                    yield from self._given(node, name, node.func)
-
-    def _given(
-        self, call: ast.Call, name: str, holder: ast.AST
-    ) -> Iterator[tuple[ast.AST, ast.AST]]:
-        for number, one in enumerate(call.args):
-            if number in self._stored[name]:
-                yield holder, one
-        if self._stored[name]:
-            for each in call.keywords:
-                yield holder, each.value
-
-    def _stays(self, scope: ast.AST, value: ast.AST, depth: int = 0) -> bool:
-        """Tell whether a value is the same object when it has been stored.
-
-        What cannot change is, and so are objects of the program's classes, and what
-        comes out of an object that is there already: if that is shared, it is a
-        container, and if it is not, nothing changes it.
-        """
-        match value:
-            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
-                return True
-            case ast.UnaryOp() | ast.Attribute():
-                return True
-            case ast.Subscript(value=base, slice=part):
-                return not isinstance(part, ast.Slice) and self._stays(
-                    scope, base, depth
-                )
-            case ast.Name(id=name):
-                values, others = bindings(scope, name)
-                if not values and not others and isinstance(scope, FUNCTIONS):
-                    return True  # of the module
-                given = self._parameters.get((scope, name), False)
-                return (
-                    depth < _DEPTH
-                    and (bool(values) or given)
-                    and (not others or given)
-                    and all(self._stays(scope, one, depth + 1) for one in values)
-                )
-            case ast.Call(func=function):
-                name = last_name(function)
-                if ast.unparse(function) == "txloop.share":
-                    return True
-                if name in SCALARS or self._is_class(name):
-                    return True
-                if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
-                    from_inside = [function.value, *value.args[1:]]  # and a default
-                    return all(self._stays(scope, one, depth) for one in from_inside)
-                return self._returns.get(name, False)
-            case ast.BinOp(left=left):
-                return self._stays(scope, left, depth) and not isinstance(
-                    left, ast.Attribute | ast.Subscript | ast.Name
-                )
-            case ast.IfExp(body=body, orelse=orelse):
-                both = (body, orelse)
-                return all(self._stays(scope, one, depth) for one in both)
-            case ast.BoolOp(values=values):
-                return all(self._stays(scope, one, depth) for one in values)
-        return False
-
-    # What follows
-
-    def _is_used_on(self, scope: ast.AST, store: _Store, names: set[str]) -> bool:
-        """Tell whether the variable is changed, or kept, after it was stored.
-
-        Reading it is harmless, as long as nothing else changes meanwhile.
-        """
-        where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
-        added_to = {
-            id(node.target)
-            for node in ast.walk(scope)
-            if isinstance(node, ast.AugAssign)
-        }
-        uses = [
-            node
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Name)
-            and node.id in names
-            and (isinstance(node.ctx, ast.Load) or id(node) in added_to)
-        ]
-        bound = [
-            node
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Name)
-            and node.id == store.name
-            and isinstance(node.ctx, ast.Store)
-        ]
-        again: list[ast.AST] = []
-        for loop in store.loops:
-            inside = set(map(id, ast.walk(loop)))
-            if not any(id(one) in inside for one in bound):
-                again.append(loop)
-        in_loops = {id(one) for loop in again for one in ast.walk(loop)}
-        own = {id(one) for one in ast.walk(store.node)}
-        again_ids = in_loops | {
-            id(one)
-            for inner in ast.walk(scope)
-            if isinstance(inner, FUNCTIONS) and inner is not scope
-            for one in ast.walk(inner)
-        }
-        later = [
-            use
-            for use in uses
-            if id(use) in again_ids
-            or ((use.lineno, use.col_offset) >= where and id(use) not in own)
-        ]
-        if not later:
-            return False
-        return any(self._matters(scope, use) for use in later) or any(
-            self._acts(node) and is_after(node, where)
-            for node in ast.walk(scope)
-            if id(node) not in own
-        )
-
-    def _matters(self, scope: ast.AST, use: ast.expr) -> bool:
-        """Tell whether a use changes the object, or gives it to what may."""
-        parent, node = parent_of(scope, use)
-        while isinstance(parent, ast.Subscript | ast.Attribute) and (
-            getattr(parent, "value", None) is node
-        ):
-            if isinstance(getattr(parent, "ctx", None), ast.Store | ast.Del):
-                return True
-            if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
-                return True
-            parent, node = parent_of(scope, parent)
-        match parent:
-            case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
-                return True
-            case ast.Assign(value=value):
-                return value is use
-            case ast.Call(func=function):
-                name = last_name(function)
-                if node is function:  # it reads; of what it returns, parts matter
-                    return name in PARTS and self._matters(scope, parent)
-                if name in self._changes or self._stored.get(name):
-                    return True
-                if name in PARTS:
-                    applied = [one for one in parent.args[:1] if one is not node]
-                    acts = any(map(self._may_act, applied))
-                    return acts or self._matters(scope, parent)
-                return not self._only_reads(name)
-            case ast.comprehension(iter=value) if node is value:
-                around, _ = parent_of(scope, parent)
-                return isinstance(around, ast.expr) and self._matters(scope, around)
-            case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
-                return node is use
-        return is_in_inner_function(scope, use)
-
-    def _only_reads(self, name: str) -> bool:
-        """Tell whether a function of that name changes and keeps nothing."""
-        if name in SCALARS or name in READERS or name in PARTS:
-            return True
-        if name not in self._returns or name in self._changes:
-            return False
-        return not self._hands[name]  # else what it returns may be changed
-
-    def _may_act(self, function: ast.expr) -> bool:
-        """Tell whether what is applied to parts may change them."""
-        if isinstance(function, ast.Lambda):
-            inside = ast.walk(function.body)
-            return any(changed_by(one) or self._acts(one) for one in inside)
-        return not (
-            isinstance(function, ast.Constant) or self._only_reads(last_name(function))
-        )
-
-    def _acts(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Call):
-            return last_name(node.func) in self._changes
-        target = changed_by(node)
-        return target is not None and not isinstance(target, ast.Name)
-
-
-def _each_given(
-    targets: list[ast.expr], value: ast.expr
-) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what is assigned to what; what gets a part of it, with the whole."""
-    for target in targets:
-        for one, given in each_given(target, value):
-            for leaf in leaves(one):
-                yield leaf, given
-
-
-def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
-    return isinstance(target, ast.Attribute | ast.Subscript) or (
-        isinstance(target, ast.Name) and target.id in outer
-    )

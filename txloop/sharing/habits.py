@@ -1,0 +1,130 @@
+"""What the functions of a program do with what they are given, and what they return.
+
+`share` asks for it of each call: whether an argument is stored, changed or handed on,
+and whether a value is the same object when it has been stored.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop.sharing.bindings import bindings
+from txloop.sharing.known import PARTS, READERS, SCALARS
+from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.syntax import changed_by, last_name, names_handed_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Habits"]
+
+_DEPTH = 3
+_FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
+
+
+@dataclass
+class Habits:
+    """What is known of the functions of a program, by their names.
+
+    Attributes:
+        is_class: Tells whether a name is that of a class of the program.
+        stored: The numbers of the parameters that a function stores.
+        handed: Those that it returns, or parts of them.
+        changing: The functions that change something.
+        returning: Whether what a function returns is the same object once stored.
+        given: Whether all that is given for a parameter is.
+    """
+
+    is_class: Callable[[str], bool]
+    stored: dict[str, set[int]] = field(default_factory=dict)
+    handed: dict[str, set[int]] = field(default_factory=dict)
+    changing: set[str] = field(default_factory=set)
+    returning: dict[str, bool] = field(default_factory=dict)
+    given: dict[tuple[object, str], bool] = field(default_factory=dict)
+
+    def handed_on(self, value: ast.AST) -> set[str]:
+        """Do as `names_handed_on`, through the functions of the program, too."""
+        found = names_handed_on(value)
+        for call in ast.walk(value):
+            if isinstance(call, ast.Call):
+                hands = self.handed.get(last_name(call.func), set())
+                given = [one for n, one in enumerate(call.args) if n in hands]
+                if hands:
+                    given += [one.value for one in call.keywords]
+                for one in given:
+                    found |= names_handed_on(one)
+        return found
+
+    def stays(self, scope: ast.AST, value: ast.AST, depth: int = 0) -> bool:
+        """Tell whether a value is the same object when it has been stored.
+
+        What cannot change is, and so are objects of the program's classes, and what
+        comes out of an object that is there already: if that is shared, it is a
+        container, and if it is not, nothing changes it.
+        """
+        match value:
+            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
+                return True
+            case ast.UnaryOp() | ast.Attribute():
+                return True
+            case ast.Subscript(value=base, slice=part):
+                return not isinstance(part, ast.Slice) and self.stays(
+                    scope, base, depth
+                )
+            case ast.Name(id=name):
+                values, others = bindings(scope, name)
+                if not values and not others and isinstance(scope, FUNCTIONS):
+                    return True  # of the module
+                given = self.given.get((scope, name), False)
+                return (
+                    depth < _DEPTH
+                    and (bool(values) or given)
+                    and (not others or given)
+                    and all(self.stays(scope, one, depth + 1) for one in values)
+                )
+            case ast.Call(func=function):
+                name = last_name(function)
+                if ast.unparse(function) == "txloop.share":
+                    return True
+                if name in SCALARS or self.is_class(name):
+                    return True
+                if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
+                    from_inside = [function.value, *value.args[1:]]  # and a default
+                    return all(self.stays(scope, one, depth) for one in from_inside)
+                return self.returning.get(name, False)
+            case ast.BinOp(left=left):
+                return self.stays(scope, left, depth) and not isinstance(
+                    left, ast.Attribute | ast.Subscript | ast.Name
+                )
+            case ast.IfExp(body=body, orelse=orelse):
+                both = (body, orelse)
+                return all(self.stays(scope, one, depth) for one in both)
+            case ast.BoolOp(values=values):
+                return all(self.stays(scope, one, depth) for one in values)
+        return False
+
+    def only_reads(self, name: str) -> bool:
+        """Tell whether a function of that name changes and keeps nothing."""
+        if name in SCALARS or name in READERS or name in PARTS:
+            return True
+        if name not in self.returning or name in self.changing:
+            return False
+        return not self.handed[name]  # else what it returns may be changed
+
+    def may_act(self, function: ast.expr) -> bool:
+        """Tell whether what is applied to parts may change them."""
+        if isinstance(function, ast.Lambda):
+            inside = ast.walk(function.body)
+            return any(changed_by(one) or self.acts(one) for one in inside)
+        return not (
+            isinstance(function, ast.Constant) or self.only_reads(last_name(function))
+        )
+
+    def acts(self, node: ast.AST) -> bool:
+        """Tell whether a node changes an object, or calls what changes one."""
+        if isinstance(node, ast.Call):
+            return last_name(node.func) in self.changing
+        target = changed_by(node)
+        return target is not None and not isinstance(target, ast.Name)

@@ -1,0 +1,176 @@
+"""Where a program stores its variables."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.bindings import given_to, is_fresh
+from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, parameters
+from txloop.sharing.syntax import (
+    each_given,
+    holder_name,
+    is_of_self,
+    leaves,
+    nodes_with_loops,
+    root_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from txloop.sharing.habits import Habits
+    from txloop.sharing.scopes import Function
+
+__all__ = ["Store", "Storing"]
+
+_STORING = frozenset(
+    [
+        *("__iadd__", "__ior__", "__setitem__", "add", "append", "appendleft"),
+        *("extend", "extendleft", "insert", "setdefault", "update"),
+    ]
+)
+"""The methods of plain containers that keep what they are given."""
+
+
+@dataclass
+class Store:
+    """A local variable that is put somewhere."""
+
+    name: str
+    into: str
+    node: ast.AST
+    loops: list[ast.AST] = field(default_factory=list)
+
+
+class Storing:
+    """Finds what is stored where."""
+
+    def __init__(self, habits: Habits, foreign: Collection[str]) -> None:
+        """Look with what is known of the program's functions.
+
+        Args:
+            habits: That; it may be learned meanwhile.
+            foreign: The names of modules that are not the program's.
+        """
+        self._habits = habits
+        self._foreign = foreign
+
+    def stores(
+        self, scope: Function | ast.Module, *, in_handler: bool
+    ) -> Iterator[Store]:
+        """Yield each local variable of a function that it stores.
+
+        Args:
+            scope: The function, or the whole module.
+            in_handler: It is a method of a handler, whose own attributes live for one
+                request.
+        """
+        local = bound_in(scope)
+        outer = declared_in(scope) if isinstance(scope, FUNCTIONS) else set()
+        names = set(parameters(scope)) if isinstance(scope, FUNCTIONS) else set()
+        fresh = {
+            name
+            for name in local - names
+            if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
+        }
+        for node, loops in nodes_with_loops(scope):
+            for holder, value in self.put(node, outer):
+                root = root_name(holder)
+                if isinstance(holder, ast.Name) and root in fresh:
+                    continue
+                if root in fresh or (root in self._foreign and root not in local):
+                    continue
+                is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
+                if in_handler and root == "self" and is_assigned:
+                    continue  # a handler lives for one request
+                for name in self._habits.handed_on(value):
+                    if name in local and name != root and name not in ("self", "cls"):
+                        yield Store(name, holder_name(holder), node, loops)
+                        yield from self._inner(scope, name, holder_name(holder), local)
+
+    def _inner(
+        self, scope: ast.AST, name: str, into: str, local: set[str]
+    ) -> Iterator[Store]:
+        """Yield what is put into a variable that is stored, and into that.
+
+        Args:
+            scope: The function.
+            name: The variable.
+            into: Where it is stored.
+            local: The variables of the function that are not yielded yet.
+        """
+        local = local - {name}
+        for node, loops in nodes_with_loops(scope):
+            if isinstance(node, ast.comprehension):
+                continue  # it has a variable of its own
+            found: set[str] = set()
+            for target, value in given_to(node):
+                if (
+                    isinstance(target, ast.Name | ast.Subscript)
+                    and root_name(target) == name
+                ):
+                    found |= self._habits.handed_on(value)
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in MUTATORS
+                and root_name(node.func) == name
+            ):
+                for one in [*node.args, *(each.value for each in node.keywords)]:
+                    found |= self._habits.handed_on(one)
+            if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
+                found |= self._habits.handed_on(node.value)
+            for inner in found & local:
+                yield Store(inner, into, node, loops)
+                yield from self._inner(scope, inner, into, local)
+
+    def put(
+        self, node: ast.AST, outer: Collection[str] = ()
+    ) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """Yield what a node puts where; with names that a function says are global."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target, given in _each_given(targets, value):
+                    if is_kept(target, outer):
+                        yield target, given
+            case ast.AugAssign(target=target) if is_kept(target, outer):
+                if not isinstance(node.value, ast.Name):  # else its parts are taken
+                    yield target, node.value
+            case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
+                if name in _STORING:
+                    for one in [*arguments, *(each.value for each in node.keywords)]:
+                        yield base, one
+                elif name in self._habits.stored:
+                    yield from self._given(node, name, base)
+            case ast.Call(func=ast.Name(id=name)):
+                if name in self._habits.stored:
+                    yield from self._given(node, name, node.func)
+
+    def _given(
+        self, call: ast.Call, name: str, holder: ast.AST
+    ) -> Iterator[tuple[ast.AST, ast.AST]]:
+        for number, one in enumerate(call.args):
+            if number in self._habits.stored[name]:
+                yield holder, one
+        if self._habits.stored[name]:
+            for each in call.keywords:
+                yield holder, each.value
+
+
+def _each_given(
+    targets: list[ast.expr], value: ast.expr
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what is assigned to what; what gets a part of it, with the whole."""
+    for target in targets:
+        for one, given in each_given(target, value):
+            for leaf in leaves(one):
+                yield leaf, given
+
+
+def is_kept(target: ast.AST, outer: Collection[str]) -> bool:
+    return isinstance(target, ast.Attribute | ast.Subscript) or (
+        isinstance(target, ast.Name) and target.id in outer
+    )
