@@ -37,6 +37,8 @@ ALONE = ("http", "loop")
 LONGEST = (
     "tests/loop/test_tornado_suite.py",
     "tests/shapes",
+    "tests/sharing",
+    "tests/unchanged",
     "tests/browser",
     "tests/soak",
 )
