@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hypothesis.strategies import SearchStrategy
 
 __all__ = ["PARTS", "program_of", "programs", "requests"]
 
 _HEAD = """
 import collections
+import contextlib
+import copy
+import dataclasses
+import functools
 import json
+import operator
 import sys
+import typing
 
 import tornado.ioloop
 import tornado.web
@@ -470,9 +478,14 @@ def requests() -> SearchStrategy[list[tuple[int, str, int]]]:
     return st.lists(one, min_size=6, max_size=14)
 
 
-def program_of(bodies: list[list[str]]) -> str:
-    """Return the text of a program whose handlers do these things."""
-    parts = [_HEAD]
+def program_of(bodies: list[list[str]], definitions: Sequence[str] = ()) -> str:
+    """Return the text of a program whose handlers do these things.
+
+    Args:
+        bodies: What each handler does.
+        definitions: What they use of the module, beside what there is in any case.
+    """
+    parts = ["\n\n".join([_HEAD, *definitions])]
     for number, body in enumerate(bodies):
         lines = [f"global {_used(body)}"] if _used(body) else []
         lines += ["k, v, more = self.k, self.v, []"]

@@ -47,7 +47,7 @@ def _seed(text: Text, name: str) -> Seed:
     kind = "class" if owner else "module"
     site = _site(text, attribute)
     of = f"app.{owner}" if owner else "app"
-    return Seed(f"app.{name}", kind, of, attribute, "", site, (), shared=False)
+    return Seed(f"app.{name}", kind, of, attribute, "", site, (), (), shared=False)
 
 
 def _site(text: Text, name: str) -> Site | None:

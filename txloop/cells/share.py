@@ -72,8 +72,9 @@ def share(plain: Any) -> Any:
         TxValueError: if there is something in it that cannot be shared.
     """
     if holds_the_rest():
-        # Objects that are there already may be known elsewhere, too: they stay.
-        known = container_for(type(plain)) is not None
+        # Objects that are there already may be known elsewhere, too: they stay. Of a
+        # tuple nobody can tell.
+        known = container_for(type(plain)) or isinstance(plain, tuple)
         return Conversion(container_for).convert(plain) if known else plain
     return Conversion(_container_for, rebuild=True).convert(plain)
 

@@ -18,7 +18,9 @@
     flow        where objects of these classes may get to
     effects     what functions change
     aliases     plain objects that are stored and used on
-    habits      what the program's functions do with what they are given
+    callees     which functions of the program a call may run
+    habits      what these do with what they are given
+    arguments   what their parameters are given
     storing     where variables are stored
     uses        whether a variable is changed after that
     known       what functions of libraries return

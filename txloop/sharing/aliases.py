@@ -12,7 +12,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
+from txloop.sharing.callees import Callees, functions_of, numbers_of
 from txloop.sharing.habits import Habits
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import (
@@ -22,10 +24,10 @@ from txloop.sharing.scopes import (
     functions_in,
     nodes_of,
     parameters,
+    walked,
 )
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
-    VERBS,
     attribute_of_self,
     changed_by,
     foreign_modules,
@@ -33,7 +35,7 @@ from txloop.sharing.syntax import (
     is_handler_class,
     is_of_self,
     is_self_assigned,
-    last_name,
+    results_of,
     root_name,
 )
 from txloop.sharing.uses import Uses
@@ -64,104 +66,55 @@ class Aliases:
         foreign = {
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
-        self._habits = Habits(classes)
+        trees = [text.tree for text in self._texts]
+        functions = [*functions_of(trees)]
+        self._habits = Habits(Callees(trees, classes), classes)
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
+        arguments = Arguments(trees, functions, self._habits)
         for _ in range(_ROUNDS):
-            for text in self._texts:
-                for function, owner in functions_in(text.tree):
-                    self._learn(function, owner)
-            self._habits.given = self._learn_parameters()
+            for function, owner, skipped in functions:
+                self._learn(function, owner, skipped)
+            self._habits.given = arguments.staying()
 
-    def _learn(self, function: Function, owner: ast.ClassDef | None) -> None:
-        name = getattr(function, "name", "")
-        called = owner.name if owner and name == "__init__" else name
+    def _learn(
+        self, function: Function, owner: ast.ClassDef | None, skipped: int
+    ) -> None:
+        habits = self._habits
         names = parameters(function)
-        kept = self._habits.stored.setdefault(called, set())
-        for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
-            if store.name in names:
-                kept.add(names.index(store.name) - (owner is not None))
-        returned = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
-        stays = not isinstance(function, ast.Lambda) and all(
-            one.value is None or self._habits.stays(function, one.value)
-            for one in returned
-        )
-        self._habits.returning[called] = (
-            self._habits.returning.get(called, True) and stays
-        )
-        handed = {
-            name
-            for one in returned
-            if one.value is not None
-            for name in self._habits.handed_on(one.value)
+        stored = {
+            store.name
+            for store in self._storing.stores(
+                function, in_handler=is_handler_class(owner)
+            )
         }
-        hands = self._habits.handed.setdefault(called, set())
-        for number, one in enumerate(names):
-            if handed & names_of_same(function, one):
-                hands.add(number - (owner is not None))
-        local = bound_in(function)
-        for node in ast.walk(function):
+        results = results_of(function)
+        stays = all(habits.stays(function, one) for one in results)
+        handed = {name for one in results for name in habits.handed_on(one)}
+        hands = {one for one in names if handed & names_of_same(function, one)}
+        changes = self._changes(function, owner)
+        called = habits.callees.key_of(function, owner)
+        for found, which in ((habits.stored, stored), (habits.handed, hands)):
+            numbers = found.setdefault(called, set())
+            numbers |= numbers_of(function, which, skipped)
+        habits.returning[called] = habits.returning.get(called, True) and stays
+        if changes:
+            habits.changing.add(called)
+
+    def _changes(self, function: Function, owner: ast.ClassDef | None) -> bool:
+        """Tell whether a function changes what it has not made."""
+        names, local = parameters(function), bound_in(function)
+        for node in walked(function):
             target = changed_by(node)
             root = root_name(target) if target is not None else None
             if target is not None and (root not in local or root in names):
                 if not (
                     is_handler_class(owner) and root == "self" and is_of_self(target)
                 ):
-                    self._habits.changing.add(called)
-            elif (
-                isinstance(node, ast.Call)
-                and last_name(node.func) in self._habits.changing
-            ):
-                self._habits.changing.add(called)
-
-    def _learn_parameters(self) -> dict[tuple[object, str], bool]:
-        """Find out of which parameters every argument stays what it is."""
-        given: dict[tuple[object, str], bool] = {}
-        functions: dict[str, list[tuple[Function, list[str]]]] = {}
-        called: set[int] = set()
-        for text in self._texts:
-            for function, owner in functions_in(text.tree):
-                name = getattr(function, "name", "")
-                names = parameters(function)[owner is not None :]
-                if owner is not None and name == "__init__":
-                    name = owner.name
-                functions.setdefault(name, []).append((function, names))
-                if is_handler_class(owner) and name in VERBS:
-                    given.update({(function, one): True for one in names})
-        for text in self._texts:
-            for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
-                for node in nodes_of(scope):
-                    if isinstance(node, ast.Call):
-                        called.add(id(node.func))
-                        for function, names in functions.get(last_name(node.func), ()):
-                            self._learn_call(node, scope, function, names, given)
-        for text in self._texts:
-            for node in ast.walk(text.tree):
-                is_name = isinstance(node, ast.Name | ast.Attribute)
-                if is_name and id(node) not in called and last_name(node) in functions:
-                    for function, names in functions[last_name(node)]:
-                        if last_name(node) not in VERBS and not self._habits.is_class(
-                            last_name(node)
-                        ):
-                            given.update({(function, one): False for one in names})
-        return given
-
-    def _learn_call(
-        self,
-        call: ast.Call,
-        scope: ast.AST,
-        function: Function,
-        names: list[str],
-        given: dict[tuple[object, str], bool],
-    ) -> None:
-        pairs = [*zip(names, call.args, strict=False)]
-        pairs += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
-        spread = any(isinstance(one, ast.Starred) for one in call.args) or any(
-            one.arg is None for one in call.keywords
-        )
-        for name, value in pairs:
-            stays = not spread and self._habits.stays(scope, value)
-            given[function, name] = given.get((function, name), True) and stays
+                    return True
+            elif isinstance(node, ast.Call) and self._habits.acts(node):
+                return True
+        return False
 
     def found(self) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
         """Yield each expression that has to be shared, or None, with what follows."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING
 
-from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters
-from txloop.sharing.syntax import each_given, leaves, names_handed_on, root_name
+from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters, walked
+from txloop.sharing.syntax import (
+    DISPLAYS,
+    each_given,
+    leaves,
+    names_handed_on,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["bindings", "given_to", "is_fresh", "names_of_parts", "names_of_same"]
 
-_DISPLAYS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 _MAKERS = ("copy", "deepcopy", "dict", "list", "loads", "set", "sorted")
 
 
@@ -22,27 +28,34 @@ def bindings(scope: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
 
     A loop over an object gives it what is inside of that.
     """
-    values: list[ast.expr] = []
+    values, others = _all_bindings(scope)
+    return values.get(name, []), name in others
+
+
+@functools.lru_cache(maxsize=4096)
+def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
+    """Return the values of all variables, and which are given others, too."""
+    values: dict[str, list[ast.expr]] = {}
     simple: set[int] = set()
-    is_own = name in bound_in(scope)
-    for node in ast.walk(scope):
-        if is_own and isinstance(node, ast.comprehension):
-            # It has another variable of that name.
-            simple.update(map(id, ast.walk(node.target)))
-            continue
+    own = bound_in(scope)
+    for node in walked(scope):
         for target, value in given_to(node):
-            if isinstance(target, ast.Name) and target.id == name:
-                values.append(value)
+            # A comprehension has another variable of that name.
+            if isinstance(target, ast.Name) and not (
+                isinstance(node, ast.comprehension) and target.id in own
+            ):
+                values.setdefault(target.id, []).append(value)
                 simple.add(id(target))
-    others = name in (parameters(scope) if isinstance(scope, FUNCTIONS) else ())
-    for node in ast.walk(scope):
-        if (
-            isinstance(node, ast.Name)
-            and node.id == name
-            and isinstance(node.ctx, ast.Store)
-            and id(node) not in simple
-        ):
-            others = True
+        if isinstance(node, ast.comprehension):
+            inside = (one for one in ast.walk(node.target) if isinstance(one, ast.Name))
+            simple.update(id(one) for one in inside if one.id in own)
+    others = {*parameters(scope)} if isinstance(scope, FUNCTIONS) else set()
+    names = (one for one in walked(scope) if isinstance(one, ast.Name))
+    others |= {
+        one.id
+        for one in names
+        if isinstance(one.ctx, ast.Store) and id(one) not in simple
+    }
     return values, others
 
 
@@ -113,7 +126,7 @@ def is_fresh(scope: ast.AST, name: str) -> bool:
         bool(values)
         and not others
         and all(
-            isinstance(one, _DISPLAYS)
+            isinstance(one, DISPLAYS)
             or (
                 isinstance(one, ast.Call)
                 and getattr(one.func, "attr", getattr(one.func, "id", "")) in _MAKERS
@@ -126,14 +139,15 @@ def is_fresh(scope: ast.AST, name: str) -> bool:
 def names_of_same(scope: ast.AST, name: str) -> set[str]:
     """Return the variables that may hold the very object which a variable holds."""
     pairs: list[tuple[str, str]] = []
-    for node in ast.walk(scope):
-        names = [
-            target.id for target, _ in given_to(node) if isinstance(target, ast.Name)
-        ]
-        values = {one.id for _, one in given_to(node) if isinstance(one, ast.Name)}
+    for node in walked(scope):
         if isinstance(node, ast.For | ast.comprehension):
             continue
-        pairs += [(names[0], other) for other in [*names[1:], *values] if names]
+        by_value: dict[int, str] = {}  # of `a = b = []`, both are given one object
+        for target, value in given_to(node):
+            if isinstance(target, ast.Name):
+                pairs.append((by_value.setdefault(id(value), target.id), target.id))
+                if isinstance(value, ast.Name):
+                    pairs.append((target.id, value.id))
     return _closed({name}, pairs + [(other, one) for one, other in pairs])
 
 
@@ -150,13 +164,14 @@ def names_of_parts(
         handed_on: Tells which variables an expression hands on, or parts of them.
     """
     pairs = []
-    for node in ast.walk(scope):
+    for node in walked(scope):
         for target, value in given_to(node):
+            its = [one.id for one in leaves(target) if isinstance(one, ast.Name)]
+            # What comes out of one object may be the same, or have the same parts.
             pairs += [
-                (of, one.id)
-                for one in leaves(target)
-                if isinstance(one, ast.Name)
-                for of in {root_name(value), *handed_on(value)}
+                (of, one)
+                for one in its
+                for of in {root_name(value), *handed_on(value), *its}
             ]
     return _closed(names, pairs)
 

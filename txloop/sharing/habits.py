@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.bindings import bindings
+from txloop.sharing.callees import ANY
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import changed_by, last_name, names_handed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from txloop.sharing.callees import Callees
 
 __all__ = ["Habits"]
 
@@ -29,6 +32,7 @@ class Habits:
     """What is known of the functions of a program, by their names.
 
     Attributes:
+        callees: Tells what a call runs.
         is_class: Tells whether a name is that of a class of the program.
         stored: The numbers of the parameters that a function stores.
         handed: Those that it returns, or parts of them.
@@ -37,6 +41,7 @@ class Habits:
         given: Whether all that is given for a parameter is.
     """
 
+    callees: Callees
     is_class: Callable[[str], bool]
     stored: dict[str, set[int]] = field(default_factory=dict)
     handed: dict[str, set[int]] = field(default_factory=dict)
@@ -44,17 +49,46 @@ class Habits:
     returning: dict[str, bool] = field(default_factory=dict)
     given: dict[tuple[object, str], bool] = field(default_factory=dict)
 
+    def stored_by(self, node: ast.AST) -> list[ast.expr]:
+        """Return what a call, or an operator, gives to what may store it."""
+        found = self._given(node, self.stored)
+        if isinstance(node, ast.Call):
+            for one in node.args:  # it may be applied to the others
+                if any(self.stored.get(name) for name in self.callees.passed(one)):
+                    found += [other for other in node.args if other is not one]
+        return found
+
+    def _given(self, node: ast.AST, numbers: Mapping[str, set[int]]) -> list[ast.expr]:
+        """Return the arguments of some numbers, which are those of parameters."""
+        found: list[ast.expr] = []
+        for name, skipped in self.callees.of(node):
+            its = numbers.get(name, set())
+            if not (its or name == ANY):
+                continue
+            if not isinstance(node, ast.Call):
+                found += _operands(node)
+                continue
+            spread = any(isinstance(one, ast.Starred) for one in node.args)
+            found += [
+                one
+                for number, one in enumerate(node.args)
+                if name == ANY or spread or number - skipped in its
+            ]
+            found += [one.value for one in node.keywords]
+        return found
+
     def handed_on(self, value: ast.AST) -> set[str]:
         """Do as `names_handed_on`, through the functions of the program, too."""
         found = names_handed_on(value)
-        for call in ast.walk(value):
-            if isinstance(call, ast.Call):
-                hands = self.handed.get(last_name(call.func), set())
-                given = [one for n, one in enumerate(call.args) if n in hands]
-                if hands:
-                    given += [one.value for one in call.keywords]
-                for one in given:
-                    found |= names_handed_on(one)
+        for node in ast.walk(value):
+            given = self._given(node, self.handed)
+            if (
+                isinstance(node, ast.Call)
+                and last_name(node.func) in self.callees.tuples
+            ):
+                given = [*node.args, *(one.value for one in node.keywords)]
+            for one in given:
+                found |= names_handed_on(one)
         return found
 
     def stays(self, scope: ast.AST, value: ast.AST, depth: int = 0) -> bool:
@@ -88,6 +122,9 @@ class Habits:
                 name = last_name(function)
                 if ast.unparse(function) == "txloop.share":
                     return True
+                if name in self.callees.tuples:
+                    parts = [*value.args, *(one.value for one in value.keywords)]
+                    return all(self.stays(scope, one, depth) for one in parts)
                 if name in SCALARS or self.is_class(name):
                     return True
                 if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
@@ -124,7 +161,14 @@ class Habits:
 
     def acts(self, node: ast.AST) -> bool:
         """Tell whether a node changes an object, or calls what changes one."""
-        if isinstance(node, ast.Call):
-            return last_name(node.func) in self.changing
+        names = {name for name, _ in self.callees.of(node)}
+        if ANY in names or names & self.changing:
+            return True
         target = changed_by(node)
         return target is not None and not isinstance(target, ast.Name)
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    return [node.value] if isinstance(node, ast.AugAssign) else []

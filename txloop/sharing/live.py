@@ -1,7 +1,7 @@
-"""The names under which a program that has reached its loop keeps strange objects.
+"""The names under which a program that has reached its loop keeps its objects.
 
-Those are neither plain nor of its own classes: a connection, a counter, a pool. Nothing
-of what they give was put there by the program.
+Strange are those that are neither plain nor of its own classes: a connection, a
+counter, a pool. Nothing of what they give was put there by the program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from txloop.web.targets import all_targets, applications
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["strange_names"]
+__all__ = ["names_of_plain", "strange_names"]
 
 _MOST_OBJECTS = 10_000
 _KNOWN = (*PLAIN, tuple, frozenset, type(None), Container)
@@ -34,6 +34,16 @@ def strange_names() -> set[str]:
         for name, thing in list(namespace.items()):
             (others if _is_known(thing) else strange).add(str(name))
     return strange - others
+
+
+def names_of_plain() -> dict[int, set[str]]:
+    """Return the names of each plain object, by its identity: it may have several."""
+    found: dict[int, set[str]] = {}
+    for namespace in _namespaces():
+        for name, thing in list(namespace.items()):
+            if type(thing) in PLAIN:
+                found.setdefault(id(thing), set()).add(str(name))
+    return found
 
 
 def _is_known(thing: object) -> bool:

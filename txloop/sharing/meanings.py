@@ -117,7 +117,7 @@ class Meanings:
             given = parameters(function)[owner is not None :]
             called = owner.name if owner is not None and name == "__init__" else name
             self.functions[called].append((function, given))
-            self._bound[id(function)] = bound_in(function) | _gone_over(function)
+            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
             self._owners[id(function)] = owner
             if name == "initialize":
                 self.keys |= {*given}

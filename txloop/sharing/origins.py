@@ -17,8 +17,8 @@ from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
-from txloop.sharing.scopes import parameters
-from txloop.sharing.syntax import last_name, leaves
+from txloop.sharing.scopes import defaults_of, parameters
+from txloop.sharing.syntax import OF_NUMBERS, last_name, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Origins"]
 
-_OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
+
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
 
 
@@ -97,7 +97,7 @@ class Origins:
             case ast.NamedExpr(target=target, value=value):
                 yield target, self.of(scope, value)
             case ast.AugAssign(target=target, op=operator, value=value):
-                if isinstance(operator, _OF_NUMBERS):
+                if isinstance(operator, OF_NUMBERS):
                     return
                 yield target, inside(part_of(self.of(scope, value)))
             case ast.For() | ast.AsyncFor() | ast.comprehension():
@@ -113,11 +113,11 @@ class Origins:
                         name = ast.Name(one.name, ast.Store())
                         yield name, values | part_of(values) | inside(part_of(values))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                for one, value in _defaults(node):
+                for parameter, value in defaults_of(node).items():
                     made = self.of(scope, value)
                     if made:
-                        self._locals[id(node), one.arg].add(Origin(one.arg))
-                        yield _attribute(one.arg), made
+                        self._locals[id(node), parameter].add(Origin(parameter))
+                        yield _attribute(parameter), made
                 marks = [last_name(d) for d in getattr(node, "decorator_list", ())]
                 called = getattr(node, "name", "")
                 if {"cached_property", "property"} & {*marks}:
@@ -264,7 +264,7 @@ class Origins:
             case ast.Lambda(body=body):
                 return self.of(value, body)
             case ast.BinOp(left=left, op=operator, right=right):
-                if isinstance(operator, _OF_NUMBERS):
+                if isinstance(operator, OF_NUMBERS):
                     return set()
                 both = self.of(scope, left) | self.of(scope, right)
                 parts = {one for one in both if one.name or one.inside or one.site}
@@ -379,12 +379,3 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 def _attribute(name: str) -> ast.Attribute:
     return ast.Attribute(ast.Name(name, ast.Load()), name, ast.Store())
-
-
-def _defaults(function: Function) -> Iterator[tuple[ast.arg, ast.expr]]:
-    given = function.args
-    names = [*given.posonlyargs, *given.args]
-    yield from zip(reversed(names), reversed(given.defaults), strict=False)
-    for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        if value is not None:
-            yield one, value

@@ -186,7 +186,8 @@ class Round:
     def _why_left(self, seed: Seed) -> str:
         argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
         name = argument[1] if argument else seed.attribute.strip("'")
-        return self._hazards.get(name) or self._hazards.get("", "")
+        reasons = (self._hazards.get(one, "") for one in (name, *seed.names, ""))
+        return next(filter(None, reasons), "")
 
     def _share(self, seed: Seed) -> tuple[str, set[str]]:
         """Change what a seed is about; return why not, and the classes it holds."""

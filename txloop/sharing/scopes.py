@@ -8,6 +8,7 @@ variables of their own.
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ __all__ = [
     "bound_by",
     "bound_in",
     "declared_in",
+    "defaults_of",
     "functions_in",
     "globals_named",
     "nodes_of",
     "parameters",
+    "walked",
 ]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -31,8 +34,15 @@ _SCOPES = (*FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def functions_in(tree: ast.AST) -> Iterator[tuple[Function, ast.ClassDef | None]]:
-    """Yield all functions, with the class in whose body each stands."""
+@functools.lru_cache(maxsize=4096)
+def walked(node: ast.AST) -> tuple[ast.AST, ...]:
+    """Return a node and all that is in it; trees do not change once they are made."""
+    return tuple(ast.walk(node))
+
+
+@functools.lru_cache(maxsize=256)
+def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
+    """Return all functions, with the class in whose body each stands."""
 
     def visit(
         node: ast.AST, owner: ast.ClassDef | None
@@ -46,7 +56,7 @@ def functions_in(tree: ast.AST) -> Iterator[tuple[Function, ast.ClassDef | None]
             else:
                 yield from visit(child, owner)
 
-    return visit(tree, None)
+    return [*visit(tree, None)]
 
 
 def nodes_of(scope: ast.AST) -> Iterator[ast.AST]:
@@ -65,7 +75,19 @@ def parameters(function: Function) -> list[str]:
     return [one.arg for one in found]
 
 
-def bound_in(scope: ast.AST) -> set[str]:
+def defaults_of(function: Function) -> dict[str, ast.expr]:
+    """Return what its parameters are where a call does not give them."""
+    given = function.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    found = dict(zip(reversed(names), reversed(given.defaults), strict=False))
+    for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if value is not None:
+            found[one.arg] = value
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def bound_in(scope: ast.AST) -> frozenset[str]:
     """Return the names that a function, class, comprehension or module binds itself."""
     found: set[str] = set()
     declared: set[str] = set()
@@ -74,12 +96,12 @@ def bound_in(scope: ast.AST) -> set[str]:
     if isinstance(scope, _COMPREHENSIONS):
         for part in scope.generators:
             found |= _names(part.target)
-        return found
+        return frozenset(found)
     for node in _inside(scope):
         found |= bound_by(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
             declared |= {*node.names}
-    return found - declared
+    return frozenset(found - declared)
 
 
 def declared_in(scope: ast.AST) -> set[str]:

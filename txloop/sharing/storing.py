@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.bindings import given_to, is_fresh
-from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, parameters
+from txloop.sharing.scopes import (
+    FUNCTIONS,
+    bound_in,
+    declared_in,
+    nodes_of,
+    parameters,
+    walked,
+)
 from txloop.sharing.syntax import (
     each_given,
     holder_name,
     is_of_self,
+    last_name,
     leaves,
     nodes_with_loops,
     root_name,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Set
 
     from txloop.sharing.habits import Habits
     from txloop.sharing.scopes import Function
@@ -86,13 +94,33 @@ class Storing:
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and root == "self" and is_assigned:
                     continue  # a handler lives for one request
-                for name in self._habits.handed_on(value):
+                for name in self._names_in(scope, value):
                     if name in local and name != root and name not in ("self", "cls"):
                         yield Store(name, holder_name(holder), node, loops)
                         yield from self._inner(scope, name, holder_name(holder), local)
+        for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
+            if isinstance(inner, FUNCTIONS) and inner is not scope:
+                yield from self._stores_of_inner(inner, local - bound_in(inner))
+
+    def _stores_of_inner(self, inner: Function, local: Set[str]) -> Iterator[Store]:
+        """Yield what a function stores of the one around it, once it is there."""
+        for node in nodes_of(inner):
+            for holder, value in self.put(node):
+                for name in self._names_in(inner, value) & local - {root_name(holder)}:
+                    yield Store(name, holder_name(holder), inner, [])
+
+    def _names_in(self, scope: ast.AST, value: ast.AST) -> set[str]:
+        """Return the variables that a value hands on, or what loops in it go over."""
+        names = self._habits.handed_on(value)
+        for node in walked(scope):
+            if isinstance(node, ast.comprehension) and names.intersection(
+                map(last_name, leaves(node.target))
+            ):
+                names |= self._habits.handed_on(node.iter)
+        return names
 
     def _inner(
-        self, scope: ast.AST, name: str, into: str, local: set[str]
+        self, scope: ast.AST, name: str, into: str, local: Set[str]
     ) -> Iterator[Store]:
         """Yield what is put into a variable that is stored, and into that.
 
@@ -136,28 +164,20 @@ class Storing:
                 for target, given in _each_given(targets, value):
                     if is_kept(target, outer):
                         yield target, given
-            case ast.AugAssign(target=target) if is_kept(target, outer):
-                if not isinstance(node.value, ast.Name):  # else its parts are taken
-                    yield target, node.value
+            case ast.AugAssign(target=target):
+                if is_kept(target, outer) and not isinstance(node.value, ast.Name):
+                    yield target, node.value  # of a name, the parts are taken
+                yield from ((target, one) for one in self._habits.stored_by(node))
             case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
                 if name in _STORING:
                     for one in [*arguments, *(each.value for each in node.keywords)]:
                         yield base, one
-                elif name in self._habits.stored:
-                    yield from self._given(node, name, base)
-            case ast.Call(func=ast.Name(id=name)):
-                if name in self._habits.stored:
-                    yield from self._given(node, name, node.func)
-
-    def _given(
-        self, call: ast.Call, name: str, holder: ast.AST
-    ) -> Iterator[tuple[ast.AST, ast.AST]]:
-        for number, one in enumerate(call.args):
-            if number in self._habits.stored[name]:
-                yield holder, one
-        if self._habits.stored[name]:
-            for each in call.keywords:
-                yield holder, each.value
+                else:
+                    yield from ((base, one) for one in self._habits.stored_by(node))
+            case ast.Call(func=function):
+                yield from ((function, one) for one in self._habits.stored_by(node))
+            case ast.BinOp(left=left):
+                yield from ((left, one) for one in self._habits.stored_by(node))
 
 
 def _each_given(

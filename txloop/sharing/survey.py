@@ -24,7 +24,7 @@ from txloop.check.judging import IN_PARALLEL, shared, verdicts
 from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
-from txloop.sharing.live import strange_names
+from txloop.sharing.live import names_of_plain, strange_names
 from txloop.sharing.making import PLAIN, Site, note_what_is_made, site_of
 from txloop.stm.container import Container
 from txloop.stm.origin import file_of, is_own_module, own_module_of
@@ -59,6 +59,7 @@ class Seed:
         attribute: Its name there.
         kind: The name of its type.
         site: Where it was made, if it is a plain object of which that is known.
+        names: All that the program calls it, without what they are names of.
         holds: The labels of the program's classes whose objects it holds.
         shared: Whether it is a container already.
     """
@@ -69,6 +70,7 @@ class Seed:
     attribute: str
     kind: str
     site: Site | None
+    names: tuple[str, ...]
     holds: tuple[str, ...]
     shared: bool
 
@@ -201,10 +203,11 @@ def _look(failed: str) -> Survey:
     for each in shared(judged):
         result.lines[each.name] = list(each.lines)
     seeds: dict[str, Seed] = {}
+    names = names_of_plain()
     for verdict in judged:
         for finding in verdict.findings:
             if finding.kind not in _PASSED:
-                seeds.setdefault(finding.name, _seed(finding))
+                seeds.setdefault(finding.name, _seed(finding, names))
     result.seeds = list(seeds.values())
     result.late = assigned_late()
     result.strange = strange_names()
@@ -218,17 +221,19 @@ def _handlers() -> list[type[RequestHandler]]:
 # From names to objects
 
 
-def _seed(finding: Finding) -> Seed:
+def _seed(finding: Finding, names: Mapping[int, set[str]]) -> Seed:
     owner, attribute, thing = _found(finding.name)
     kind, of = _describe(owner)
     holds = {*finding.holds, *_classes_in(thing)}
+    identity = id(thing) if type(thing) in PLAIN else finding.identity
     return Seed(
         finding.name,
         kind,
         of,
         attribute,
         finding.thing or type(thing).__name__,
-        site_of(id(thing) if type(thing) in PLAIN else finding.identity),
+        site_of(identity),
+        tuple(sorted(names.get(identity, ()))),
         tuple(sorted(holds)),
         isinstance(thing, Container),
     )

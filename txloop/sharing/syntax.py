@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.scopes import FUNCTIONS, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "DISPLAYS",
+    "OF_NUMBERS",
     "VERBS",
     "attribute_of_self",
     "changed_by",
@@ -29,9 +32,14 @@ __all__ = [
     "names_handed_on",
     "nodes_with_loops",
     "parent_of",
+    "results_of",
     "root_name",
 ]
 
+DISPLAYS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
+
+OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
+"""What operators plain containers do not have; strings have one of them."""
 
 VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
 """Methods of handlers whose arguments are texts, out of a request's path."""
@@ -55,8 +63,9 @@ def is_after(node: ast.AST, where: tuple[int, int]) -> bool:
     return line is not None and (line, node.col_offset) >= where  # type: ignore[attr-defined] # it has a line
 
 
-def nodes_with_loops(scope: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-    """Yield the nodes of a scope, without inner functions, with the loops around."""
+@functools.lru_cache(maxsize=4096)
+def nodes_with_loops(scope: ast.AST) -> list[tuple[ast.AST, list[ast.AST]]]:
+    """Return the nodes of a scope, without inner functions, with the loops around."""
 
     def visit(
         node: ast.AST, loops: list[ast.AST]
@@ -70,7 +79,7 @@ def nodes_with_loops(scope: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
             yield child, loops
             yield from visit(child, inner)
 
-    return visit(scope, [])
+    return [*visit(scope, [])]
 
 
 def each_given(
@@ -113,6 +122,14 @@ def names_handed_on(value: ast.AST) -> set[str]:
             return _of_all(parts)
         case ast.Dict(values=parts) | ast.BoolOp(values=parts):
             return _of_all(parts)
+        case ast.BinOp(op=operator) if isinstance(operator, OF_NUMBERS):
+            return set()
+        case ast.BinOp(left=one, op=ast.Sub()):
+            return names_handed_on(one)
+        case ast.BinOp(left=one, op=ast.Mult(), right=other):
+            # One of the two is a number: not the one that is a display.
+            displays = [part for part in (one, other) if isinstance(part, DISPLAYS)]
+            return _of_all(displays or [one, other])
         case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
             return names_handed_on(one) | names_handed_on(other)
         case ast.Starred(value=inner) | ast.Subscript(value=inner):
@@ -145,9 +162,21 @@ def _of_loops(loops: list[ast.comprehension], value: ast.AST) -> set[str]:
     return found
 
 
+def results_of(function: ast.AST) -> list[ast.expr]:
+    """Return the expressions that a function returns or yields."""
+    if isinstance(function, ast.Lambda):
+        return [function.body]
+    found = (
+        getattr(one, "value", None)
+        for one in walked(function)
+        if isinstance(one, ast.Return | ast.Yield | ast.YieldFrom)
+    )
+    return [one for one in found if one is not None]
+
+
 def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
     """Return what a node is a part of, and the node."""
-    for parent in ast.walk(scope):
+    for parent in walked(scope):
         for child in ast.iter_child_nodes(parent):
             if child is node:
                 return parent, node
@@ -158,7 +187,7 @@ def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
     """Tell whether a node is in a function of the scope."""
     return any(
         any(part is use for part in ast.walk(inner))
-        for inner in ast.walk(scope)
+        for inner in walked(scope)
         if isinstance(inner, FUNCTIONS) and inner is not scope
     )
 
@@ -176,7 +205,7 @@ def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
 
 def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     """Yield the names of modules that are not the program's."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
                 if one.name.partition(".")[0] not in own:

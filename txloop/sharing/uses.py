@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import (
     is_after,
     is_in_inner_function,
@@ -36,20 +36,18 @@ class Uses:
         """
         where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
         added_to = {
-            id(node.target)
-            for node in ast.walk(scope)
-            if isinstance(node, ast.AugAssign)
+            id(node.target) for node in walked(scope) if isinstance(node, ast.AugAssign)
         }
         uses = [
             node
-            for node in ast.walk(scope)
+            for node in walked(scope)
             if isinstance(node, ast.Name)
             and node.id in names
             and (isinstance(node.ctx, ast.Load) or id(node) in added_to)
         ]
         bound = [
             node
-            for node in ast.walk(scope)
+            for node in walked(scope)
             if isinstance(node, ast.Name)
             and node.id == store.name
             and isinstance(node.ctx, ast.Store)
@@ -63,8 +61,9 @@ class Uses:
         own = {id(one) for one in ast.walk(store.node)}
         again_ids = in_loops | {
             id(one)
-            for inner in ast.walk(scope)
-            if isinstance(inner, FUNCTIONS) and inner is not scope
+            for inner in walked(scope)
+            # What is yielded is used on by others; an inner function runs at any time.
+            if isinstance(inner, (*FUNCTIONS, ast.Yield)) and inner is not scope
             for one in ast.walk(inner)
         }
         later = [
@@ -77,7 +76,7 @@ class Uses:
             return False
         return any(self._matters(scope, use) for use in later) or any(
             self._habits.acts(node) and is_after(node, where)
-            for node in ast.walk(scope)
+            for node in walked(scope)
             if id(node) not in own
         )
 
@@ -101,7 +100,7 @@ class Uses:
                 name = last_name(function)
                 if node is function:  # it reads; of what it returns, parts matter
                     return name in PARTS and self._matters(scope, parent)
-                if name in self._habits.changing or self._habits.stored.get(name):
+                if self._habits.acts(parent) or self._habits.stored_by(parent):
                     return True
                 if name in PARTS:
                     applied = [one for one in parent.args[:1] if one is not node]

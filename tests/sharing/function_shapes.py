@@ -1,0 +1,571 @@
+"""What the functions of small programs do with what they are given.
+
+Each shape is definitions, if there are any, and what a handler does with them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+__all__ = ["Shape", "shapes"]
+
+_TEXT = r"""
+class Keep:
+    @staticmethod
+    def add(name, x):
+        items.append(x)
+--
+x = [k]; Keep.add(k, x); x.append(v)
+==
+class Keep:
+    @staticmethod
+    def add(name, x):
+        items.append(x); x.append(name)
+--
+Keep.add(k, [v])
+==
+class Keep:
+    @classmethod
+    def add(cls, name, x):
+        items.append(x); x.append(name)
+--
+Keep.add(k, [v])
+==
+class A:
+    def __init__(self, x): self.x = x
+    def show(self): return [self.x]
+class B(A):
+    def __init__(self, x): super().__init__(x)
+--
+x = [k]; things[k] = B(x); x.append(v)
+==
+class A:
+    def __init__(self, x): self.x = x
+    def show(self): return [self.x]
+class B(A):
+    def __init__(self, x): A.__init__(self, x)
+--
+x = [k]; things[k] = B(x); x.append(v)
+==
+class A:
+    def __init__(self, x): self.x = x
+    def show(self): return [self.x]
+class B(A):
+    pass
+--
+x = [k]; things[k] = B(x); x.append(v)
+==
+class A:
+    def __init__(self, x): self.x = x; x.append(1)
+    def show(self): return [self.x]
+class B(A):
+    def __init__(self, x): super().__init__(x)
+things['q'] = A(items)
+--
+things[k] = B([k])
+==
+class Keep:
+    def add(self, x): items.append(x)
+keep = Keep()
+--
+x = [k]; Keep.add(keep, x); x.append(v)
+==
+class Keep:
+    def add(self, x): items.append(x)
+    put = add
+keep = Keep()
+--
+x = [k]; keep.put(x); x.append(v)
+==
+class Keep:
+    def __setitem__(self, key, x): table[key] = x
+keep = Keep()
+--
+x = [k]; keep[k] = x; x.append(v)
+==
+class Keep:
+    def __call__(self, x): items.append(x)
+keep = Keep()
+--
+x = [k]; keep(x); x.append(v)
+==
+class Keep:
+    def __lshift__(self, x): items.append(x); return self
+keep = Keep()
+--
+x = [k]; keep << x; x.append(v)
+==
+class Keep:
+    def __iadd__(self, x): items.append(x); return self
+keep = Keep()
+--
+global keep
+x = [k]; keep += x; x.append(v)
+==
+class Keep:
+    @property
+    def last(self): return items[-1] if items else None
+    @last.setter
+    def last(self, x): items.append(x)
+keep = Keep()
+--
+x = [k]; keep.last = x; x.append(v); more.append(keep.last)
+==
+def keep(x, tags=[]): items.append(tags); tags.append(x)
+--
+keep(k)
+==
+def keep(*xs): items.extend(xs)
+--
+x = [k]; keep(x, [v]); x.append(v)
+==
+def keep(**xs): table.update(xs)
+--
+x = [k]; keep(a=x); x.append(v)
+==
+def keep(key, **xs): table[key] = xs; xs['z'] = key
+--
+keep(k, a=v)
+==
+def keep(key, *xs): table[key] = list(xs)
+--
+x = [k]; keep(k, x); x.append(v)
+==
+keep = functools.partial(items.append)
+--
+x = [k]; keep(x); x.append(v)
+==
+keep = items.append
+--
+x = [k]; keep(x); x.append(v)
+==
+def adder(into):
+    def add(x): into.append(x)
+    return add
+keep = adder(items)
+--
+x = [k]; keep(x); x.append(v)
+==
+keep = lambda x: items.append(x)
+--
+x = [k]; keep(x); x.append(v)
+==
+def logged(f):
+    @functools.wraps(f)
+    def inner(*a, **kw): return f(*a, **kw)
+    return inner
+@logged
+def keep(x): items.append(x)
+--
+x = [k]; keep(x); x.append(v)
+==
+def rows(x):
+    yield x
+    yield [1]
+--
+x = [k]; items.extend(rows(x)); x.append(v)
+==
+def twice(x): return x, x
+--
+x = [k]; a, b = twice(x); items.append(a); b.append(v)
+==
+def same(x): return x
+--
+x = [k]; items.append(same(x)); x.append(v)
+==
+def same(x): return [x]
+--
+x = [k]; items.append(same(x)); x.append(v)
+==
+def same(x): return {'x': x}
+--
+x = [k]; table[k] = same(x); x.append(v)
+==
+def first(x): return x[0]
+--
+x = [[k]]; items.append(first(x)); x[0].append(v)
+==
+class A:
+    def __init__(self): self.x = []
+    def get(self): return self.x
+    def show(self): return [self.x]
+--
+a = A(); things[k] = a; a.get().append(v)
+==
+class A:
+    def __init__(self): self.x = []
+    def get(self): return self.x
+    def show(self): return [self.x]
+--
+a = A(); things[k] = a; y = a.get(); y.append(v); y += [1]; items.append(y); y.append(k)
+==
+class A:
+    def __init__(self): self.x = {}
+    def __getitem__(self, n): return self.x.setdefault(n, [])
+    def show(self): return [self.x]
+--
+a = things.setdefault(k, A()); a[v].append(k); items.append(a[v]); a[v].append('z')
+==
+class A:
+    def __init__(self): self.x = []
+    def add(self, y): self.x.append(y); return self
+    def show(self): return [self.x]
+--
+y = [k]; things[k] = A().add(y).add(y); y.append(v)
+==
+class A:
+    def __init__(self, **kw): self.__dict__.update(kw)
+    def show(self): return [self.x]
+--
+y = [k]; things[k] = A(x=y); y.append(v)
+==
+class A:
+    def __init__(self, **kw):
+        for n, one in kw.items(): setattr(self, n, one)
+    def show(self): return [self.x]
+--
+y = [k]; things[k] = A(x=y); y.append(v)
+==
+class A:
+    x = None
+    def show(self): return [self.x]
+--
+a = A(); a.x = y = [k]; things[k] = a; y.append(v); a.x.append(1)
+==
+class A:
+    x = []
+    def show(self): return [self.x]
+--
+a = A(); things[k] = a; a.x.append(v); A.x.append(k)
+==
+Pair = collections.namedtuple('Pair', 'a b')
+--
+x = [k]; items.append(Pair(x, v)); x.append(v)
+==
+Pair = collections.namedtuple('Pair', 'a b')
+--
+p = Pair([k], v); items.append(p); p.a.append(v)
+==
+@dataclasses.dataclass
+class P:
+    x: list
+    y: dict = dataclasses.field(default_factory=dict)
+    def show(self): return [self.x, self.y]
+--
+x = [k]; p = P(x); things[k] = p; x.append(v); p.y[k] = x; x.append(1)
+==
+@dataclasses.dataclass
+class P:
+    x: list
+    def show(self): return [self.x]
+--
+p = P([k]); things[k] = p; q = dataclasses.replace(p); q.x.append(v)
+items.append(dataclasses.asdict(p)); p.x.append(2)
+==
+@dataclasses.dataclass(frozen=True)
+class P:
+    x: list
+    def show(self): return [self.x]
+--
+x = [k]; p = P(x); things[k] = p; x.append(v)
+==
+def put(where, key, x): where[key] = x
+--
+x = [k]; put(table, k, x); x.append(v)
+==
+def put(where, x): where.append(x)
+--
+x = [k]; put(items, x); x.append(v)
+==
+def swap(a, b): a[:], b[:] = b[:], a[:]
+--
+x = [k]; y = [v]; items.append(x); items.append(y); swap(x, y); x.append(0)
+==
+def merge(a, b): a.update(b); return a
+--
+x = {'n': [v]}; table[k] = x; merge(x, {'z': 1}); x['n'].append(3)
+==
+def merge(a, b): return {**a, **b}
+--
+x = {'n': [v]}; table[k] = merge(x, {'z': 1}); x['n'].append(3)
+==
+Pair = collections.namedtuple('Pair', 'a b')
+--
+p = Pair([k], v); items.append(p); p.a.append(v)
+==
+def make(n): return [n], n
+--
+p = make(k); items.append(p); p[0].append(v)
+==
+def make(n): return [n], n
+--
+a, b = make(k); items.append(a); a.append(v)
+==
+class P(typing.NamedTuple):
+    a: list
+    b: int = 3
+--
+p = P([k]); items.append(p); p.a.append(v)
+==
+class P(typing.NamedTuple):
+    a: list
+    def add(self, x): self.a.append(x); return self
+--
+x = [k]; p = P(x); items.append(p); p.add(v); x.append(1)
+==
+class P(typing.NamedTuple):
+    a: list
+    def add(self, x): self.a.append(x); return self
+--
+x = [k]; p = P(a=x)._replace(a=x); items.append(p); p.add(v); x.append(1)
+==
+ops = {'add': lambda x: items.append(x), 'put': items.append}
+--
+x = [k]; ops['add'](x); x.append(v)
+==
+ops = {'add': lambda x: items.append(x), 'put': items.append}
+--
+x = [k]; ops['put'](x); x.append(v)
+==
+def add(x): items.append(x)
+ops = [add]
+--
+x = [k]
+for op in ops: op(x)
+x.append(v)
+==
+def add(x): items.append(x)
+def run(f, x): f(x)
+--
+x = [k]; run(add, x); x.append(v)
+==
+def add(x): items.append(x)
+def run(f, *a): return f(*a)
+--
+x = [k]; run(add, x); x.append(v)
+==
+def add(x): items.append(x)
+--
+x = [k]; list(map(add, [x])); x.append(v)
+==
+class K:
+    hooks = []
+    def hook(self, f): self.hooks.append(f); return f
+    def fire(self, x):
+        for f in self.hooks: f(x)
+bus = K()
+@bus.hook
+def on(x): items.append(x)
+--
+x = [k]; bus.fire(x); x.append(v)
+==
+class K:
+    def __init__(self): self.x = []
+    def __enter__(self): return self.x
+    def __exit__(self, *a): items.append(self.x)
+--
+with K() as x: x.append(v)
+x.append(k)
+==
+@contextlib.contextmanager
+def row():
+    x = []
+    yield x
+    items.append(x)
+--
+with row() as x: x.append(v)
+x.append(k)
+==
+class K:
+    def __init__(self): self.x = None
+    def __setattr__(self, n, x): items.append(x); object.__setattr__(self, n, x)
+kk = K()
+--
+x = [k]; kk.x = x; x.append(v)
+==
+class D:
+    def __get__(self, o, t): return items[-1] if items else None
+    def __set__(self, o, x): items.append(x)
+class K:
+    d = D()
+kk = K()
+--
+x = [k]; kk.d = x; x.append(v)
+==
+class L(list):
+    pass
+--
+x = L([k]); items.append(x); x.append(v)
+==
+class L(list):
+    def add(self, x): self.append(x); return self
+rows = L()
+--
+x = [k]; rows.add(x); x.append(v); more.append(list(rows))
+==
+class D(dict):
+    def put(self, n, x): self[n] = x
+rows = D()
+--
+x = [k]; rows.put(k, x); x.append(v); more.append(dict(rows))
+==
+class S:
+    rows = []
+    @classmethod
+    def add(cls, x): cls.rows.append(x)
+--
+x = [k]; S.add(x); x.append(v); more.append(S.rows)
+==
+class S:
+    def __init__(self): self.rows = []
+    def add(self, x): self.rows.append(x)
+    @property
+    def all(self): return self.rows
+s = S()
+--
+x = [k]; s.all.append(x); x.append(v); more.append(s.rows)
+==
+class Node:
+    def __init__(self, v, next=None): self.v = v; self.next = next; self.tags = []
+    def show(self): return [self.v, self.tags, self.next.v if self.next else None]
+--
+n = None
+for i in range(v + 1): n = Node([i], n)
+things[k] = n; n.v.append('z'); n.next.v.append('y'); n.next.tags.append(1)
+more.append(n.next.show())
+==
+class Node:
+    def __init__(self, parent=None):
+        self.kids = []
+        self.parent = parent
+        if parent: parent.kids.append(self)
+    def show(self): return [len(self.kids), self.parent is not None]
+--
+root = things.setdefault('root', Node()); n = Node(root); Node(n)
+more.append(root.kids[-1] is n); more.append([len(c.kids) for c in root.kids])
+==
+def build(n, acc):
+    if n: acc.append([n]); build(n - 1, acc)
+    return acc
+--
+x = build(3, []); table[k] = x; x.append(v); x[0].append(v)
+==
+def fill(x):
+    x['a'] = y = []
+    return y
+--
+x = {}; table[k] = x; y = fill(x); y.append(v)
+==
+def pairs():
+    return [([k], [v]) for k, v in [(1, 2)]]
+--
+for a, b in pairs(): items.append(a); a.append(v); table[k] = b; b.append(k)
+==
+p = ([k], v); items.append(p); p[0].append(v)
+==
+p = ([k], v); items.append(p); a, b = p; a.append(v)
+==
+a = [k]; p = (a, v); items.append(p); a.append(v); p[0].append(1)
+==
+x = [k]; list(map(items.append, [x])); x.append(v)
+==
+x = [k]; [items.append(y) for y in [x]]; x.append(v)
+==
+x = [k]; getattr(items, 'append')(x); x.append(v)
+==
+rows = [[k], [v]]; items.extend(rows); rows[0].append(v); rows.append([1])
+==
+rows = [[k], [v]]; items[:] = rows; rows[0].append(v)
+==
+a, *b = [k], [v], [1]; items.append(b); b.append(2); b[0].append(3); table[k] = a
+a.append(v)
+==
+x = y = [k]; items.append(x); y.append(v)
+==
+x = {**{'a': [k]}}; table[k] = x; x['a'].append(v)
+==
+x = copy.copy([[k]]); items.append(x); x[0].append(v)
+==
+x = [k]; items.append(x) if v % 2 else table.update({k: x}); x.append(v)
+==
+x = [k]
+try:
+    items.append(x); raise ValueError
+except ValueError: x.append(v)
+finally: x.append(0)
+==
+x = [k]
+while len(x) < 4: items.append(x); x.append(v)
+==
+def inner(): items.append(x)
+x = [k]; inner(); x.append(v)
+==
+def inner(y): y.append(v)
+x = [k]; items.append(x); inner(x)
+==
+f = items.append
+x = [k]; f(x); x.append(v)
+==
+x = [k]; (items.append)(x); x.append(v)
+==
+x = [k]; list.append(items, x); x.append(v)
+==
+x = [k]; operator.setitem(table, k, x); x.append(v)
+==
+x = [k]; dict.__setitem__(table, k, x); x.append(v)
+==
+x = [k]; table.__setitem__(k, x); x.append(v)
+==
+x = [k]; setattr(self, 'z', x); items.append(self.z); x.append(v); self.z.append(1)
+==
+self.x = [k]; items.append(self.x); self.x.append(v)
+"""
+
+
+_STATE = """
+items = []
+table = {}
+things = {}
+
+
+def state():
+    return [items, table, {key: one.show() for key, one in things.items()}]
+"""
+
+
+class Shape(NamedTuple):
+    """Definitions, and the body of a handler that uses them."""
+
+    definitions: str
+    body: str
+
+
+def shapes() -> list[Shape]:
+    """Return all shapes; none shares a name, or any state, with another one."""
+    found = []
+    for number, text in enumerate(_TEXT.strip().split("\n==\n")):
+        own, _, body = text.rpartition("\n--\n")
+        definitions, body = f"{_STATE}\n{own}", f"{body}\nmore.append(state())"
+        for name in _defined_in(definitions):
+            definitions, body = (
+                re.sub(rf"\b{name}\b", f"{name}_{number}", one)
+                for one in (definitions, body)
+            )
+        found.append(Shape(definitions, body))
+    return found
+
+
+def _defined_in(text: str) -> set[str]:
+    """Return the names of functions, classes and variables; not of special methods."""
+    module = ast.parse(text)
+    found = {
+        node.name
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    for node in module.body:
+        if isinstance(node, ast.Assign):
+            found |= {one.id for one in node.targets if isinstance(one, ast.Name)}
+    return {one for one in found if not one.startswith("__")} - {"get", "show"}

@@ -1,0 +1,187 @@
+"""Which functions of a program a call may run.
+
+What is known of functions is kept by their names (see `habits`), and those of several
+classes are one there. A call may reach a function under another name, too, or by what
+no name tells: then it may run any.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from txloop.sharing.known import PARTS, READERS, SCALARS
+from txloop.sharing.scopes import FUNCTIONS, functions_in, parameters
+from txloop.sharing.syntax import last_name, leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from txloop.sharing.scopes import Function
+
+__all__ = ["ANY", "Callees", "Owned", "functions_of", "numbers_of"]
+
+ANY = "?"
+"""Stands for the name of a function that is not known."""
+
+_INIT = "__init__"
+_MOST_ARGUMENTS = 16  # of one call; more are rare
+_OPERATORS = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Mod: "mod",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Pow: "pow",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.MatMult: "matmul",
+}
+
+
+Owned: TypeAlias = "tuple[Function, ast.ClassDef | None, int]"
+"""A function, its class, and how many of its parameters a call does not give."""
+
+
+class Callees:
+    """All that is called in a program.
+
+    Attributes:
+        tuples: The names of classes whose objects are tuples with names for the parts.
+    """
+
+    def __init__(
+        self, trees: Iterable[ast.Module], is_class: Callable[[str], bool]
+    ) -> None:
+        """Look at all modules.
+
+        Args:
+            trees: Their texts.
+            is_class: Tells whether a name is that of a class of the program.
+        """
+        self._is_class = is_class
+        self.tuples: set[str] = set()
+        self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
+        self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
+        self._lambdas: dict[int, str] = {}  # what each is assigned to
+        self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
+        self._bound: set[str] = set()  # what is given a value that is no function
+        self._defined: set[str] = set()
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                self._take_class(node)
+            elif isinstance(node, ast.Assign):
+                self._take_values(node)
+        for node in nodes:
+            if isinstance(node, FUNCTIONS):
+                self._bound.update(parameters(node))
+                self._defined.add(self._name_of(node))
+            elif isinstance(node, ast.For | ast.comprehension):
+                self._bound.update(map(last_name, leaves(node.target)))
+        self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
+
+    def _take_class(self, node: ast.ClassDef) -> None:
+        bases = [last_name(base) for base in node.bases]
+        if "NamedTuple" in bases:
+            self.tuples.add(node.name)
+        if not any(getattr(one, "name", "") == _INIT for one in node.body):
+            self._bases[node.name] = bases
+        for one in ast.walk(node):
+            if isinstance(one, ast.Call) and last_name(one.func) == "super":
+                self._supers[id(one)] = bases
+
+    def _take_values(self, node: ast.Assign) -> None:
+        """Take note of what is assigned, as far as it may be called."""
+        value = node.value
+        for name in (last_name(one) for each in node.targets for one in leaves(each)):
+            if isinstance(value, ast.Lambda):
+                self._lambdas[id(value)] = name
+            elif isinstance(value, ast.Name | ast.Attribute):
+                self._others[name].add(last_name(value))
+            elif isinstance(value, ast.Call) and last_name(value.func) == "namedtuple":
+                self.tuples.add(name)
+            elif not isinstance(value, ast.Constant):
+                self._bound.add(name)
+
+    def _name_of(self, function: Function) -> str:
+        if isinstance(function, ast.Lambda):
+            return self._lambdas.get(id(function), f"lambda {id(function)}")
+        return function.name
+
+    def key_of(self, function: Function, owner: ast.ClassDef | None) -> str:
+        """Return the name under which what is known of a function is kept."""
+        name = self._name_of(function)
+        return owner.name if owner and name == _INIT else name
+
+    def passed(self, value: ast.AST) -> list[str]:
+        """Return the names of a function that is an argument; none if it is none."""
+        if isinstance(value, ast.Lambda):
+            return [self._name_of(value)]
+        if isinstance(value, ast.Name | ast.Attribute):
+            return self._all_of(last_name(value))
+        return []
+
+    def of(self, node: ast.AST) -> list[tuple[str, int]]:
+        """Return the names of what a call or an operator runs.
+
+        Each comes with how many of the call's arguments are none of the function's: an
+        object whose method is called by way of its class.
+        """
+        if not isinstance(node, ast.Call):
+            return [(name, 0) for name in _methods_of(node) if name in self._defined]
+        match node.func:
+            case ast.Attribute(value=ast.Call() as base, attr="__init__"):
+                bases = self._supers.get(id(base), [])
+                return [(name, 0) for one in bases for name in self._all_of(one)]
+            case ast.Attribute(value=base, attr="__init__"):
+                return [(name, 1) for name in self._all_of(last_name(base))]
+            case ast.Attribute(value=base, attr=name) if self._is_class(
+                last_name(base)
+            ):
+                return [(name, 0), (name, 1)]
+            case ast.Attribute() | ast.Name():
+                return [(name, 0) for name in self._all_of(last_name(node.func))]
+        return [(ANY, 0)]
+
+    def _all_of(self, name: str) -> list[str]:
+        """Return a name, and those under which what it means may be known, too."""
+        found = [name]
+        for one in found:  # it grows
+            more = {*self._bases.get(one, ()), *self._others.get(one, ())}
+            found += sorted(more.difference(found))
+        known = any(self._is_class(one) or one in self._defined for one in found)
+        return [ANY] if not known and self._bound.intersection(found) else found
+
+
+def functions_of(trees: Iterable[ast.Module]) -> Iterator[Owned]:
+    """Yield all functions of some modules."""
+    for tree in trees:
+        for function, owner in functions_in(tree):
+            decorators = getattr(function, "decorator_list", [])
+            static = "staticmethod" in map(last_name, decorators)
+            yield function, owner, int(owner is not None and not static)
+
+
+def numbers_of(function: Function, names: set[str], skipped: int) -> set[int]:
+    """Return the numbers of the arguments that some parameters are given."""
+    every = parameters(function)
+    found = {number - skipped for number, one in enumerate(every) if one in names}
+    if function.args.vararg is not None and function.args.vararg.arg in names:
+        first = len(function.args.posonlyargs) + len(function.args.args) - skipped
+        found.update(range(first, first + _MOST_ARGUMENTS))
+    return found
+
+
+def _methods_of(node: ast.AST) -> Iterator[str]:
+    """Yield the names of the methods that an operator may call."""
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        name = _OPERATORS[type(node.op)]
+        for prefix in ("i", "") if isinstance(node, ast.AugAssign) else ("", "r"):
+            yield f"__{prefix}{name}__"
