@@ -153,6 +153,10 @@ OTHERS = {
         "import app as a\na.count.value = 2\n",
     ),
     "of another": ("import app\nx = y.count\n", "import app\nx = y.count\n"),
+    "by way of a third": (
+        "import c\nx = c.a.count\n",
+        "import c\nx = c.a.count.value\n",
+    ),
 }
 
 
@@ -160,7 +164,9 @@ OTHERS = {
 def test_other_modules_use_the_variable(case):
     before, after = OTHERS[case]
 
-    assert shared(rebound(""), "count", others={"b": before}).endswith(after)
+    others = {"c": "import app as a\n", "b": before}
+
+    assert shared(rebound(""), "count", others=others).endswith(after)
 
 
 @pytest.mark.parametrize(
@@ -408,6 +414,15 @@ ALIASES = {
         "def keep(one):\n    items.append(one)\ndef f():\n"
         "    x = {}\n    keep(x)\n    x['a'] = 1\n",
         "x = txloop.share({})",
+    ),
+    "a default": (
+        "class A:\n    def __init__(self, name, tags=[], *, more={}):\n"
+        "        self.tags = tags or []\n",
+        "tags=txloop.share([]), *, more={}",
+    ),
+    "a default of a named tuple": (
+        "class A(NamedTuple):\n    x: int = 0\n    y: list = []\n",
+        "    x: int = 0\n    y: list = txloop.share([])\n",
     ),
 }
 
@@ -746,6 +761,16 @@ LOOPS = {
     "    def again(self): self.get()\n"
     "    def post(self):\n        for x in items: self.again()": True,
     "def f(room):\n    rows = room.rows\n    for x in rows: rows.pop()": True,
+    "it = iter(items)\nitems.append(1)": True,
+    "it = (x + 1 for x in items)\nitems.append(1)": True,
+    "def f(rows):\n    it = zip(rows, rows)\n    rows.pop()\n    return it": True,
+    "def f(rows):\n    for x in rows: yield x\nfor x in f(items): rows.pop()": True,
+    "class A:\n    def __iter__(self): return iter(self.parts)\n"
+    "    def drop(self, x): self.parts.remove(x)\nfor x in a: a.drop(x)": True,
+    "class A:\n    def __iter__(self): yield from self.parts\n"
+    "    def drop(self, x): self.parts.remove(x)\n"
+    "    def f(self):\n        for x in self.parts: print(x)": False,
+    "it = iter([*items])\nitems.append(1)": False,
     "for x in items:\n    if x:\n        items.remove(x)\n        break": False,
     "for x in list(items): items.remove(x)": False,
     "for x in items[:]: items.remove(x)": False,

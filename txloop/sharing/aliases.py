@@ -19,6 +19,7 @@ from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
     declared_in,
+    defaults_of,
     functions_in,
     nodes_of,
     parameters,
@@ -168,9 +169,15 @@ class Aliases:
         for text in self._texts:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
+                yield from self._of_defaults(text, function, owner)
                 if is_handler_class(owner):
                     yield from self._of_handler(text, function, owner)
             yield from self._of(text, text.tree, in_handler=False)
+            for node in ast.walk(text.tree):
+                if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
+                    last_name, node.bases
+                ):
+                    yield from self._of_fields(text, node)
 
     def _of(
         self, text: Text, scope: Function | ast.Module, *, in_handler: bool
@@ -204,6 +211,36 @@ class Aliases:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 if not is_name and not self._habits.stays(scope, value):
                     yield text, value, hazard
+
+    def _of_defaults(
+        self, text: Text, function: Function, owner: ast.ClassDef | None
+    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        """Yield defaults that are stored: each is one object for all calls."""
+        defaults = {
+            one.arg: value
+            for one, value in defaults_of(function)
+            if not isinstance(value, ast.Name)
+            and not self._habits.stays(text.tree, value)
+        }
+        if not defaults:
+            return
+        for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
+            for name in names_of_same(function, store.name) & defaults.keys():
+                line = getattr(store.node, "lineno", 0)
+                reason = f"{text.label}, line {line}, stores the default of {name!r}"
+                yield text, defaults[name], Hazard(store.into, reason)
+
+    def _of_fields(
+        self, text: Text, node: ast.ClassDef
+    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        """Yield the defaults of a named tuple, which are stored with it."""
+        for one in node.body:
+            match one:
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    is_name = isinstance(value, ast.Name)
+                    if not is_name and not self._habits.stays(text.tree, value):
+                        reason = f"{text.label}, line {one.lineno}, is a default"
+                        yield text, value, Hazard(name, reason)
 
     def _of_handler(
         self, text: Text, function: Function, owner: ast.ClassDef

@@ -17,7 +17,7 @@ from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
-from txloop.sharing.scopes import parameters
+from txloop.sharing.scopes import defaults_of, parameters
 from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Origins:
                         name = ast.Name(one.name, ast.Store())
                         yield name, values | part_of(values) | inside(part_of(values))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                for one, value in _defaults(node):
+                for one, value in defaults_of(node):
                     made = self.of(scope, value)
                     if made:
                         self._locals[id(node), one.arg].add(Origin(one.arg))
@@ -379,12 +379,3 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 def _attribute(name: str) -> ast.Attribute:
     return ast.Attribute(ast.Name(name, ast.Load()), name, ast.Store())
-
-
-def _defaults(function: Function) -> Iterator[tuple[ast.arg, ast.expr]]:
-    given = function.args
-    names = [*given.posonlyargs, *given.args]
-    yield from zip(reversed(names), reversed(given.defaults), strict=False)
-    for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        if value is not None:
-            yield one, value

@@ -18,6 +18,7 @@ __all__ = [
     "bound_by",
     "bound_in",
     "declared_in",
+    "defaults_of",
     "functions_in",
     "globals_named",
     "nodes_of",
@@ -63,6 +64,16 @@ def parameters(function: Function) -> list[str]:
     found = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     found += [one for one in (given.vararg, given.kwarg) if one is not None]
     return [one.arg for one in found]
+
+
+def defaults_of(function: Function) -> Iterator[tuple[ast.arg, ast.expr]]:
+    """Yield the parameters that have defaults, with these."""
+    given = function.args
+    names = [*given.posonlyargs, *given.args]
+    yield from zip(reversed(names), reversed(given.defaults), strict=False)
+    for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if value is not None:
+            yield one, value
 
 
 def bound_in(scope: ast.AST) -> set[str]:
