@@ -513,10 +513,71 @@ def test_a_variable_of_a_comprehension_is_another_one():
     assert after.endswith("return [y.bump(v) for y in x]\n")
 
 
-def test_a_parameter_that_is_stored_and_changed_leaves_what_it_is_stored_in():
-    source = "items = []\ndef f(x):\n    items.append(x)\n    x['a'] = 1\nf(dict())\n"
+STORES = """
+items = []
+table = {}
+def f(x):
+    table[0] = x
+    items.append(x)
+"""
 
-    assert source == shared(source, "items")
+CONSTRUCTS = """
+items = []
+table = {}
+class A:
+    def __init__(self, x):
+        table[0] = x
+        items.append(x)
+class B(A):
+    pass
+class C(A):
+"""
+
+CALLS = {
+    "f({})": "f(txloop.share({}))",
+    "f(1)\nf(x=[])": "f(x=txloop.share([]))",
+    "f({} if a else None)": "f(txloop.share({}) if a else None)",
+    "def g():\n    y = json.loads(a)\n    f(y)\n    return y": "y = txloop.share(json",
+    "f((1, 'a'))\nf({})": "f((1, 'a'))\nf(txloop.share({}))",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_callers_make_for_a_parameter_that_is_stored_is_a_container(call):
+    assert CALLS[call] in shared(f"{STORES}{call}", "items", "table")
+
+
+CONSTRUCTIONS = {
+    "    pass\nA({})": "A(txloop.share({}))",
+    "    pass\nB({})": "B(txloop.share({}))",
+    "    pass\nKINDS['a']({})": "KINDS['a'](txloop.share({}))",
+    "    def g(kind): return kind({})": "return kind(txloop.share({}))",
+    "    pass\na.make = A\na.make({})": "a.make(txloop.share({}))",
+    "    def __init__(self): super().__init__({})": "__init__(txloop.share({}))",
+    "    def __init__(self): A.__init__(self, {})": "__init__(self, txloop.share({}))",
+    "    def twin(self): return type(self)({})": "(self)(txloop.share({}))",
+}
+
+
+@pytest.mark.parametrize("call", CONSTRUCTIONS)
+def test_what_callers_make_for_a_constructor_that_stores_it_is_a_container(call):
+    assert CONSTRUCTIONS[call] in shared(f"{CONSTRUCTS}{call}", "items", "table")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "def g(y): f(y)",
+        "f(*rows)",
+        "def g():\n    for y in make(): f(y)",
+        "each(f, [{}])",
+        "partial(f, {})",
+    ],
+)
+def test_a_parameter_of_which_not_all_is_known_leaves_what_it_is_stored_in(call):
+    source = f"{STORES}{call}"
+
+    assert "txloop" not in shared(source, "items", "table")
     assert "stores 'x' and goes on with it" in left(source, "items")
 
 

@@ -18,6 +18,7 @@
     flow        where objects of these classes may get to
     effects     what functions change
     aliases     plain objects that are stored and used on
+    arguments   what calls give for parameters
     habits      what the program's functions do with what they are given
     storing     where variables are stored
     uses        whether a variable is changed after that

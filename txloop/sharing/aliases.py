@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.habits import Habits
 from txloop.sharing.hazard import Hazard
@@ -26,7 +27,6 @@ from txloop.sharing.scopes import (
 )
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
-    VERBS,
     attribute_of_self,
     changed_by,
     foreign_modules,
@@ -68,11 +68,12 @@ class Aliases:
         self._habits = Habits(classes)
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
+        self._arguments = Arguments(self._texts)
         for _ in range(_ROUNDS):
             for text in self._texts:
                 for function, owner in functions_in(text.tree):
                     self._learn(function, owner)
-            self._habits.given = self._learn_parameters()
+            self._habits.given = self._arguments.staying(self._habits)
 
     def _learn(self, function: Function, owner: ast.ClassDef | None) -> None:
         name = getattr(function, "name", "")
@@ -115,55 +116,6 @@ class Aliases:
             ):
                 self._habits.changing.add(called)
 
-    def _learn_parameters(self) -> dict[tuple[object, str], bool]:
-        """Find out of which parameters every argument stays what it is."""
-        given: dict[tuple[object, str], bool] = {}
-        functions: dict[str, list[tuple[Function, list[str]]]] = {}
-        called: set[int] = set()
-        for text in self._texts:
-            for function, owner in functions_in(text.tree):
-                name = getattr(function, "name", "")
-                names = parameters(function)[owner is not None :]
-                if owner is not None and name == "__init__":
-                    name = owner.name
-                functions.setdefault(name, []).append((function, names))
-                if is_handler_class(owner) and name in VERBS:
-                    given.update({(function, one): True for one in names})
-        for text in self._texts:
-            for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
-                for node in nodes_of(scope):
-                    if isinstance(node, ast.Call):
-                        called.add(id(node.func))
-                        for function, names in functions.get(last_name(node.func), ()):
-                            self._learn_call(node, scope, function, names, given)
-        for text in self._texts:
-            for node in ast.walk(text.tree):
-                is_name = isinstance(node, ast.Name | ast.Attribute)
-                if is_name and id(node) not in called and last_name(node) in functions:
-                    for function, names in functions[last_name(node)]:
-                        if last_name(node) not in VERBS and not self._habits.is_class(
-                            last_name(node)
-                        ):
-                            given.update({(function, one): False for one in names})
-        return given
-
-    def _learn_call(
-        self,
-        call: ast.Call,
-        scope: ast.AST,
-        function: Function,
-        names: list[str],
-        given: dict[tuple[object, str], bool],
-    ) -> None:
-        pairs = [*zip(names, call.args, strict=False)]
-        pairs += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
-        spread = any(isinstance(one, ast.Starred) for one in call.args) or any(
-            one.arg is None for one in call.keywords
-        )
-        for name, value in pairs:
-            stays = not spread and self._habits.stays(scope, value)
-            given[function, name] = given.get((function, name), True) and stays
-
     def found(self) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
         """Yield each expression that has to be shared, or None, with what follows."""
         for text in self._texts:
@@ -186,15 +138,21 @@ class Aliases:
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
                 reason = f"{text.label}, line {node.lineno}, stores it twice"
                 yield text, node.value, Hazard("", reason)
-        for store in self._storing.stores(scope, in_handler=in_handler):
+        stores = [*self._storing.stores(scope, in_handler=in_handler)]
+        for store in stores:
             same = names_of_same(scope, store.name)
             values: list[ast.expr] = []
+            arguments: list[tuple[Text, ast.expr]] = []
             others = False
             for name in sorted(same):
                 its, unknown = bindings(scope, name)
                 values += its
-                others |= unknown and not self._habits.given.get((scope, name), False)
-            if not others and all(self._habits.stays(scope, one) for one in values):
+                if unknown and not self._habits.given.get((scope, name), False):
+                    made = self._arguments.made_by_callers(scope, name, self._habits)
+                    others |= made is None
+                    arguments += made or []
+            stay = all(self._habits.stays(scope, one) for one in values)
+            if stay and not arguments and not others:
                 continue
             if not self._uses.is_used_on(
                 scope, store, names_of_parts(scope, same, self._habits.handed_on)
@@ -207,6 +165,11 @@ class Aliases:
             )
             if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
                 yield text, None, hazard
+                for one in stores:  # what has it from a line before or after
+                    if one.name in same and one.into != store.into:
+                        yield text, None, hazard._replace(name=one.into)
+            elif not others:
+                yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 if not is_name and not self._habits.stays(scope, value):
