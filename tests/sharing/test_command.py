@@ -225,6 +225,37 @@ def test_what_is_set_while_the_program_is_set_up_is_not_set_again(way, tmp_path)
     assert "Of 2 verbs, 0 would run in parallel before, 2 after." in printed
 
 
+HELD = """
+import tornado.ioloop
+import tornado.web
+
+class Account:
+    def __init__(self):
+        self.balance = 0
+
+accounts = {0}
+
+class Pay(tornado.web.RequestHandler):
+    def post(self):
+        accounts[0].balance += 1
+
+app = tornado.web.Application([("/", Pay)])
+tornado.ioloop.IOLoop.current().start()
+"""
+
+
+@pytest.mark.parametrize(
+    "held", ["[Account()]", "{0: Account()}", "('', Account())[1:]"]
+)
+def test_objects_are_shared_whatever_plain_object_holds_them(held, tmp_path):
+    program(tmp_path, HELD.replace("{0}", held))
+
+    printed = run(tmp_path, "share", "app.py")[1]
+
+    assert "class Account (app, line 5) becomes a TObject" in printed
+    assert "Of 1 verbs, 0 would run in parallel before, 1 after." in printed
+
+
 def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
     late = SET_UP.format("", "tornado.ioloop.IOLoop.current().start()")
     late = late.replace("    app.count = 0\n", "")

@@ -153,6 +153,10 @@ OTHERS = {
         "import app as a\na.count.value = 2\n",
     ),
     "of another": ("import app\nx = y.count\n", "import app\nx = y.count\n"),
+    "by way of a third": (
+        "import c\nx = c.a.count\n",
+        "import c\nx = c.a.count.value\n",
+    ),
 }
 
 
@@ -160,7 +164,9 @@ OTHERS = {
 def test_other_modules_use_the_variable(case):
     before, after = OTHERS[case]
 
-    assert shared(rebound(""), "count", others={"b": before}).endswith(after)
+    others = {"c": "import app as a\n", "b": before}
+
+    assert shared(rebound(""), "count", others=others).endswith(after)
 
 
 @pytest.mark.parametrize(
@@ -409,6 +415,15 @@ ALIASES = {
         "    x = {}\n    keep(x)\n    x['a'] = 1\n",
         "x = txloop.share({})",
     ),
+    "a default": (
+        "class A:\n    def __init__(self, name, tags=[], *, more={}):\n"
+        "        self.tags = tags or []\n",
+        "tags=txloop.share([]), *, more={}",
+    ),
+    "a default of a named tuple": (
+        "class A(NamedTuple):\n    x: int = 0\n    y: list = []\n",
+        "    x: int = 0\n    y: list = txloop.share([])\n",
+    ),
 }
 
 
@@ -498,10 +513,71 @@ def test_a_variable_of_a_comprehension_is_another_one():
     assert after.endswith("return [y.bump(v) for y in x]\n")
 
 
-def test_a_parameter_that_is_stored_and_changed_leaves_what_it_is_stored_in():
-    source = "items = []\ndef f(x):\n    items.append(x)\n    x['a'] = 1\nf(dict())\n"
+STORES = """
+items = []
+table = {}
+def f(x):
+    table[0] = x
+    items.append(x)
+"""
 
-    assert source == shared(source, "items")
+CONSTRUCTS = """
+items = []
+table = {}
+class A:
+    def __init__(self, x):
+        table[0] = x
+        items.append(x)
+class B(A):
+    pass
+class C(A):
+"""
+
+CALLS = {
+    "f({})": "f(txloop.share({}))",
+    "f(1)\nf(x=[])": "f(x=txloop.share([]))",
+    "f({} if a else None)": "f(txloop.share({}) if a else None)",
+    "def g():\n    y = json.loads(a)\n    f(y)\n    return y": "y = txloop.share(json",
+    "f((1, 'a'))\nf({})": "f((1, 'a'))\nf(txloop.share({}))",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_callers_make_for_a_parameter_that_is_stored_is_a_container(call):
+    assert CALLS[call] in shared(f"{STORES}{call}", "items", "table")
+
+
+CONSTRUCTIONS = {
+    "    pass\nA({})": "A(txloop.share({}))",
+    "    pass\nB({})": "B(txloop.share({}))",
+    "    pass\nKINDS['a']({})": "KINDS['a'](txloop.share({}))",
+    "    def g(kind): return kind({})": "return kind(txloop.share({}))",
+    "    pass\na.make = A\na.make({})": "a.make(txloop.share({}))",
+    "    def __init__(self): super().__init__({})": "__init__(txloop.share({}))",
+    "    def __init__(self): A.__init__(self, {})": "__init__(self, txloop.share({}))",
+    "    def twin(self): return type(self)({})": "(self)(txloop.share({}))",
+}
+
+
+@pytest.mark.parametrize("call", CONSTRUCTIONS)
+def test_what_callers_make_for_a_constructor_that_stores_it_is_a_container(call):
+    assert CONSTRUCTIONS[call] in shared(f"{CONSTRUCTS}{call}", "items", "table")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "def g(y): f(y)",
+        "f(*rows)",
+        "def g():\n    for y in make(): f(y)",
+        "each(f, [{}])",
+        "partial(f, {})",
+    ],
+)
+def test_a_parameter_of_which_not_all_is_known_leaves_what_it_is_stored_in(call):
+    source = f"{STORES}{call}"
+
+    assert "txloop" not in shared(source, "items", "table")
     assert "stores 'x' and goes on with it" in left(source, "items")
 
 
@@ -746,6 +822,16 @@ LOOPS = {
     "    def again(self): self.get()\n"
     "    def post(self):\n        for x in items: self.again()": True,
     "def f(room):\n    rows = room.rows\n    for x in rows: rows.pop()": True,
+    "it = iter(items)\nitems.append(1)": True,
+    "it = (x + 1 for x in items)\nitems.append(1)": True,
+    "def f(rows):\n    it = zip(rows, rows)\n    rows.pop()\n    return it": True,
+    "def f(rows):\n    for x in rows: yield x\nfor x in f(items): rows.pop()": True,
+    "class A:\n    def __iter__(self): return iter(self.parts)\n"
+    "    def drop(self, x): self.parts.remove(x)\nfor x in a: a.drop(x)": True,
+    "class A:\n    def __iter__(self): yield from self.parts\n"
+    "    def drop(self, x): self.parts.remove(x)\n"
+    "    def f(self):\n        for x in self.parts: print(x)": False,
+    "it = iter([*items])\nitems.append(1)": False,
     "for x in items:\n    if x:\n        items.remove(x)\n        break": False,
     "for x in list(items): items.remove(x)": False,
     "for x in items[:]: items.remove(x)": False,

@@ -81,6 +81,32 @@ PROGRAMS = {
                     OrderedDict(a=1), Counter("a"), defaultdict(list)):
             assert found(one) == found(txloop.share(one)), one
         """,
+    "has views that print like the plain one's": """
+        for plain in ({"a": 1}, OrderedDict(a=[1]), Counter("a")):
+            shared = txloop.share(plain)
+            assert repr(plain.keys()) == repr(shared.keys())
+            assert repr(plain.values()) == repr(shared.values())
+            assert repr(plain.items()) == repr(shared.items())
+        """,
+    "is called like the plain one": """
+        for kind in (dict, list, set, deque, defaultdict, OrderedDict, Counter):
+            assert kind.__name__ == type(txloop.share(kind())).__name__
+        try: hash(txloop.share([]))
+        except TypeError as error: assert "unhashable type: 'list'" == str(error)
+        """,
+    "holds what pickle asks no table about": """
+        from txloop.executors.codec.frames import dumps
+        inner = []
+        held, other = lambda: inner, lambda: 1
+        shared = txloop.share({})
+        shared.update(a=held, b=bytearray(b"x"))
+        assert held is shared["a"]
+        for one in (held, [held], bytearray(), (1, bytearray())):
+            try: dumps(one)
+            except TypeError as error: assert "loop thread only" in str(error)
+            else: raise AssertionError(one)
+        dumps([other, json.dumps])
+        """,
     "cannot be made another's": """
         try: txloop.share([]).__class__ = list
         except TypeError: pass

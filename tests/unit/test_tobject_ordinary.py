@@ -53,6 +53,10 @@ class Room(TObject, Named, dataclass=False):
     def size(self) -> int:
         return len(self.people)
 
+    @functools.cached_property
+    def seats(self) -> list[str]:
+        return [*self.people]
+
     @classmethod
     def open(cls, name: str) -> Room:
         return cls(name, "ann")
@@ -169,6 +173,14 @@ def test_what_is_cached_is_shared_as_well():
     assert 1 == vars(room)["size"]
     del room.size
     assert 2 == room.size
+
+
+def test_what_is_cached_is_one_object_from_the_first_time():
+    room = Room("room", "ann")
+
+    room.seats.append("bob")
+
+    assert ["ann", "bob"] == [*room.seats]
 
 
 def test_it_is_equal_to_itself_only_unless_it_says_otherwise():

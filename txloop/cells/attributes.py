@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from txloop.cells.shareable import shareable
@@ -116,7 +117,12 @@ class Attribute:
         if default is MISSING:
             raise AttributeError(f"{kind.__name__} object has no value {self.name!r}")
         bind = getattr(type(default), "__get__", None)
-        return default if bind is None else bind(default, shared, kind)
+        value = default if bind is None else bind(default, shared, kind)
+        if isinstance(default, functools.cached_property):
+            # It has stored what it returns, of which there may be a container now.
+            stored = self.value(shared)
+            return value if stored is MISSING else stored
+        return value
 
 
 class Fields(dict[str, Any]):

@@ -49,6 +49,7 @@ class PassesFor:
         for owner, its in cls._owners.items():
             new: Any = owner
             new.__repr__ = reprlib.recursive_repr(its._inside_itself)(_print_plain)
+            new.__name__ = its._plain.__name__  # which errors name, too
 
 
 def _print_plain(shared: Any) -> str:

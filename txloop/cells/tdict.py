@@ -58,6 +58,14 @@ class _View:
     def mapping(self) -> Mapping[Any, Any]:
         return MappingProxyType(self._mapping)
 
+    def __repr__(self) -> str:
+        if not PassesFor.on:
+            return f"{type(self).__name__}({self._mapping!r})"
+        plain = type(self._mapping).__name__  # since it passes for one
+        of = "odict" if plain == "OrderedDict" else "dict"
+        parts = [*cast("Iterable[Any]", self)]
+        return f"{of}{type(self).__name__.lower()}({parts!r})"
+
     def __reversed__(self) -> Iterator[Any]:
         if live.on:
             return self._live([*self._mapping._contents()][::-1], backwards=True)

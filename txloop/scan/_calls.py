@@ -157,6 +157,8 @@ class Calls(Expressions):
             self.escape(each, node)
         if thing is UNKNOWN:
             func = node.func if isinstance(node, ast.Call) else None
+            if callee is None and not isinstance(func, ast.Attribute):
+                self.run_anything(node)
             if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
                 put = made_of(put_by(func.attr, passed))
                 self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)

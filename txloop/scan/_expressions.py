@@ -123,6 +123,8 @@ class Expressions(Record):
                 self.clear_cache(owner, node)
             elif name == "cache_info":
                 self.ask_cache(owner, node)
+        if owner is None:
+            self.read_of_any_class(name, node)
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder

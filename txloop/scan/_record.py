@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
-from txloop.scan.access import WHOLE, Access, Act
+from txloop.scan.access import ANY_CLASS, ANY_MODULE, WHOLE, Access, Act
 from txloop.scan.finding import FindingKind
 from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from types import FunctionType
 
     from txloop.scan.source import Sources
+
+_ANY = {Family.CLASS: ANY_CLASS, Family.GLOBAL: ANY_MODULE}
 
 _CHANGES = {
     Family.GLOBAL: FindingKind.MUTATES_GLOBAL,
@@ -144,6 +146,17 @@ class Record(ast.NodeVisitor, abc.ABC):
         inner = live.family is Family.CLOSURE and live.thing is UNKNOWN
         if live.slots and not inner and not is_harmless(live.thing):
             self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
+
+    def read_of_any_class(self, name: str, node: ast.AST) -> None:
+        """Write down that an attribute is read of what may be a class."""
+        live = Live(UNKNOWN, shown(node), Family.CLASS, ((ANY_CLASS, name),))
+        self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
+
+    def run_anything(self, node: ast.AST) -> None:
+        """Write down that a call may run any function of the program."""
+        slots: tuple[Slot, ...] = tuple((one, WHOLE) for one in _ANY.values())
+        live = Live(UNKNOWN, shown(node), Family.CLASS, slots)
+        self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
 
     def escape(self, value: Value, node: ast.AST) -> None:
         """Write down that code which is not scanned may read all of the object."""
@@ -298,12 +311,17 @@ class Record(ast.NodeVisitor, abc.ABC):
         node: ast.AST,
         certain: bool = True,
     ) -> None:
+        slots = live.slots
+        if live.family in _ANY and act is not Act.READ and certain:
+            # What a container holds is not known where it is read.
+            names = {name for _, name in slots}
+            slots += tuple((_ANY[live.family], name) for name in names)
         self.accesses.append(
             Access(
                 act,
                 kind,
                 live.name,
-                live.slots,
+                slots,
                 live.thing,
                 certain,
                 self.frame.file,

@@ -19,6 +19,13 @@ SOME = "?"
 """The attribute of the slot for a key that the source does not tell."""
 
 
+ANY_CLASS = "a class"
+"""The owner of the slot that is written with that of each class."""
+
+ANY_MODULE = "a module"
+"""The same for modules."""
+
+
 class Act(enum.Enum):
     """What is done to a slot, or to the object in it."""
 
@@ -128,6 +135,7 @@ class Writes:
                 return self.assigned[slot]
         inside = can_change(read.thing) or has_type(read.thing, tuple)
         for owner, name in read.slots:
-            if (inside or name == WHOLE) and (owner, name) in self.changed:
+            any_thing = inside or name == WHOLE or owner in (ANY_CLASS, ANY_MODULE)
+            if any_thing and (owner, name) in self.changed:
                 return self.changed[owner, name]
         return self.things.get(id(read.thing)) if inside else None

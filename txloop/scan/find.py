@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import logging
+from dataclasses import replace
 from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
 from txloop.scan._walk import Walk
-from txloop.scan.access import Act
+from txloop.scan.access import ANY_CLASS, Act
 from txloop.scan.finding import (
     SETTLE,
     TRUST_READ,
@@ -250,6 +251,8 @@ def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
     written = tuple(finding.name for finding in found)
     for access in accesses:
         writer = writes.writer_of(access) if access.act is Act.READ else None
+        if writer is not None and access.slots[0][0] == ANY_CLASS:
+            access = replace(access, name=writer.name)  # what is written, it may read
         # One finding says what to do about what is both written and read.
         known = access.name in written or any(
             name.startswith((f"{access.name}.", f"{access.name}[")) for name in written

@@ -20,7 +20,7 @@
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run
     habits      what these do with what they are given
-    arguments   what their parameters are given
+    arguments   what calls give for their parameters
     storing     where variables are stored
     uses        whether a variable is changed after that
     known       what functions of libraries return

@@ -21,6 +21,7 @@ from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
     declared_in,
+    defaults_of,
     functions_in,
     nodes_of,
     parameters,
@@ -35,6 +36,7 @@ from txloop.sharing.syntax import (
     is_handler_class,
     is_of_self,
     is_self_assigned,
+    last_name,
     results_of,
     root_name,
 )
@@ -71,11 +73,11 @@ class Aliases:
         self._habits = Habits(Callees(trees, classes), classes)
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
-        arguments = Arguments(trees, functions, self._habits)
+        self._arguments = Arguments(self._texts, functions, self._habits.callees)
         for _ in range(_ROUNDS):
             for function, owner, skipped in functions:
                 self._learn(function, owner, skipped)
-            self._habits.given = arguments.staying()
+            self._habits.given = self._arguments.staying(self._habits)
 
     def _learn(
         self, function: Function, owner: ast.ClassDef | None, skipped: int
@@ -121,9 +123,15 @@ class Aliases:
         for text in self._texts:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
+                yield from self._of_defaults(text, function, owner)
                 if is_handler_class(owner):
                     yield from self._of_handler(text, function, owner)
             yield from self._of(text, text.tree, in_handler=False)
+            for node in ast.walk(text.tree):
+                if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
+                    last_name, node.bases
+                ):
+                    yield from self._of_fields(text, node)
 
     def _of(
         self, text: Text, scope: Function | ast.Module, *, in_handler: bool
@@ -132,15 +140,21 @@ class Aliases:
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
                 reason = f"{text.label}, line {node.lineno}, stores it twice"
                 yield text, node.value, Hazard("", reason)
-        for store in self._storing.stores(scope, in_handler=in_handler):
+        stores = [*self._storing.stores(scope, in_handler=in_handler)]
+        for store in stores:
             same = names_of_same(scope, store.name)
             values: list[ast.expr] = []
+            arguments: list[tuple[Text, ast.expr]] = []
             others = False
             for name in sorted(same):
                 its, unknown = bindings(scope, name)
                 values += its
-                others |= unknown and not self._habits.given.get((scope, name), False)
-            if not others and all(self._habits.stays(scope, one) for one in values):
+                if unknown and not self._habits.given.get((scope, name), False):
+                    made = self._arguments.made_by_callers(scope, name, self._habits)
+                    others |= made is None
+                    arguments += made or []
+            stay = all(self._habits.stays(scope, one) for one in values)
+            if stay and not arguments and not others:
                 continue
             if not self._uses.is_used_on(
                 scope, store, names_of_parts(scope, same, self._habits.handed_on)
@@ -153,10 +167,45 @@ class Aliases:
             )
             if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
                 yield text, None, hazard
+                for one in stores:  # what has it from a line before or after
+                    if one.name in same and one.into != store.into:
+                        yield text, None, hazard._replace(name=one.into)
+            elif not others:
+                yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 if not is_name and not self._habits.stays(scope, value):
                     yield text, value, hazard
+
+    def _of_defaults(
+        self, text: Text, function: Function, owner: ast.ClassDef | None
+    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        """Yield defaults that are stored: each is one object for all calls."""
+        defaults = {
+            name: value
+            for name, value in defaults_of(function).items()
+            if not isinstance(value, ast.Name)
+            and not self._habits.stays(text.tree, value)
+        }
+        if not defaults:
+            return
+        for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
+            for name in names_of_same(function, store.name) & defaults.keys():
+                line = getattr(store.node, "lineno", 0)
+                reason = f"{text.label}, line {line}, stores the default of {name!r}"
+                yield text, defaults[name], Hazard(store.into, reason)
+
+    def _of_fields(
+        self, text: Text, node: ast.ClassDef
+    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+        """Yield the defaults of a named tuple, which are stored with it."""
+        for one in node.body:
+            match one:
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    is_name = isinstance(value, ast.Name)
+                    if not is_name and not self._habits.stays(text.tree, value):
+                        reason = f"{text.label}, line {one.lineno}, is a default"
+                        yield text, value, Hazard(name, reason)
 
     def _of_handler(
         self, text: Text, function: Function, owner: ast.ClassDef

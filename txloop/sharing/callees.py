@@ -53,6 +53,7 @@ class Callees:
     """All that is called in a program.
 
     Attributes:
+        is_class: Tells whether a name is that of a class of the program.
         tuples: The names of classes whose objects are tuples with names for the parts.
     """
 
@@ -65,7 +66,7 @@ class Callees:
             trees: Their texts.
             is_class: Tells whether a name is that of a class of the program.
         """
-        self._is_class = is_class
+        self.is_class = is_class
         self.tuples: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
         self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
@@ -95,7 +96,8 @@ class Callees:
             self._bases[node.name] = bases
         for one in ast.walk(node):
             if isinstance(one, ast.Call) and last_name(one.func) == "super":
-                self._supers[id(one)] = bases
+                # A base of the same name is a library's.
+                self._supers[id(one)] = [each for each in bases if each != node.name]
 
     def _take_values(self, node: ast.Assign) -> None:
         """Take note of what is assigned, as far as it may be called."""
@@ -142,10 +144,10 @@ class Callees:
                 return [(name, 0) for one in bases for name in self._all_of(one)]
             case ast.Attribute(value=base, attr="__init__"):
                 return [(name, 1) for name in self._all_of(last_name(base))]
-            case ast.Attribute(value=base, attr=name) if self._is_class(
-                last_name(base)
-            ):
+            case ast.Attribute(value=base, attr=name) if self.is_class(last_name(base)):
                 return [(name, 0), (name, 1)]
+            case ast.Attribute(attr="__class__"):
+                return [(ANY, 0)]
             case ast.Attribute() | ast.Name():
                 return [(name, 0) for name in self._all_of(last_name(node.func))]
         return [(ANY, 0)]
@@ -156,7 +158,7 @@ class Callees:
         for one in found:  # it grows
             more = {*self._bases.get(one, ()), *self._others.get(one, ())}
             found += sorted(more.difference(found))
-        known = any(self._is_class(one) or one in self._defined for one in found)
+        known = any(self.is_class(one) or one in self._defined for one in found)
         return [ANY] if not known and self._bound.intersection(found) else found
 
 

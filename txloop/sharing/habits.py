@@ -125,7 +125,7 @@ class Habits:
                 if name in self.callees.tuples:
                     parts = [*value.args, *(one.value for one in value.keywords)]
                     return all(self.stays(scope, one, depth) for one in parts)
-                if name in SCALARS or self.is_class(name):
+                if name in SCALARS or name == "cls" or self.is_class(name):
                     return True
                 if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
                     from_inside = [function.value, *value.args[1:]]  # and a default
@@ -135,6 +135,8 @@ class Habits:
                 return self.stays(scope, left, depth) and not isinstance(
                     left, ast.Attribute | ast.Subscript | ast.Name
                 )
+            case ast.Tuple(elts=parts):
+                return all(self.stays(scope, one, depth) for one in parts)
             case ast.IfExp(body=body, orelse=orelse):
                 both = (body, orelse)
                 return all(self.stays(scope, one, depth) for one in both)

@@ -7,7 +7,8 @@ Containers go over what there is at the start, unless they are told to be live (
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.bindings import is_fresh
@@ -16,13 +17,21 @@ from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
 from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from txloop.sharing.texts import Text
 
 __all__ = ["changes_in_loops"]
 
 _COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
+
+_LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
+"""Functions of Python that return an iterator over what they are given."""
+
+_NOTHING = ast.Constant(None)
+"""Has no name."""
+
+_WITH_BODY = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 _PASSED_ON = frozenset(["enumerate", "items", "keys", "reversed", "values"])
 """What a loop goes over through them is what it goes over."""
@@ -32,17 +41,75 @@ def changes_in_loops(all_texts: Iterable[Text]) -> bool:
     """Tell whether a loop may change what it goes over, and goes on."""
     texts = [*all_texts]
     changes = changes_by_function(texts)
+    walked = _walked_by_function(texts)
     return any(
-        _changes(node, scope) or _calls_what_changes(node, changes)
+        _changes(loop, scope) or _calls_what_changes(loop, changes, walked)
         for text in texts
         for scope in (text.tree, *(one for one, _ in functions_in(text.tree)))
         for node in nodes_of(scope)
-        if isinstance(node, ast.For | ast.AsyncFor)
+        for loop in _loops(node, scope)
     )
 
 
-def _changes(loop: ast.For | ast.AsyncFor, scope: ast.AST) -> bool:
-    gone_over = loop.iter
+class _Loop(NamedTuple):
+    """What goes over something, and what runs meanwhile."""
+
+    over: ast.expr
+    body: list[ast.stmt]
+    is_lazy: bool = False
+
+
+def _loops(node: ast.AST, scope: ast.AST) -> Iterator[_Loop]:
+    """Yield a loop, or what is given to a variable to be gone over later."""
+    match node:
+        case ast.For(iter=over, body=body) | ast.AsyncFor(iter=over, body=body):
+            yield _Loop(over, body)
+        case ast.Assign(value=value):
+            body = scope.body if isinstance(scope, _WITH_BODY) else []
+            yield from (
+                _Loop(over, body, is_lazy=True) for over in _gone_over_later(value)
+            )
+
+
+def _gone_over_later(value: ast.expr) -> list[ast.expr]:
+    """Return what an iterator goes over when it is asked; nothing for other values."""
+    match value:
+        case ast.Call(func=ast.Name(id=name), args=args) if name in _LAZY:
+            return args
+        case ast.GeneratorExp(generators=[first, *_]):
+            return [first.iter]
+    return []
+
+
+def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
+    """Return the last names of what is gone over by what each function returns."""
+    walked: defaultdict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        for function, _ in functions_in(text.tree):
+            nodes = [*nodes_of(function)]
+            yields = any(isinstance(one, ast.Yield) for one in nodes)
+            for node in nodes:
+                match node:
+                    case ast.For(iter=over) if yields:
+                        found = [over]
+                    case ast.YieldFrom(value=over):
+                        found = [over]
+                    case ast.Return(value=ast.expr() as value):
+                        found = _gone_over_later(value)
+                    case _:
+                        continue
+                name = getattr(function, "name", "")
+                walked[name] |= {name for one in found for name in _names_in(one)}
+    return walked
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    named = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
+    return {name_of(one) for one in named}
+
+
+def _changes(loop: _Loop, scope: ast.AST) -> bool:
+    gone_over = loop.over
     while isinstance(gone_over, ast.Call) and last_name(gone_over.func) in _PASSED_ON:
         called = gone_over.func
         if isinstance(called, ast.Attribute):
@@ -59,7 +126,7 @@ def _changes(loop: ast.For | ast.AsyncFor, scope: ast.AST) -> bool:
     return any(
         changed is not None
         and ast.unparse(changed) == asked
-        and not _ends_at_once(loop.body, node)
+        and (loop.is_lazy or not _ends_at_once(loop.body, node))
         for statement in loop.body
         for node in ast.walk(statement)
         for changed in [_changed(node)]
@@ -67,23 +134,32 @@ def _changes(loop: ast.For | ast.AsyncFor, scope: ast.AST) -> bool:
 
 
 def _calls_what_changes(
-    loop: ast.For | ast.AsyncFor, changes: Mapping[str, set[str]]
+    loop: _Loop, changes: Mapping[str, set[str]], walked: Mapping[str, set[str]]
 ) -> bool:
-    """Tell whether a function of the program changes what a loop goes over."""
-    if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in _COPIES:
+    """Tell whether a function of the program changes what a loop goes over.
+
+    Or whether the loop's body changes what a generator of the program goes over.
+    """
+    if isinstance(loop.over, ast.Call) and last_name(loop.over.func) in _COPIES:
         return False
-    gone_over = {
-        name_of(one)
-        for one in ast.walk(loop.iter)
-        if isinstance(one, ast.Name | ast.Attribute)
-    }
+    inner = set()
+    for name in _names_in(loop.over) | {"__iter__"}:
+        inner |= walked.get(name, set())
+    gone_over = _names_in(loop.over) | inner
     return any(
-        isinstance(node, ast.Call)
-        and gone_over & changes.get(last_name(node.func), set())
-        and not _ends_at_once(loop.body, node)
+        (gone_over & called or its_name in inner)
+        and (loop.is_lazy or not _ends_at_once(loop.body, node))
         for statement in loop.body
         for node in ast.walk(statement)
+        for called in [_changed_by_call(node, changes)]
+        for its_name in [name_of(_changed(node) or _NOTHING)]
     )
+
+
+def _changed_by_call(node: ast.AST, changes: Mapping[str, set[str]]) -> set[str]:
+    if not isinstance(node, ast.Call):
+        return set()
+    return changes.get(last_name(node.func), set())
 
 
 def _changed(node: ast.AST) -> ast.AST | None:

@@ -113,10 +113,10 @@ class Storing:
         """Return the variables that a value hands on, or what loops in it go over."""
         names = self._habits.handed_on(value)
         for node in walked(scope):
-            if isinstance(node, ast.comprehension) and names.intersection(
-                map(last_name, leaves(node.target))
-            ):
-                names |= self._habits.handed_on(node.iter)
+            if isinstance(node, ast.comprehension):
+                for target, inside in given_to(node):
+                    if last_name(target) in names:
+                        names |= self._habits.handed_on(inside)
         return names
 
     def _inner(

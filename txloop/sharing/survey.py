@@ -15,6 +15,7 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, NoReturn
 
 from tornado.web import Application, RequestHandler
@@ -251,6 +252,8 @@ def _found(name: str) -> tuple[object, str, object]:
         for step in _STEP.finditer(rest):
             owner = thing
             attribute = step[1] or step[2]
+            if step[1] is not None and type(owner) in (*PLAIN, tuple):
+                owner = _holder(owner, attribute)
             thing = _part(owner, step[1], step[2])
             if thing is _NOTHING:
                 break
@@ -259,6 +262,18 @@ def _found(name: str) -> tuple[object, str, object]:
                 return owner, attribute, thing
             return _ARGUMENT, name[name.index("(") + 1 : -1], thing
     return _NOTHING, "", _NOTHING
+
+
+def _holder(plain: object, attribute: str) -> object:
+    """Return one of the objects in a plain one that has the attribute.
+
+    Findings about an element's attribute do not say which element's it is.
+    """
+    for one in _parts_of(plain):
+        is_own = own_module_of(type(one)) is not None
+        if is_own and _part(one, attribute, "") is not _NOTHING:
+            return one
+    return _NOTHING
 
 
 def _roots(name: str) -> Iterator[tuple[object, str]]:
@@ -287,6 +302,8 @@ def _part(owner: object, attribute: str | None, key: str) -> object:
             return _NOTHING
         if isinstance(owner, TObject):
             return getattr(owner, attribute, _NOTHING)
+        if type(getattr(type(owner), attribute, None)) is MemberDescriptorType:
+            return getattr(owner, attribute, _NOTHING)
         return getattr(owner, "__dict__", {}).get(attribute, _NOTHING)
     try:
         return owner[ast.literal_eval(key)]  # type: ignore[index] # if it has any
@@ -312,7 +329,12 @@ def _describe(owner: object) -> tuple[str, str]:
 
 def _classes_in(thing: object) -> set[str]:
     """Return the program's classes whose objects are inside of a thing."""
-    found: set[str] = set()
+    owned = (one for one in _parts_of(thing) if own_module_of(type(one)) is not None)
+    return {class_label(type(one)) for one in owned}
+
+
+def _parts_of(thing: object) -> Iterator[object]:
+    """Yield a thing and what is inside of it, deeply."""
     seen: set[int] = set()
     waiting = [thing]
     while waiting and len(seen) < _MOST_OBJECTS:
@@ -320,11 +342,10 @@ def _classes_in(thing: object) -> set[str]:
         if id(one) in seen or isinstance(one, type | Application | RequestHandler):
             continue
         seen.add(id(one))
+        yield one
         if isinstance(one, dict):
             waiting += [*one.keys(), *one.values()]
         elif isinstance(one, list | tuple | set | frozenset) or type(one) in PLAIN:
             waiting += one  # type: ignore[arg-type] # it is iterable
         elif own_module_of(type(one)) is not None:
-            found.add(class_label(type(one)))
             waiting += getattr(one, "__dict__", {}).values()
-    return found

@@ -13,14 +13,14 @@ from txloop.sharing.scopes import bound_by, functions_in, globals_named
 from txloop.sharing.syntax import each_given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from txloop.sharing.texts import Edits, Text
 
 __all__ = ["is_rebound", "make_variable", "why_by_name"]
 
 
-def is_rebound(texts: Iterable[Text], home: Text, name: str) -> bool:
+def is_rebound(texts: list[Text], home: Text, name: str) -> bool:
     """Tell whether code other than the module's own body binds the name."""
     for function, _ in functions_in(home.tree):
         for node in ast.walk(function):
@@ -30,7 +30,7 @@ def is_rebound(texts: Iterable[Text], home: Text, name: str) -> bool:
         not isinstance(use.ctx, ast.Load)
         for text in texts
         if text is not home
-        for use in _attributes(text, home, name)
+        for use in _attributes(texts, text, home, name)
     )
 
 
@@ -55,10 +55,10 @@ def make_variable(
     others: list[tuple[Text, ast.Attribute]] = []
     for text in texts:
         if text is not home:
-            reason = _why_not_followed(text, home, name)
+            reason = _why_not_followed(texts, text, home, name)
             if reason:
                 return reason
-            others += [(text, use) for use in _attributes(text, home, name)]
+            others += [(text, use) for use in _attributes(texts, text, home, name)]
     for text in texts:
         reason = why_by_name(text, name)
         if reason:
@@ -130,7 +130,7 @@ def _body(tree: ast.Module) -> Iterator[ast.stmt]:
                 waiting += handler.body
 
 
-def _why_not_followed(text: Text, home: Text, name: str) -> str:
+def _why_not_followed(texts: list[Text], text: Text, home: Text, name: str) -> str:
     for node in ast.walk(text.tree):
         if isinstance(node, ast.ImportFrom) and _is_module(text, node, home):
             for one in node.names:
@@ -138,22 +138,26 @@ def _why_not_followed(text: Text, home: Text, name: str) -> str:
                     return f"{_at(text, node)} imports a copy of its value"
                 if one.name == "*" and not name.startswith("_"):
                     return f"{_at(text, node)} imports all names"
-    aliases = _aliases(text, home)
+    aliases = _names_of(texts, text, home)
     based = {
         id(one.value) for one in ast.walk(text.tree) if isinstance(one, ast.Attribute)
     }
     for node in ast.walk(text.tree):
-        if isinstance(node, ast.Name) and node.id in aliases and id(node) not in based:
+        if id(node) in based or not isinstance(node, ast.Name | ast.Attribute):
+            continue
+        if ast.unparse(node) in aliases:
             return f"{_at(text, node)} passes the module on"
-    for use in _attributes(text, home, name):
+    for use in _attributes(texts, text, home, name):
         if isinstance(use.ctx, ast.Del):
             return f"{_at(text, use)} deletes it"
     return ""
 
 
-def _attributes(text: Text, home: Text, name: str) -> Iterator[ast.Attribute]:
+def _attributes(
+    texts: list[Text], text: Text, home: Text, name: str
+) -> Iterator[ast.Attribute]:
     """Yield where another module uses the name as an attribute of this one."""
-    aliases = _aliases(text, home)
+    aliases = _names_of(texts, text, home)
     for node in ast.walk(text.tree):
         if (
             isinstance(node, ast.Attribute)
@@ -161,6 +165,22 @@ def _attributes(text: Text, home: Text, name: str) -> Iterator[ast.Attribute]:
             and ast.unparse(node.value) in aliases
         ):
             yield node
+
+
+def _names_of(texts: list[Text], text: Text, home: Text) -> set[str]:
+    """Return what a module calls another one, by way of a third one, too."""
+    found = _aliases(text, home)
+    for other in texts:
+        if other is text or other is home:
+            continue
+        theirs = _aliases(other, home)
+        package, _, last = home.name.rpartition(".")
+        if package == other.name:
+            theirs.add(last)  # it has it when anything has imported it
+        if theirs:
+            names = _aliases(text, other)
+            found |= {f"{one}.{inner}" for one in names for inner in theirs}
+    return found
 
 
 def _aliases(text: Text, home: Text) -> set[str]:

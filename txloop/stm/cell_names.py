@@ -51,7 +51,7 @@ def name_in(name: str | None, cell: Cell) -> str:
     container = committed.find(number)
     if container is None:
         return "a container that is gone"
-    name = name or f"{type(container).__name__} number {number}"
+    name = name or f"{type(container).__qualname__} number {number}"
     if key is Key.KEYS:
         return f"the keys or length of {name}"
     if isinstance(key, Key):

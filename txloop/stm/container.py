@@ -195,7 +195,7 @@ def same_stamp(one: object, other: object) -> bool:
 def forgotten_message(container: Container) -> str:
     """Say what became of a forgotten container and what to do."""
     return (
-        f"this {type(container).__name__} was dropped: nothing in the loop's process "
-        "refers to it any more, only something that a worker kept between calls; keep "
-        "it in a module global or in another container"
+        f"this {type(container).__qualname__} was dropped: nothing in the loop's "
+        "process refers to it any more, only something that a worker kept between "
+        "calls; keep it in a module global or in another container"
     )

@@ -22,6 +22,8 @@ import queue
 import socket
 import sys
 import threading
+import types
+import weakref
 from typing import TYPE_CHECKING, Any, Never
 
 from txloop.stm.types import Unsendable
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCE",
     "STRANGE",
+    "UNASKED",
     "becomes_reference",
     "hold",
     "hold_the_rest",
@@ -39,6 +42,7 @@ __all__ = [
     "is_held_kind",
     "is_reference",
     "refuse_to_travel",
+    "refuse_unasked",
     "register_held",
     "register_reference",
     "travel_table",
@@ -94,6 +98,12 @@ _references: list[tuple[type, Callable[[Any], bool]]] = []
 travel_table: dict[type, Any] = {}
 """What the codec does with objects of these classes, by class."""
 
+UNASKED = frozenset({bytearray, types.FunctionType})
+"""Classes whose objects pickle writes without a look at the table."""
+
+_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Held functions; others may travel."""
+
 
 def register_held(*kinds: type) -> None:
     """Let containers hold objects of these classes, and of those derived from them."""
@@ -148,10 +158,21 @@ def hold(value: object) -> None:
         if isinstance(value, one) and adopt(value):
             return
     kind = type(value)
+    if kind is types.FunctionType:
+        _functions.add(value)
     if kind not in STRANGE:
         travel_table[kind] = refuse_to_travel
         STRANGE.add(kind)
         Unsendable.exist = True
+
+
+def refuse_unasked(pickler: object, thing: object) -> None:
+    """Refuse, as the `persistent_id` of a pickler, what the table cannot refuse."""
+    kind = type(thing)
+    if kind not in UNASKED or kind not in travel_table:
+        return
+    if kind is not types.FunctionType or thing in _functions:
+        refuse_to_travel(thing)
 
 
 def refuse_to_travel(value: object) -> Never:

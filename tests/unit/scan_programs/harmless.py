@@ -216,6 +216,17 @@ PROGRAMS = {
         on_commit(rows.append, 1)
         txloop.fake.on_commit(partial(rows.append, 1))
     """,
+    "attribute that no class has, of what a container holds": """
+    import txloop
+    class Kind:
+        used = 0
+    kinds = txloop.TDict(plain=Kind)
+    def use():
+        Kind.used += 1
+        kinds["plain"].seen = 1
+    def get():
+        return kinds["plain"].name, kinds["plain"].show(1)
+    """,
     "call that cannot be resolved": """
     def get(database, name):
         database.update(a=1)

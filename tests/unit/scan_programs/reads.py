@@ -25,6 +25,40 @@ PROGRAMS = {
     def get():
         return getattr(note, "calls", 0)  # READS_WRITTEN app.note.calls
     """,
+    "attribute of a class that a container holds": """
+    import txloop
+    class Kind:
+        used = 0
+    kinds = txloop.TDict(plain=Kind)
+    def use():
+        Kind.used += 1
+    def get():
+        return kinds["plain"].used  # READS_WRITTEN app.Kind.used
+    """,
+    "class that a container holds and a call makes an object of": """
+    import txloop
+    class Kind:
+        used = 0
+        def __init__(self):
+            self.number = Kind.used
+    kinds = txloop.TDict(plain=Kind)
+    def use():
+        Kind.used += 1
+    def get():
+        return kinds["plain"]()  # READS_WRITTEN app.Kind.used
+    """,
+    "function that a container holds": """
+    import txloop
+    used = 0
+    def number():
+        return used
+    commands = txloop.TDict(number=number)
+    def use():
+        global used
+        used += 1
+    def get():
+        return commands["number"]()  # READS_WRITTEN app.used
+    """,
     "dict": """
     rates = {}
     def refresh():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle  # type: ignore[import-untyped] # it ships no types
 
-from txloop.stm.held import travel_table
+from txloop.stm.held import UNASKED, refuse_unasked, travel_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,8 @@ __all__ = ["ByValuePickler", "by_value", "dumps_by_value"]
 def dumps_by_value(thing: object, protocol: int) -> bytes:
     """Pickle `thing`; what has no importable name, by value."""
     with io.BytesIO() as file:
-        _Pickler(file, protocol=protocol).dump(thing)
+        asks = UNASKED.isdisjoint(travel_table)
+        (_Pickler if asks else _Asking)(file, protocol=protocol).dump(thing)
         return file.getvalue()
 
 
@@ -118,6 +119,9 @@ if sys.implementation.name == "pypy":
     cloudpickle.cloudpickle._walk_global_ops = _global_names
 
 _Pickler: Any = type("_Pickler", (_Stock,), _mended)
+
+# It is asked about each object, which is slower.
+_Asking: Any = type("_Asking", (_Pickler,), {"persistent_id": refuse_unasked})
 
 ByValuePickler: Any = _Pickler
 """The class of picklers by value, for those who add to what it does."""

@@ -16,7 +16,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from txloop.executors.codec.by_value import dumps_by_value
-from txloop.stm.held import travel_table
+from txloop.stm.held import UNASKED, refuse_unasked, travel_table
 
 if TYPE_CHECKING:
     import socket
@@ -64,10 +64,17 @@ def dumps(thing: object) -> bytes:
 def _dumps_checked(thing: object) -> bytes:
     """Pickle it, but nothing that belongs to the loop thread, though it may pickle."""
     with io.BytesIO() as file:
-        pickler = pickle.Pickler(file, _PROTOCOL)
+        asks = UNASKED.isdisjoint(travel_table)
+        pickler = (pickle.Pickler if asks else _Asking)(file, _PROTOCOL)
         pickler.dispatch_table = copyreg.dispatch_table | travel_table
         pickler.dump(thing)
         return file.getvalue()
+
+
+class _Asking(pickle.Pickler):
+    """Asks about each object; it is slower."""
+
+    persistent_id = refuse_unasked
 
 
 class GarbledError(Exception):
