@@ -26,6 +26,7 @@ from txloop.stm.variables import set_all
 from txloop.web.as_stock import asks_for_attempts, let_go_on, run_as_stock
 from txloop.web.auto import proved_plan
 from txloop.web.clients import (
+    hold_next,
     keep_open,
     leave_next,
     let_close,
@@ -66,6 +67,8 @@ class TransactionDelegate(HandlerDelegate):
     _target: Target | None = None
     _context: contextvars.Context | None = None
     _number = 0  # of its transaction, if that has not ended at once
+    _ordered = False  # whether it commits in the order of arrival
+    _go_on: Callable[[], None] | None = None  # lets a closed connection go on
     _explains = False  # in debug mode, where it was not a front that ran it
 
     def execute(self) -> Awaitable[None] | None:
@@ -87,7 +90,10 @@ class TransactionDelegate(HandlerDelegate):
         if refusal is not None:
             self._run_refused(profile, refusal)
             return None
-        if options.order == "arrival":
+        # What a client has sent that has left is read on: nothing waits for an answer.
+        closed = self.connection.stream.closed()  # type: ignore[union-attr] # as above
+        self._ordered = closed or options.order == "arrival"
+        if self._ordered:
             dispatcher.submit_ready(self, profile, self._answer, ordered=True)
         else:
             keeps = plan.keeps and not asks_for_attempts()
@@ -145,8 +151,17 @@ class TransactionDelegate(HandlerDelegate):
         assert self.connection is not None
         self._number = number
         leave = functools.partial(self.loop.dispatcher.leave, number)
-        self.connection.set_close_callback(leave)  # type: ignore[attr-defined] # an HTTP1Connection
+        self.connection.set_close_callback(self._leave)  # type: ignore[attr-defined] # an HTTP1Connection
         keep_open(self.connection, leave)
+
+    def _leave(self) -> None:
+        """Take note that the connection is closed; its next request has to wait."""
+        dispatcher = self.loop.dispatcher
+        dispatcher.leave(self._number)
+        transaction = dispatcher.machine.open.get(self._number)
+        if transaction is not None:
+            self._go_on = hold_next(self.connection)  # type: ignore[arg-type] # as above
+            transaction.on_drop = self._go_on
 
     def _first_profile(self, key: tuple[type[RequestHandler], str | None]) -> Profile:
         handler_class, method = key
@@ -174,7 +189,7 @@ class TransactionDelegate(HandlerDelegate):
             (target, FrozenRequest(self.request), *path, plan.commits_on, watched),
             {},
             plan.label,
-            self.loop.options.order == "arrival",
+            self._ordered or self.loop.options.order == "arrival",
             timeout_seconds=self.timeout_seconds,
             watched=not plan.mark.trust,
             guarded=not plan.mark.vouched,
@@ -188,6 +203,8 @@ class TransactionDelegate(HandlerDelegate):
 
     def _answer(self, response: object, error: BaseException | None) -> None:
         """Send what a committed attempt answered."""
+        if self._go_on is not None:
+            self._go_on()
         connection = self.connection
         assert connection is not None
         self.request.connection = connection
