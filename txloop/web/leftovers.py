@@ -31,13 +31,15 @@ if TYPE_CHECKING:
 
     from txloop.web.targets import Target
 
-__all__ = ["Leftovers", "give_ui", "pristine", "revived"]
+__all__ = ["Leftovers", "give_ui", "pristine", "revived", "told"]
 
 # Made anew with the handler object, or only there for what makes the answer.
 _LEFT_BEHIND = frozenset(
     {"ui", "_active_modules", "_prepared_future", "_transforms", "_write_buffer"}
 )
 _TIED = frozenset({"connection", "server_connection", "_body_future"})
+
+_TOLD = ("method", "uri", "remote_ip")  # of a request, by Tornado's access log
 
 _CONSTANTS = frozenset({bool, bytes, float, int, str, tuple, type(None)})
 
@@ -70,6 +72,25 @@ class Leftovers:
         self.known = known
         self.missing = missing
         self.gone = gone
+
+    @classmethod
+    def of_access(
+        cls, handler: RequestHandler, came: tuple[object, ...]
+    ) -> Leftovers | None:
+        """Return what the access log tells of a request that the handler has changed.
+
+        Args:
+            handler: The handler object, which nothing else looks at any more.
+            came: From `told`, as the request came.
+        """
+        now = told(handler.request)
+        if now == came:
+            return None
+        found: dict[tuple[str, str], object] = {
+            ("request", name): value for name, value in zip(_TOLD, now, strict=True)
+        }
+        packed, missing = _packed(found, handler)
+        return cls(packed, (), {}, missing, ())
 
     @classmethod
     def of(
@@ -136,6 +157,11 @@ def _placed(target: Target, place: tuple[str, str]) -> object:
 
 
 # The request
+
+
+def told(request: httputil.HTTPServerRequest) -> tuple[object, ...]:
+    """Return what Tornado's access log tells of a request."""
+    return tuple(getattr(request, name, None) for name in _TOLD)
 
 
 def pristine(request: httputil.HTTPServerRequest) -> httputil.HTTPServerRequest:
