@@ -67,6 +67,7 @@ class Looking(RequestHandler):
 
     def put(self):
         del self.request.path
+        self.nameless = lambda: "which does not travel with others"
 
     def on_finish(self):
         request = self.request

@@ -25,7 +25,7 @@ from txloop.web.recorder import headers_copied
 from txloop.web.tornado_private import UIModuleNamespace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tornado.web import Application, RequestHandler
 
@@ -52,7 +52,8 @@ class Leftovers:
     """The attributes of a handler and its request; made in a worker.
 
     Attributes:
-        packed: Pickles of attributes by whose they are and their names, or of all.
+        packed: Pickles of attributes by whose they are and their names. Those that
+            may have an object in common are in the first.
         names: The names of the handler's among them.
         known: What the application, its settings or the route has: where, and the key.
         missing: Why attributes of the handler did not travel.
@@ -61,7 +62,7 @@ class Leftovers:
 
     def __init__(
         self,
-        packed: bytes | dict[tuple[str, str], bytes],
+        packed: Sequence[bytes],
         names: tuple[str, ...],
         known: Mapping[str, tuple[str, str]],
         missing: Mapping[str, str],
@@ -241,22 +242,23 @@ def _reduced(one: object, here: object, there: Any) -> Any:
 
 def _packed(
     found: Mapping[tuple[str, str], object], handler: RequestHandler
-) -> tuple[bytes | dict[tuple[str, str], bytes], dict[str, str]]:
+) -> tuple[list[bytes], dict[str, str]]:
     """Pickle what can be; return that, and why the rest cannot."""
     with contextlib.suppress(Exception):  # whatever an object's own __reduce__ does
-        return _pickled(found, handler), {}
-    packed, missing = {}, {}
+        return [_pickled(found, handler)], {}
+    together, packed, missing = {}, [], {}
     for place, value in found.items():
         try:
             try:
-                packed[place] = _pickled(value, handler)
+                _pickled(value, handler)
+                together[place] = value
             except Exception:  # as above: perhaps a function of no name
                 if _leads_to(value, handler):
                     raise
-                packed[place] = dumps_by_value(value, _PROTOCOL)
+                packed.append(dumps_by_value({place: value}, _PROTOCOL))
         except Exception as error:  # as above
             missing[place[1]] = str(error)
-    return packed, missing
+    return [_pickled(together, handler), *packed], missing
 
 
 def _leads_to(value: object, handler: RequestHandler) -> bool:
@@ -357,13 +359,12 @@ def give_ui(handler: RequestHandler) -> None:
 def _unpacked(
     leftovers: Leftovers, handler: RequestHandler
 ) -> Mapping[tuple[str, str], object]:
-    packed = leftovers.packed
+    found: dict[tuple[str, str], object] = {}
     _reviving.append(handler)
     try:
-        if isinstance(packed, bytes):
-            found: Mapping[tuple[str, str], object] = pickle.loads(packed)
-            return found
-        return {place: pickle.loads(one) for place, one in packed.items()}
+        for packed in leftovers.packed:
+            found.update(pickle.loads(packed))
+        return found
     finally:
         _reviving.pop()
 

@@ -326,7 +326,7 @@ def _handle_exception(
     commits_on: tuple[type[BaseException], ...],
     error: BaseException,
 ) -> None:
-    """Undo the writes, then let Tornado make the error's response.
+    """Undo the writes, then let Tornado, or the class, make the error's response.
 
     That a descriptor is none is no error of a program that has opened it before other
     processes were forked, which do not have it.
@@ -346,7 +346,7 @@ def _handle_exception(
                 transform(handler.request)
                 for transform in handler.application.transforms
             ]
-    RequestHandler._handle_request_exception(handler, error)
+    type(handler)._handle_request_exception(handler, error)
 
 
 def _lacks_file(error: BaseException) -> bool:
