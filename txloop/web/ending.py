@@ -98,7 +98,7 @@ class Ending:
         # The class may have a `__setattr__` of its own.
         replace = object.__setattr__
         replace(handler, "finish", self.finish)
-        self._later = _Later(self)
+        self._later: _Later | None = _Later(self)
         replace(handler, "_auto_finish", self._later)
 
     def finish(self, chunk: Any = None) -> Any:
@@ -147,7 +147,8 @@ class Ending:
             certain = self._answer is not None or _is_certain(self._answering)
         if not certain:
             self.let_finish()
-        self._waits = certain
+        # One that has finished, or has detached its connection, needs nothing more.
+        self._waits = certain and not self._answering._finished
         return certain
 
     def is_left_open(self) -> bool:
@@ -171,6 +172,7 @@ class Ending:
             object.__delattr__(handler, "finish")
         if handler._auto_finish is self._later:
             object.__setattr__(handler, "_auto_finish", True)
+        self._later = None  # leave no cyclic garbage
 
 
 def _is_certain(handler: Any) -> bool:
