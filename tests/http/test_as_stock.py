@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -79,6 +80,21 @@ class Failing(RequestHandler):
 
 
 @by_pattern
+class Listing(RequestHandler):
+    """Fails in what is patched, and shows the files that its error has gone through."""
+
+    def get(self):
+        self.write([1])  # type: ignore[arg-type] # on purpose
+
+    def log_exception(self, *_):
+        pass
+
+    def write_error(self, status_code, **kwargs):
+        frames = traceback.extract_tb(kwargs["exc_info"][2])
+        self.finish(" ".join(Path(frame.filename).name for frame in frames))
+
+
+@by_pattern
 class Unmade(RequestHandler):
     def initialize(self):
         raise ValueError("cannot be made")
@@ -132,6 +148,7 @@ def make_application():
             ("/keeping", Keeping),
             ("/marked", Marked),
             *((f"/{how}", Failing, {"how": how}) for how in HOWS),
+            ("/listing", Listing),
             ("/unmade", Unmade),
             ("/later", Later),
             ("/apart", Apart),
@@ -202,6 +219,13 @@ def test_what_it_wrote_before_an_error_stays(how, server):
     assert [STATUS[how]] * 3 == [one.status for one in answers]
     assert 3 == shared.value
     assert (0 if how == "finish" else 3) == server.stats_of("GET Failing").errors
+
+
+def test_its_errors_show_nothing_of_what_is_patched(server):
+    with expect_log("tornado.access", "500 GET /listing", 3):
+        files = third_answer(server, "/listing")
+
+    assert "web.py test_as_stock.py web.py" == files
 
 
 def test_a_handler_that_cannot_be_made_closes_the_connection(server):

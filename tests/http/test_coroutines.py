@@ -150,6 +150,27 @@ async def fails():
     raise ValueError("as it should")
 
 
+class Apart(Base):
+    """Sets a variable in generators and what they yield, which have their contexts."""
+
+    @gen.coroutine
+    def prepare(self):
+        variable.set("prepare")
+
+    @gen.coroutine
+    def get(self):
+        self.begin()
+        before = variable.get()
+        variable.set("get")
+        found = yield [self.change("one"), self.change("two")]
+        self.end(before, found, variable.get())
+
+    async def change(self, value):
+        before = variable.get()
+        variable.set(value)
+        return before
+
+
 class Prepared(Base):
     async def prepare(self):
         self.prepared = await inner(5)
@@ -183,6 +204,7 @@ NEVER = {
     "/never": Never,
     "/awaits": Awaits,
     "/generated": Generated,
+    "/apart": Apart,
     "/decorated": Decorated,
     "/prepared": Prepared,
     "/guarded": Guarded,
@@ -274,6 +296,20 @@ class Moment(Base):
         self.end((yield generator(1)))
 
 
+class Waits(Base):
+    """Yields a coroutine that waits, and has made another one before."""
+
+    @gen.coroutine
+    def get(self):
+        self.begin()
+        self.end((yield self.wait()))
+
+    async def wait(self):
+        later = inner(1)
+        await asyncio.sleep(0)
+        return await later
+
+
 class Transaction(Base):
     async def get(self):
         self.begin()
@@ -328,6 +364,7 @@ SOMETIMES = {
     "/variable": Variable,
     "/future": Future,
     "/moment": Moment,
+    "/waits": Waits,
     "/transaction": Transaction,
     "/stubborn": Stubborn,
     "/later": FailsLater,

@@ -7,7 +7,7 @@ from tornado.template import DictLoader
 from tornado.web import Application, Finish, HTTPError, RequestHandler
 
 from tests.logs import expect_log
-from tests.serving import serving
+from tests.serving import pair_of, serving
 from txloop import TVar, on_commit, transactional
 from txloop.stm.attempt import current
 from txloop.web.ending import ends_as_stock
@@ -137,6 +137,9 @@ class Ending(RequestHandler):
         self.finish("body")
         raise ValueError("after the end")
 
+    def is_told_to_finish(self):
+        self.write(f"{bool(self._auto_finish)}")
+
     # What is refused at the very end: the writes are undone, as of any error.
 
     def body_of_no_content(self):
@@ -166,7 +169,7 @@ def note(_):
     """Be an effect."""
 
 
-def make_application():
+def make_application(**settings):
     return Application(
         [
             (r"/ending/(\w+)", transactional(Ending)),
@@ -175,6 +178,7 @@ def make_application():
             ("/written", Written),
         ],
         template_loader=DictLoader({"page.html": "<p>{{ name }}</p>"}),
+        **settings,
     )
 
 
@@ -188,7 +192,7 @@ ORDINARY = (
     *("itself_with_json", "itself_twice", "written_after", "changed_after"),
     *("flushed_after", "flushed_before", "told_after", "asked_after", "redirected"),
     *("rendered", "error", "error_page", "raised_with_body", "effect_itself"),
-    *("cookie_itself", "no_content_itself", "refused_itself"),
+    *("cookie_itself", "no_content_itself", "refused_itself", "is_told_to_finish"),
 )
 
 
@@ -240,6 +244,13 @@ def test_a_refused_end_undoes_the_writes(how, kind):
             )
 
         assert b"plain" == server.get("/written").body
+
+
+@pytest.mark.parametrize("mark", ["ending", "committing"])
+@pytest.mark.parametrize("how", ["body_of_no_content", "broken"])
+def test_a_traceback_that_a_client_sees_is_that_of_stock_tornado(how, mark, kind):
+    with pair_of(kind, lambda: make_application(serve_traceback=True)) as pair:
+        pair.same(lambda server: server.get(f"/{mark}/{how}"))
 
 
 def test_an_end_of_its_own_is_a_part_of_the_transaction(kind):

@@ -133,6 +133,15 @@ class OwnLog(RequestHandler):
 
 
 @transactional
+class OwnHandling(RequestHandler):
+    def get(self):
+        raise ValueError("handled in its own way")
+
+    def _handle_request_exception(self, error):
+        self.finish(f"{error}")
+
+
+@transactional
 class Counting(RequestHandler):
     """Keeps count of errors."""
 
@@ -181,6 +190,7 @@ def make_application(**settings):
             ("/own-page", OwnPage),
             ("/bad-page", BadPage),
             ("/own-log", OwnLog),
+            ("/own-handling", OwnHandling),
             ("/counting", Counting),
             ("/bad-prepare", BadPrepare),
             ("/bad-start", BadStart),
@@ -214,6 +224,7 @@ CASES = {
     "write_error fails": (500, Request("GET", "/bad-page")),
     "log_exception": (500, Request("GET", "/own-log")),
     "log_exception, HTTPError": (400, Request("POST", "/own-log", body=b"")),
+    "_handle_request_exception": (200, Request("GET", "/own-handling")),
     "prepare fails": (500, Request("GET", "/bad-prepare")),
 }
 

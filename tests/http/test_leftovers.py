@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tornado.template import DictLoader
-from tornado.web import Application, RequestHandler, UIModule
+from tornado.web import Application, HTTPError, RequestHandler, UIModule
 
 from tests.logs import expect_log
 from tests.messages import Request
@@ -67,6 +67,7 @@ class Looking(RequestHandler):
 
     def put(self):
         del self.request.path
+        self.nameless = lambda: "which does not travel with others"
 
     def on_finish(self):
         request = self.request
@@ -147,6 +148,36 @@ class Asking(RequestHandler):
         seen.append((found, type(self).__name__))
 
 
+@transactional
+class Changing(RequestHandler):
+    """Changes what the access log tells of its request."""
+
+    def prepare(self):
+        self.request.method = self.get_argument("method", self.request.method)
+        self.request.uri = "/changing?secret=..."
+        self.request.remote_ip = "10.0.0.1"
+
+    def get(self):
+        self.write("got")
+
+    def delete(self):
+        raise HTTPError(409)
+
+
+@transactional
+class Summing(RequestHandler):
+    """Tells the access log in its own words what it has done."""
+
+    def prepare(self):
+        self.name = "ann"
+
+    def get(self):
+        self.write("got")
+
+    def _request_summary(self):
+        return f"{self.request.path} by {self.name}"
+
+
 def note_access(handler):
     seen.append(("access", handler.request.user.name, handler.request.remote_ip))
 
@@ -158,6 +189,8 @@ def make_application(**settings):
             ("/looking", Marked, {"database": database}),
             ("/closing/(.*)", Closing),
             ("/asking/(.*)", Asking),
+            ("/changing", Changing),
+            ("/summing", Summing),
         ],
         database=database,
         template_loader=DictLoader({"page.html": "{{ text }}{% module Entry(text) %}"}),
@@ -201,6 +234,16 @@ def test_the_access_log_finds_what_the_handler_put_on_the_request(kind):
 
         assert server.sent_away()
     assert ("access", "ann", "10.0.0.1") == found[0]
+
+
+@pytest.mark.parametrize(
+    "path", ["/changing", "/changing?method=DELETE", "/changing?method=GO", "/summing"]
+)
+def test_the_access_log_tells_what_it_tells_in_stock_tornado(path, kind):
+    with pair_of(kind, make_application) as pair:
+        pair.same(lambda server: server.get(path))
+
+        assert pair.server.sent_away()
 
 
 # The run that is thrown away leaves its file open.

@@ -108,6 +108,22 @@ class Contextual(RequestHandler):
         finished.append((self.start, (user.get(), zone.get("none"))))
 
 
+@transactional(trust=True)
+class Given(RequestHandler):
+    """Gives itself what is to run after the response."""
+
+    def get(self, how):
+        self.on_finish = self.note  # type: ignore[method-assign] # of this one
+        if how == "flushed":
+            self.flush()
+        self.write("body")
+        if how == "itself":
+            self.finish()
+
+    def note(self):
+        finished.append((current(), self.get_status()))
+
+
 @transactional
 class Seeing(RequestHandler):
     """Has nothing that looks at it after the response."""
@@ -124,6 +140,7 @@ def make_application():
             ("/noted/(.*)", Noted),
             ("/placed", Placed),
             ("/failing", Failing),
+            ("/given/(.*)", Given),
             ("/unpicklable", Unpicklable),
             ("/contextual", Contextual),
             ("/seeing", Seeing),
@@ -186,6 +203,14 @@ def test_on_finish_runs_once_for_each_of_many(pair):
 
     assert [200] * 20 == [answer.status for answer in answers]
     assert (20, 20) == (len(finished), commits.get())
+
+
+@pytest.mark.parametrize("how", ["open", "itself", "flushed"])
+def test_what_a_verb_gives_its_handler_runs_once_and_at_commit(how, kind):
+    with serving(kind, make_application) as server:
+        assert b"body" == server.get(f"/given/{how}").body
+
+    assert [(None, 200)] == finished
 
 
 def test_an_error_in_on_finish_is_logged_as_in_stock_tornado(pair):

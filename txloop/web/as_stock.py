@@ -25,7 +25,7 @@ from tornado.ioloop import IOLoop
 from tornado.web import Finish, RequestHandler
 
 from txloop.stm.origin import Owner, file_of, is_own_module, owner_of
-from txloop.web.request_attempt import go_on
+from txloop.web.request_attempt import go_on, show_as_stock
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def _end(loop: Any, task: Task[None]) -> None:
 def _handle_exception(
     handler: RequestHandler, failures: list[bool], error: BaseException
 ) -> None:
+    show_as_stock(error)
     failures.append(not isinstance(error, Finish))
     type(handler)._handle_request_exception(handler, error)
 

@@ -9,6 +9,7 @@ on the loop thread. So nothing here has to know how to wait.
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 import types
 from collections.abc import Awaitable, Generator
@@ -57,33 +58,52 @@ def _body_of(wrapper: types.FunctionType) -> Callable[..., Any]:
 
 
 async def _run(body: Callable[..., Any], *args: object, **kwargs: object) -> object:
-    """Do what `gen.coroutine` does with a function."""
+    """Do what `gen.coroutine` does with a function, which has a context of its own."""
+    context = contextvars.copy_context()
     try:
-        result = body(*args, **kwargs)
+        result = context.run(body, *args, **kwargs)
         if not isinstance(result, Generator):
             return result
-        yielded = next(result)
+        yielded = context.run(next, result)
         while True:
             try:
-                value = await _settled(yielded)
+                value = await _settled(yielded, context)
             except Exception as error:
-                yielded = result.throw(error)
+                yielded = context.run(result.throw, error)
             else:
-                yielded = result.send(value)
+                yielded = context.run(result.send, value)
     except (gen.Return, StopIteration) as end:
         return end.value
 
 
-async def _settled(yielded: Any) -> object:
+async def _settled(yielded: Any, context: contextvars.Context) -> object:
     """Return the result of what a coroutine has yielded, if it is there."""
     if isinstance(yielded, list):
-        return [await _settled(one) for one in yielded]
+        return [await _settled(one, context) for one in yielded]
     if isinstance(yielded, dict):
-        return {key: await _settled(one) for key, one in yielded.items()}
+        return {key: await _settled(one, context) for key, one in yielded.items()}
+    if isinstance(yielded, types.CoroutineType):
+        return await _as_in_task(yielded, context.copy())
     if isinstance(yielded, Awaitable) and yielded is not gen.moment:
         return await yielded
     await _suspend()
     return None
+
+
+async def _as_in_task(
+    coroutine: types.CoroutineType[Any, Any, object], context: contextvars.Context
+) -> object:
+    """Run a coroutine in a context of its own, up to its end or its first wait."""
+    try:
+        context.run(coroutine.send, None)
+    except StopIteration as end:
+        return end.value
+    try:
+        await _suspend()
+        return None
+    finally:
+        close_prepared(coroutine)
+        coroutine.close()
 
 
 @types.coroutine

@@ -178,7 +178,7 @@ def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
 def _watched(handler_class: type[RequestHandler]) -> bool:
     return any(
         getattr(handler_class, name) is not getattr(RequestHandler, name)
-        for name in ("on_finish", "_log")
+        for name in ("on_finish", "_log", "_request_summary", "get_status")
     )
 
 

@@ -11,8 +11,9 @@ containers is committed: whatever is not ordinary ends inside of the attempt, on
 
 from __future__ import annotations
 
+import sys
 from http.client import responses
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tornado.httputil import HTTPHeaders
 from tornado.log import app_log
@@ -36,14 +37,24 @@ _DEFAULT_HEADERS = 3  # that a handler begins with
 _ANSWER = ("_status_code", "_reason", "_headers", "_write_buffer")
 
 
+_EXECUTE = RequestHandler._execute.__code__
+
+
 class _Later:
-    """In place of `_auto_finish`: it is true, but not yet."""
+    """In place of `_auto_finish`: it is true, but not yet where nothing can go wrong.
+
+    Else Tornado finishes the answer as ever, so that errors come from where they come
+    from without txloop.
+    """
+
+    __slots__ = ("_ending",)
+
+    def __init__(self, ending: Ending) -> None:
+        self._ending = ending
 
     def __bool__(self) -> bool:
-        return False
-
-
-_LATER: Final = _Later()
+        asked_by_tornado = sys._getframe(1).f_code is _EXECUTE
+        return not (asked_by_tornado and self._ending.waits())
 
 
 def ends_as_stock(handler_class: type[RequestHandler]) -> bool:
@@ -65,23 +76,30 @@ class Ending:
     verb does afterwards finds a handler that has finished, and changes nothing.
     """
 
-    __slots__ = ("_answer", "_answering", "_over", "_recorder")
+    __slots__ = (
+        *("_answer", "_answering", "_attempt", "_later", "_over", "_recorder"),
+        "_waits",
+    )
 
-    def __init__(self, handler: Any, recorder: Recorder) -> None:
+    def __init__(self, handler: Any, recorder: Recorder, attempt: Attempt) -> None:
         """Take the place of `finish`, and keep `_execute` from calling it.
 
         Args:
             handler: The handler, whose class ends as stock Tornado does.
             recorder: Takes the place of its connection.
+            attempt: In which its verb runs.
         """
         self._answering = handler
         self._recorder = recorder
+        self._attempt = attempt
         self._over = False  # whether the verb has returned
+        self._waits = False  # whether it has left its answer open
         self._answer: tuple[object, ...] | None = None
         # The class may have a `__setattr__` of its own.
         replace = object.__setattr__
         replace(handler, "finish", self.finish)
-        replace(handler, "_auto_finish", _LATER)
+        self._later: _Later | None = _Later(self)
+        replace(handler, "_auto_finish", self._later)
 
     def finish(self, chunk: Any = None) -> Any:
         """Do what `finish` does, as far as the verb can tell."""
@@ -118,34 +136,43 @@ class Ending:
             object.__delattr__(handler, "_new_cookie")
         return True
 
-    def is_left_open(self, attempt: Attempt) -> bool:
+    def waits(self) -> bool:
+        """Tell whether what the verb has left open is to be finished after the commit.
+
+        Its handler gets its own end back if not.
+        """
+        if self._recorder.operations or self._attempt.effects:
+            certain = False
+        else:
+            certain = self._answer is not None or _is_certain(self._answering)
+        if not certain:
+            self.let_finish()
+        # One that has finished, or has detached its connection, needs nothing more.
+        self._waits = certain and not self._answering._finished
+        return certain
+
+    def is_left_open(self) -> bool:
         """Tell whether the answer is to be finished after the commit.
 
-        If it is not, and nobody else will do that, finish it.
-
-        Args:
-            attempt: The attempt in which the verb has run, which is the current one.
+        If it was to be, and there are effects, finish it.
         """
         handler = self._answering
         if self.release():
-            certain = True
-        elif handler._finished or handler._auto_finish is not _LATER:
-            return False  # it has been finished, or the program will do that
-        else:
-            certain = not self._recorder.operations and _is_certain(handler)
-        self.let_finish()
-        if certain and not attempt.effects:
-            return True
-        finish(handler)
-        return False
+            self.let_finish()
+            if not self._attempt.effects:
+                return True
+            finish(handler)
+            return False
+        return self._waits  # else it has been finished, or the program will do that
 
     def let_finish(self) -> None:
         """Give the handler its own end back; it may have lost `_auto_finish` since."""
         handler, self._over = self._answering, True
         if handler.finish == self.finish:
             object.__delattr__(handler, "finish")
-        if handler._auto_finish is _LATER:
+        if handler._auto_finish is self._later:
             object.__setattr__(handler, "_auto_finish", True)
+        self._later = None  # leave no cyclic garbage
 
 
 def _is_certain(handler: Any) -> bool:

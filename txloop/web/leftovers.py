@@ -25,19 +25,21 @@ from txloop.web.recorder import headers_copied
 from txloop.web.tornado_private import UIModuleNamespace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tornado.web import Application, RequestHandler
 
     from txloop.web.targets import Target
 
-__all__ = ["Leftovers", "give_ui", "pristine", "revived"]
+__all__ = ["Leftovers", "give_ui", "pristine", "revived", "told"]
 
 # Made anew with the handler object, or only there for what makes the answer.
 _LEFT_BEHIND = frozenset(
     {"ui", "_active_modules", "_prepared_future", "_transforms", "_write_buffer"}
 )
 _TIED = frozenset({"connection", "server_connection", "_body_future"})
+
+_TOLD = ("method", "uri", "remote_ip")  # of a request, by Tornado's access log
 
 _CONSTANTS = frozenset({bool, bytes, float, int, str, tuple, type(None)})
 
@@ -50,7 +52,8 @@ class Leftovers:
     """The attributes of a handler and its request; made in a worker.
 
     Attributes:
-        packed: Pickles of attributes by whose they are and their names, or of all.
+        packed: Pickles of attributes by whose they are and their names. Those that
+            may have an object in common are in the first.
         names: The names of the handler's among them.
         known: What the application, its settings or the route has: where, and the key.
         missing: Why attributes of the handler did not travel.
@@ -59,7 +62,7 @@ class Leftovers:
 
     def __init__(
         self,
-        packed: bytes | dict[tuple[str, str], bytes],
+        packed: Sequence[bytes],
         names: tuple[str, ...],
         known: Mapping[str, tuple[str, str]],
         missing: Mapping[str, str],
@@ -70,6 +73,25 @@ class Leftovers:
         self.known = known
         self.missing = missing
         self.gone = gone
+
+    @classmethod
+    def of_access(
+        cls, handler: RequestHandler, came: tuple[object, ...]
+    ) -> Leftovers | None:
+        """Return what the access log tells of a request that the handler has changed.
+
+        Args:
+            handler: The handler object, which nothing else looks at any more.
+            came: From `told`, as the request came.
+        """
+        now = told(handler.request)
+        if now == came:
+            return None
+        found: dict[tuple[str, str], object] = {
+            ("request", name): value for name, value in zip(_TOLD, now, strict=True)
+        }
+        packed, missing = _packed(found, handler)
+        return cls(packed, (), {}, missing, ())
 
     @classmethod
     def of(
@@ -136,6 +158,11 @@ def _placed(target: Target, place: tuple[str, str]) -> object:
 
 
 # The request
+
+
+def told(request: httputil.HTTPServerRequest) -> tuple[object, ...]:
+    """Return what Tornado's access log tells of a request."""
+    return tuple(getattr(request, name, None) for name in _TOLD)
 
 
 def pristine(request: httputil.HTTPServerRequest) -> httputil.HTTPServerRequest:
@@ -215,22 +242,23 @@ def _reduced(one: object, here: object, there: Any) -> Any:
 
 def _packed(
     found: Mapping[tuple[str, str], object], handler: RequestHandler
-) -> tuple[bytes | dict[tuple[str, str], bytes], dict[str, str]]:
+) -> tuple[list[bytes], dict[str, str]]:
     """Pickle what can be; return that, and why the rest cannot."""
     with contextlib.suppress(Exception):  # whatever an object's own __reduce__ does
-        return _pickled(found, handler), {}
-    packed, missing = {}, {}
+        return [_pickled(found, handler)], {}
+    together, packed, missing = {}, [], {}
     for place, value in found.items():
         try:
             try:
-                packed[place] = _pickled(value, handler)
+                _pickled(value, handler)
+                together[place] = value
             except Exception:  # as above: perhaps a function of no name
                 if _leads_to(value, handler):
                     raise
-                packed[place] = dumps_by_value(value, _PROTOCOL)
+                packed.append(dumps_by_value({place: value}, _PROTOCOL))
         except Exception as error:  # as above
             missing[place[1]] = str(error)
-    return packed, missing
+    return [_pickled(together, handler), *packed], missing
 
 
 def _leads_to(value: object, handler: RequestHandler) -> bool:
@@ -331,13 +359,12 @@ def give_ui(handler: RequestHandler) -> None:
 def _unpacked(
     leftovers: Leftovers, handler: RequestHandler
 ) -> Mapping[tuple[str, str], object]:
-    packed = leftovers.packed
+    found: dict[tuple[str, str], object] = {}
     _reviving.append(handler)
     try:
-        if isinstance(packed, bytes):
-            found: Mapping[tuple[str, str], object] = pickle.loads(packed)
-            return found
-        return {place: pickle.loads(one) for place, one in packed.items()}
+        for packed in leftovers.packed:
+            found.update(pickle.loads(packed))
+        return found
     finally:
         _reviving.pop()
 

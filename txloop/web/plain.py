@@ -43,7 +43,7 @@ def _restored_request(flat: Any) -> tuple[Callable[..., object], tuple[object, .
 
 
 def _flat_response(response: Response) -> object:
-    if response.before is not None or response.variables:
+    if response.before or response.leftovers or response.variables:
         return None  # more than the response travels: what the handler has left
     recorder = response.recorder
     flat = []

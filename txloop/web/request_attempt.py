@@ -21,7 +21,7 @@ from txloop.watch import ROOTS_OF
 from txloop.web.driving import close_prepared, driven
 from txloop.web.eligible import may_wait
 from txloop.web.ending import Ending, ends_as_stock
-from txloop.web.leftovers import Leftovers
+from txloop.web.leftovers import Leftovers, told
 from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
 
@@ -36,7 +36,14 @@ if TYPE_CHECKING:
     from txloop.web.recorder import Recorder
     from txloop.web.targets import Target
 
-__all__ = ["Response", "arrived", "go_on", "run_in_place", "run_request"]
+__all__ = [
+    "Response",
+    "arrived",
+    "go_on",
+    "run_in_place",
+    "run_request",
+    "show_as_stock",
+]
 
 
 def _nothing() -> None:
@@ -126,6 +133,7 @@ def run_request(
     kept = watched and attempt.speculative
     before = (frozen.before(), context.copy()) if kept else None
     request, recorder = frozen.open()
+    came = told(request)
     try:
         response = context.run(
             _run_handler,
@@ -146,6 +154,8 @@ def run_request(
         assert response.handler is not None
         RequestHandler._break_cycles(response.handler)
         response.target, response.before = target, before
+        if before is None:
+            response.leftovers = Leftovers.of_access(response.handler, came)
     response.context = attempt.variables.context = context
     return response
 
@@ -218,7 +228,9 @@ def _run_handler(
     # Tornado does with the object's attributes slower.
     replace = object.__setattr__
     # What `finish` calls after the response waits for the commit.
-    replace(handler, "_log", _nothing)
+    kept: list[object] = []
+    keep_own = functools.partial(_keep_own, handler, attempt, kept)
+    replace(handler, "_log", keep_own)
     replace(handler, "on_finish", _nothing)
     replace(handler, "_break_cycles", _nothing)
     handle_exception = functools.partial(
@@ -235,7 +247,7 @@ def _run_handler(
         replaced = (*_REPLACED, verb, "prepare")
     ending = None
     if leaves_open and not application.transforms:
-        ending = Ending(handler, recorder)
+        ending = Ending(handler, recorder, attempt)
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
@@ -243,7 +255,8 @@ def _run_handler(
     try:
         awaited = execution.send(None)
     except StopIteration:
-        response.open = ending is not None and ending.is_left_open(attempt)
+        keep_own()
+        response.open = ending is not None and ending.is_left_open()
         if attempt.speculative and not (response.open or recorder.finished):
             attempt.abandon("it leaves its response to be finished later")
     except BecomeInevitable as error:
@@ -258,6 +271,7 @@ def _run_handler(
                 execution.close()
         if attempt.speculative:
             attempt.abandon("it waits for something")
+        keep_own()
         if ending is not None and ending.release():
             RequestHandler.finish(handler)
         response.rest = go_on(execution, awaited)
@@ -268,6 +282,8 @@ def _run_handler(
             ending.let_finish()
         for name in replaced:
             object.__delattr__(handler, name)
+        if kept:
+            replace(handler, "on_finish", kept[0])
         # Leave no cyclic garbage.
         if attempt.abandoned is not None or attempt.retrying:
             RequestHandler._break_cycles(handler)
@@ -275,7 +291,20 @@ def _run_handler(
     return response
 
 
-def _as_in_stock(error: BaseException) -> None:
+def _keep_own(handler: RequestHandler, attempt: Attempt, kept: list[object]) -> None:
+    """Keep an `on_finish` that the verb has given its handler for after the commit.
+
+    `RequestHandler.finish` calls it next to `_log`, in the place of which this is.
+    """
+    own = vars(handler)["on_finish"]
+    if own is not _nothing:
+        if attempt.speculative:
+            attempt.abandon("it gives its handler another on_finish")
+        kept[:] = [own]
+        object.__setattr__(handler, "on_finish", _nothing)
+
+
+def show_as_stock(error: BaseException) -> None:
     """Remove txloop's frames from tracebacks, which a client may see."""
     errors = [error]
     for one in errors:  # it grows
@@ -297,7 +326,7 @@ def _handle_exception(
     commits_on: tuple[type[BaseException], ...],
     error: BaseException,
 ) -> None:
-    """Undo the writes, then let Tornado make the error's response.
+    """Undo the writes, then let Tornado, or the class, make the error's response.
 
     That a descriptor is none is no error of a program that has opened it before other
     processes were forked, which do not have it.
@@ -305,7 +334,7 @@ def _handle_exception(
     if attempt.speculative and attempt.files is not None and _lacks_file(error):
         attempt.warns = True
         attempt.abandon("it uses a file or a socket that only the loop's process has")
-    _as_in_stock(error)
+    show_as_stock(error)
     attempt.error_answered = not isinstance(error, Finish)
     if not isinstance(error, commits_on):
         attempt.roll_back()
@@ -317,7 +346,7 @@ def _handle_exception(
                 transform(handler.request)
                 for transform in handler.application.transforms
             ]
-    RequestHandler._handle_request_exception(handler, error)
+    type(handler)._handle_request_exception(handler, error)
 
 
 def _lacks_file(error: BaseException) -> bool:
