@@ -8,7 +8,8 @@ every handler that can be one run as a transaction, each body twice; `threads` h
 bodies run in worker threads. These two leave out modules that have no handler. `fronts`
 has a front for each loop, which runs what can run there, and only the modules about
 what serves HTTP. Warnings are errors and any log record fails the run: that is how
-Tornado runs them, too. In all modes the ports that refuse connections are our own.
+Tornado runs them, too. In all modes the ports that refuse connections are our own, and
+requests that are to be answered within a second have as long as tests have.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ import time
 import unittest
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tornado.httpclient import AsyncHTTPClient
 from tornado.ioloop import IOLoop
 from tornado.test import runtests, util
 
 # tornado.testing.main looks for the whole suite under this name in __main__.
 from tornado.test.runtests import all  # noqa: F401
+from tornado.testing import get_async_test_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -154,6 +157,24 @@ def refusing_port() -> tuple[Callable[[], None], int]:
     return holder.close, port
 
 
+def give_requests_time() -> None:
+    """Let requests that the suite gives a second take as long as a test may.
+
+    That second is to end a test in which no answer comes; none is about it. But where
+    a front is forked first, it may be over on a busy machine.
+    """
+    fetch = AsyncHTTPClient.fetch
+
+    def fetch_in_time(
+        self: AsyncHTTPClient, request: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        if kwargs.get("request_timeout") == 1.0:
+            kwargs["request_timeout"] = get_async_test_timeout()
+        return fetch(self, request, *args, **kwargs)
+
+    AsyncHTTPClient.fetch = fetch_in_time  # type: ignore[method-assign] # in place
+
+
 def slow_collections_down(seconds: float) -> None:
     """Make each whole collection take that much longer, as a busy machine does."""
 
@@ -177,6 +198,7 @@ def main() -> None:
     options, others = parser.parse_known_args()
     sys.argv[1:] = others
     util.refusing_port = refusing_port
+    give_requests_time()
     configure(options.mode)
     record_into(options.results)
     if options.collection_seconds is not None:

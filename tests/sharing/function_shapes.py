@@ -12,6 +12,26 @@ from typing import NamedTuple
 __all__ = ["Shape", "shapes"]
 
 _TEXT = r"""
+def group(rows):
+    out = {}
+    for r in rows: out.setdefault(r[0], []).append(r)
+    return out
+--
+rows = [[k, v], ['z', 1]]; g = group(rows); table.update(g); rows[0].append(5)
+g[k].append(6)
+==
+class M(collections.abc.MutableMapping):
+    def __init__(self): self.d = {}
+    def __getitem__(self, n): return self.d[n]
+    def __setitem__(self, n, x): self.d[n] = x
+    def __delitem__(self, n): del self.d[n]
+    def __iter__(self): return iter(self.d)
+    def __len__(self): return len(self.d)
+m = M()
+--
+x = [k]; m[k] = x; x.append(v); m.setdefault('z', []).append(v); m.update(q=x)
+x.append(1); more.append(dict(m))
+==
 class Keep:
     @staticmethod
     def add(name, x):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["PARTS", "program_of", "programs", "requests"]
 
 _HEAD = """
-import collections
+import collections.abc
 import contextlib
 import copy
 import dataclasses

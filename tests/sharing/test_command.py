@@ -225,6 +225,24 @@ def test_what_is_set_while_the_program_is_set_up_is_not_set_again(way, tmp_path)
     assert "Of 2 verbs, 0 would run in parallel before, 2 after." in printed
 
 
+@pytest.mark.parametrize("given", ["self.application", "self.application if 1 else 2"])
+def test_a_variable_may_mean_the_application(given, tmp_path):
+    source = SET_UP.format("", "tornado.ioloop.IOLoop.current().start()")
+    source = source.replace(
+        "        self.application.count += 1\n",
+        f"        app = {given}\n        app.count += 1\n",
+    )
+    program(tmp_path, source)
+
+    printed = run(tmp_path, "share", "app.py")[1]
+
+    if given == "self.application":
+        assert "+        app.count.value += 1\n" in printed
+    else:
+        at = "application.count is left as it is: app, line 8, may mean"
+        assert f"{at} another's attribute." in printed
+
+
 HELD = """
 import tornado.ioloop
 import tornado.web

@@ -93,7 +93,12 @@ class Aliases:
         results = results_of(function)
         stays = all(habits.stays(function, one) for one in results)
         handed = {name for one in results for name in habits.handed_on(one)}
-        hands = {one for one in names if handed & names_of_same(function, one)}
+        hands = {
+            name
+            for name in names
+            if handed & names_of_parts(function, {name}, habits.handed_on)
+            or handed & names_of_same(function, name)
+        }
         changes = self._changes(function, owner)
         called = habits.callees.key_of(function, owner)
         for found, which in ((habits.stored, stored), (habits.handed, hands)):
@@ -140,6 +145,7 @@ class Aliases:
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
                 reason = f"{text.label}, line {node.lineno}, stores it twice"
                 yield text, node.value, Hazard("", reason)
+            yield from self._of_mappings(text, scope, node)
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
         for store in stores:
             same = names_of_same(scope, store.name)
@@ -176,6 +182,18 @@ class Aliases:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 if not is_name and not self._habits.stays(scope, value):
                     yield text, value, hazard
+
+    def _of_mappings(
+        self, text: Text, scope: ast.AST, node: ast.AST
+    ) -> Iterator[tuple[Text, ast.expr, Hazard]]:
+        """Yield the default that a mapping of the program's own stores and returns."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
+            ) if "__setitem__" in self._habits.returning:
+                if not self._habits.stays(scope, value):
+                    reason = f"{text.label}, line {node.lineno}, stores a default"
+                    yield text, value, Hazard(holder_name(base), reason)
 
     def _of_defaults(
         self, text: Text, function: Function, owner: ast.ClassDef | None

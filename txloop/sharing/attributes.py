@@ -12,8 +12,9 @@ import ast
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.sharing.scopes import functions_in
-from txloop.sharing.syntax import each_given
+from txloop.sharing.bindings import bindings
+from txloop.sharing.scopes import bound_in, functions_in, walked
+from txloop.sharing.syntax import each_given, last_name
 from txloop.sharing.variables import why_by_name
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ __all__ = ["make_attribute", "rebound_at"]
 
 _OWN = ("cls", "type(self)", "self.__class__")
 """What methods call their object's class."""
+
+_APPLICATIONS = ("self.application", "handler.application")
+"""What handlers, and what is given them, call the application."""
 
 
 Late = AbstractSet[tuple[str, str, int]]
@@ -221,7 +225,7 @@ def _why_not(text: Text, classes: Classes, owner: str, name: str, first: _First)
             inside = _class_of(text, node)
             if on_class and not _is_of_class(base, inside, classes, owner):
                 return f"{at} may mean another's attribute"
-            if not on_class and not _is_of_application(base, inside, classes, owner):
+            if not on_class and not _is_of_application(text, node, classes, owner):
                 return f"{at} may mean another's attribute"
         if on_class and isinstance(node, ast.ClassDef):
             for inner in ast.walk(node):
@@ -249,7 +253,32 @@ def _class_of(text: Text, node: ast.AST) -> str:
     return ""
 
 
-def _is_of_application(base: str, inside: str, classes: Classes, owner: str) -> bool:
-    if base == "self":
-        return classes.are_related(inside, owner)
-    return base in ("self.application", "handler.application")
+def _is_of_application(
+    text: Text, use: ast.Attribute, classes: Classes, owner: str
+) -> bool:
+    """Tell whether a use is one of the application's attribute."""
+    if _is_self(use.value):
+        return classes.are_related(_class_of(text, use), owner)
+    values = [use.value]
+    if isinstance(use.value, ast.Name):
+        values = _values_of(text, use, use.value.id)
+    return bool(values) and all(
+        ast.unparse(one) in _APPLICATIONS
+        or (
+            isinstance(one, ast.Call)
+            and classes.are_related(last_name(one.func), owner)
+        )
+        for one in values
+    )
+
+
+def _values_of(text: Text, use: ast.AST, name: str) -> list[ast.expr]:
+    """Return what a variable is given where it is used; nothing if not all is known."""
+    around = [
+        function for function, _ in functions_in(text.tree) if use in walked(function)
+    ]
+    for scope in (*around[-1:], text.tree):  # the innermost comes last
+        if name in bound_in(scope):
+            values, others = bindings(scope, name)
+            return [] if others else values
+    return []

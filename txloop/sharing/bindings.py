@@ -6,10 +6,12 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
+from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     each_given,
+    last_name,
     leaves,
     names_handed_on,
     root_name,
@@ -173,6 +175,11 @@ def names_of_parts(
                 for one in its
                 for of in {root_name(value), *handed_on(value), *its}
             ]
+            if isinstance(target, ast.Subscript):
+                pairs += [(of, root_name(target)) for of in handed_on(value)]
+        if isinstance(node, ast.Call) and last_name(node.func) in MUTATORS:
+            into = root_name(node.func)  # it has got what it is given
+            pairs += [(of, into) for one in node.args for of in handed_on(one)]
     return _closed(names, pairs)
 
 
