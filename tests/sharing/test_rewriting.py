@@ -20,6 +20,10 @@ WRAPPED = {
         "items = txloop.share([1,  # one\n  2])",
     ),
     "of a call": ("items = dict(a=1)", "items = txloop.share(dict(a=1))"),
+    "that code calls global and does not bind": (
+        "items = []\ndef f(x):\n    global items\n    items.append(x)\n",
+        "items = txloop.share([])\ndef f(x):\n    global items\n    items.append(x)\n",
+    ),
     "behind an annotation": ("items: dict = {}", "items: dict = txloop.share({})"),
     "after wide characters": (
         '"é"; items = {"ä": 1}',
@@ -589,7 +593,10 @@ def f(k): {line}
     ("line", "expected"),
     [
         ("x = [k]; newest = x; x.append(1)", "x = txloop.share([k]); newest"),
-        ("x = [k]; items += [x]; x.append(1)", "x = txloop.share([k]); items"),
+        (
+            "newest = 1; x = [k]; items += [x]; x.append(1)",
+            "x = txloop.share([k]); items",
+        ),
     ],
 )
 def test_what_a_variable_of_the_module_keeps_is_a_container(line, expected):
