@@ -589,6 +589,32 @@ def f(k): {line}
     assert "table = txloop.share({})" in shared(source, "table")
 
 
+MAKERS = {
+    "a builtin class": ("", "set", "txloop.share(dd(set))"),
+    "one of the standard library": ("", "deque", "txloop.share(dd(deque))"),
+    "one that is called otherwise": ("", "dd", "txloop.share(dd(dd))"),
+    "what the program calls so": ("def set(): return nested", "set", "dd(set)"),
+    "what a module of it has": ("from mine import *", "set", "dd(set)"),
+}
+
+
+@pytest.mark.parametrize("case", MAKERS)
+def test_what_python_makes_of_plain_objects_has_no_part_in_what_else_it_makes(case):
+    line, maker, expected = MAKERS[case]
+    source = f"""
+from collections import deque, defaultdict as dd
+{line}
+nested = json.load(file)
+table = dd({maker})
+def f(k): return table[k]
+def g():
+    seen = {maker}(nested)
+    seen.add(nested["rows"])
+    return len(seen)
+"""
+    assert f"table = {expected}" in shared(source, "table")
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
