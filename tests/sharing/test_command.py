@@ -225,6 +225,19 @@ def test_what_is_set_while_the_program_is_set_up_is_not_set_again(way, tmp_path)
     assert "Of 2 verbs, 0 would run in parallel before, 2 after." in printed
 
 
+def test_it_says_what_runs_on_the_loop_thread_all_the_same(tmp_path):
+    vote = "class Vote(dict): pass\n\nclass Names("
+    source = PROGRAM.replace("class Names(", vote, 1)
+    source = source.replace("names.append(", "names.append(Vote(a=1)); names.append(")
+    program(tmp_path, source)
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "class Vote is left as it is: it is derived from dict" in printed
+    assert "What meets an object of Vote runs on the loop thread then." in printed
+
+
 def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
     late = SET_UP.format("", "tornado.ioloop.IOLoop.current().start()")
     late = late.replace("    app.count = 0\n", "")
