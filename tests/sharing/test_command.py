@@ -248,7 +248,7 @@ def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
 
     printed = run(tmp_path, "share", "app.py")[1]
 
-    assert "application.names is left as it is: it has no first values." in printed
+    assert "application.names is left as it is: no line is known" in printed
 
 
 def test_what_a_constructor_sets_of_others_may_be_set_at_any_time(tmp_path):
@@ -267,7 +267,7 @@ def test_what_a_constructor_sets_of_others_may_be_set_at_any_time(tmp_path):
 
     printed = run(tmp_path, "share", "app.py")[1]
 
-    assert "application.names is left as it is: it has no first values." in printed
+    assert "application.names is left as it is: no line is known" in printed
 
 
 def test_objects_that_refuse_to_be_compared_do_no_harm(tmp_path):
@@ -381,3 +381,20 @@ def test_processes_that_the_program_starts_end_with_the_look_at_it(command, tmp_
     child = (tmp_path / "begun").read_text()
 
     assert not pathlib.Path("/proc", child).exists()
+
+
+def test_where_an_attribute_gets_several_first_values_is_told(tmp_path):
+    counted = """class Order:
+    number = 0
+    def __init__(self):
+        Order.number += 1
+        self.number = Order.number
+
+class Names("""
+    source = PROGRAM.replace("class Names(", counted, 1)
+    program(tmp_path, source.replace("names.append(", "Order(); names.append("))
+
+    _, printed, _ = run(tmp_path, "share", "app.py")
+
+    reason = "it gets its first value in several places: app, line 12; app, line 15."
+    assert f"app.Order.number is left as it is: {reason}" in printed
