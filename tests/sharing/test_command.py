@@ -108,6 +108,36 @@ def test_it_prints_a_diff_that_applies_why_and_how_many(tmp_path):
     assert "in parallel" in run(tmp_path, "check", "--auto", "app.py")[1]
 
 
+def test_it_says_what_runs_on_the_loop_thread_all_the_same(tmp_path):
+    vote = "class Vote(dict): pass\n\nclass Names("
+    source = PROGRAM.replace("class Names(", vote, 1)
+    source = source.replace("names.append(", "names.append(Vote(a=1)); names.append(")
+    program(tmp_path, source)
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "class Vote is left as it is: it is derived from dict" in printed
+    assert "What meets an object of Vote runs on the loop thread then." in printed
+
+
+def test_where_an_attribute_gets_several_first_values_is_told(tmp_path):
+    counted = """class Order:
+    number = 0
+    def __init__(self):
+        Order.number += 1
+        self.number = Order.number
+
+class Names("""
+    source = PROGRAM.replace("class Names(", counted, 1)
+    program(tmp_path, source.replace("names.append(", "Order(); names.append("))
+
+    _, printed, _ = run(tmp_path, "share", "app.py")
+
+    reason = "it gets its first value in several places: app, line 12; app, line 15."
+    assert f"app.Order.number is left as it is: {reason}" in printed
+
+
 def test_files_are_written_only_if_git_says_that_they_are_clean(committed):
     before = (committed / "app.py").read_text()
     (committed / "app.py").write_text(before + "# changed\n")
@@ -284,7 +314,7 @@ def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
 
     printed = run(tmp_path, "share", "app.py")[1]
 
-    assert "application.names is left as it is: it has no first values." in printed
+    assert "application.names is left as it is: no line is known" in printed
 
 
 def test_what_a_constructor_sets_of_others_may_be_set_at_any_time(tmp_path):
@@ -303,7 +333,7 @@ def test_what_a_constructor_sets_of_others_may_be_set_at_any_time(tmp_path):
 
     printed = run(tmp_path, "share", "app.py")[1]
 
-    assert "application.names is left as it is: it has no first values." in printed
+    assert "application.names is left as it is: no line is known" in printed
 
 
 def test_objects_that_refuse_to_be_compared_do_no_harm(tmp_path):

@@ -20,6 +20,10 @@ WRAPPED = {
         "items = txloop.share([1,  # one\n  2])",
     ),
     "of a call": ("items = dict(a=1)", "items = txloop.share(dict(a=1))"),
+    "that code calls global and does not bind": (
+        "items = []\ndef f(x):\n    global items\n    items.append(x)\n",
+        "items = txloop.share([])\ndef f(x):\n    global items\n    items.append(x)\n",
+    ),
     "behind an annotation": ("items: dict = {}", "items: dict = txloop.share({})"),
     "after wide characters": (
         '"é"; items = {"ä": 1}',
@@ -661,11 +665,40 @@ def f(k): {line}
     assert "table = txloop.share({})" in shared(source, "table")
 
 
+MAKERS = {
+    "a builtin class": ("", "set", "txloop.share(dd(set))"),
+    "one of the standard library": ("", "deque", "txloop.share(dd(deque))"),
+    "one that is called otherwise": ("", "dd", "txloop.share(dd(dd))"),
+    "what the program calls so": ("def set(): return nested", "set", "dd(set)"),
+    "what a module of it has": ("from mine import *", "set", "dd(set)"),
+}
+
+
+@pytest.mark.parametrize("case", MAKERS)
+def test_what_python_makes_of_plain_objects_has_no_part_in_what_else_it_makes(case):
+    line, maker, expected = MAKERS[case]
+    source = f"""
+from collections import deque, defaultdict as dd
+{line}
+nested = json.load(file)
+table = dd({maker})
+def f(k): return table[k]
+def g():
+    seen = {maker}(nested)
+    seen.add(nested["rows"])
+    return len(seen)
+"""
+    assert f"table = {expected}" in shared(source, "table")
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("x = [k]; newest = x; x.append(1)", "x = txloop.share([k]); newest"),
-        ("x = [k]; items += [x]; x.append(1)", "x = txloop.share([k]); items"),
+        (
+            "newest = 1; x = [k]; items += [x]; x.append(1)",
+            "x = txloop.share([k]); items",
+        ),
     ],
 )
 def test_what_a_variable_of_the_module_keeps_is_a_container(line, expected):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import collections
 import functools
@@ -11,9 +12,11 @@ import sqlite3
 import sys
 import threading
 import types
+from typing import ClassVar
 
 import pytest
 import tornado.options
+from tornado.websocket import WebSocketHandler
 
 from tests.reached import pictured, reach_from, reached, subject_of
 from txloop import TDict, on_commit
@@ -116,6 +119,43 @@ def test_attributes_are_followed_where_code_names_them_that_is_reached_later():
 
 
 asked: list[str] = []
+
+
+class Sockets(WebSocketHandler):
+    cache: ClassVar[list[str]] = []
+    waiters: ClassVar[set[object]] = set()
+
+    def open(self):
+        self.waiters.add(self)
+
+
+class Visitor(ast.NodeVisitor):
+    cache: ClassVar[list[str]] = []
+    waiters: ClassVar[list[object]] = []
+
+    def visit_Name(self, node):
+        self.waiters.append(node)
+
+
+def read_sockets():
+    return Sockets.cache
+
+
+def read_visitor():
+    return Visitor.cache
+
+
+@pytest.mark.parametrize(
+    ("function", "cls", "called"),
+    [(read_sockets, Sockets, False), (read_visitor, Visitor, True)],
+)
+def test_methods_that_no_code_names_are_followed_where_a_library_calls_them(
+    function, cls, called
+):
+    found = reached(subject_of(function).reach)
+
+    assert id(cls.cache) in found
+    assert called == (id(cls.waiters) in found)
 
 
 class Proud:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import os
-from dataclasses import replace
-from functools import partial, reduce
-from types import FunctionType, MethodType, ModuleType
+from functools import reduce
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan._expressions import Expressions
@@ -18,12 +17,16 @@ from txloop.scan.live_objects import (
     METHODS,
     MUTATORS,
     UNKNOWN,
-    class_label,
-    functions_of,
     has_type,
     is_cache,
 )
-from txloop.scan.member import class_of, member
+from txloop.scan.member import (
+    class_of,
+    class_value,
+    member,
+    own_functions,
+    target,
+)
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import (
     is_lost,
@@ -56,7 +59,6 @@ from txloop.scan.value import (
     Value,
     alternatives,
     either,
-    shared,
 )
 from txloop.stm.origin import is_own_function, own_module_of
 
@@ -97,6 +99,7 @@ class Calls(Expressions):
         super().__init__(sources, evidence, app)
         self.everything = everything
         self._made: dict[object, Instance | Live] = {}
+        self._calling: list[type] = []  # by the `__call__` of their metaclasses
 
     def visit_Call(self, node: ast.Call) -> Value:
         callees = alternatives(self.any_value(node.func))
@@ -147,7 +150,7 @@ class Calls(Expressions):
                 self.use_cache(callee, node)
             if has_type(thing, type):
                 return self._make(thing, arguments, node)
-            callee, arguments = _target(callee, arguments, self.sources)
+            callee, arguments = target(callee, arguments, self.sources)
         if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
             return self.run(callee.functions, callee.receiver, arguments)
         if isinstance(callee, Nested):
@@ -213,6 +216,18 @@ class Calls(Expressions):
                 self.escape(each, node)
             found = self._outside(cls, given, node)
             return None if found == FOREIGN else found
+        called = own_functions(type(cls), "__call__")
+        if not called or cls in self._calling:
+            return self._construct(cls, arguments, node)
+        self._calling.append(cls)
+        found = self.run(called, class_value(cls), arguments)
+        self._calling.pop()
+        if isinstance(found, Live) and found.thing is not UNKNOWN:
+            return found  # the one that is there already
+        return either((found, self._construct(cls, arguments, node)))
+
+    def _construct(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
+        """Return a new object of a class of the program, as `type.__call__` does."""
         key = (id(cls), self.unless, arguments.identity())
         if key not in self._made:
             known = self._new(cls, arguments)
@@ -232,12 +247,8 @@ class Calls(Expressions):
 
     def _new(self, cls: type, arguments: Arguments) -> Live | None:
         """Return what a `__new__` of the program returns, if that is there already."""
-        own = [kind for kind in cls.__mro__ if own_module_of(kind) is not None]
-        raw = next((vars(k)["__new__"] for k in own if "__new__" in vars(k)), None)
-        if raw is None:
-            return None
-        kind = Live(cls, class_label(cls), Family.CLASS)
-        made = self.run(functions_of(raw), kind, arguments)
+        functions = own_functions(cls, "__new__")
+        made = self.run(functions, class_value(cls), arguments) if functions else None
         return made if isinstance(made, Live) else None
 
     def call_method(self, receiver: Value, name: str, arguments: Arguments) -> None:
@@ -322,35 +333,6 @@ class Calls(Expressions):
     def _globals(self) -> Live:
         label = self.frame.label("globals()")
         return Live(self.frame.namespace, label, Family.GLOBAL)
-
-
-def _target(
-    callee: Live, arguments: Arguments, sources: Sources
-) -> tuple[Value, Arguments]:
-    """Return the functions that a call of the object runs, and with which arguments."""
-    thing, receiver = callee.thing, None
-    for _ in range(32):  # partial of a method of a partial ..., each adds something
-        if has_type(thing, partial):
-            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
-            positional = (*preset, *arguments.positional)
-            arguments = replace(arguments, positional=positional)
-            thing = thing.func
-        elif has_type(thing, MethodType):
-            receiver = _owner(thing.__self__)
-            thing = thing.__func__
-        else:
-            break
-    functions = functions_of(thing)
-    if not functions and own_module_of(type(thing)) is not None:
-        return member(replace(callee, thing=thing), "__call__", sources), arguments
-    return Bound(functions, receiver), arguments
-
-
-def _owner(thing: object) -> Value:
-    """Return the value of the object whose bound method is called."""
-    if has_type(thing, type):
-        return Live(thing, class_label(thing), Family.CLASS)
-    return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
 def _is_own_code(value: Value) -> bool:

@@ -18,7 +18,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from txloop.scan._record import Record, constant
+from txloop.scan._record import Record, key_of
 from txloop.scan.access import of_thing
 from txloop.scan.frame import Comprehension, Nested, parameters
 from txloop.scan.live_objects import (
@@ -147,8 +147,7 @@ class Expressions(Record):
 
     def visit_Subscript(self, node: ast.Subscript) -> Value:
         holders = alternatives(self.any_value(node.value))
-        self.visit(node.slice)
-        key, found = constant(node.slice), []
+        key, found = key_of(node.slice, self.any_value(node.slice)), []
         for holder in holders:
             if isinstance(holder, Live) and has_type(holder.thing, dict):
                 self._miss(holder, node)
@@ -180,7 +179,8 @@ class Expressions(Record):
             return self.run(called.functions, called.receiver, Arguments())
         if not isinstance(holder, Live):
             return None
-        return part_of(holder) if may_be_several(holder) else element(holder, key)
+        some = may_be_several(holder) and not has_type(key, type)
+        return part_of(holder) if some else element(holder, key)
 
     def _known(self, value: Value) -> Value:
         """Return the value with what is known of the application filled in."""
@@ -312,7 +312,7 @@ class Expressions(Record):
             found = Answer(live.thing is None, frozenset(live.slots))
             return found if isinstance(op, ast.Is) else ~found
         live = self._certain(right, other)
-        key = constant(left)
+        key = key_of(left, one)
         if (
             isinstance(op, ast.In | ast.NotIn)
             and live is not None

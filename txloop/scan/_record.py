@@ -453,6 +453,13 @@ def shown(node: ast.AST) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
+def key_of(node: ast.expr, value: Value) -> object:
+    """Return the key that the expression is: a constant, a class, or UNKNOWN."""
+    if isinstance(value, Live) and not value.sample and has_type(value.thing, type):
+        return value.thing
+    return constant(node)
+
+
 def constant(node: ast.expr) -> object:
     """Return the constant that the expression is, or UNKNOWN."""
     return node.value if isinstance(node, ast.Constant) else UNKNOWN

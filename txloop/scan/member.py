@@ -7,10 +7,12 @@ the object's own attributes, then its classes.
 from __future__ import annotations
 
 import sys
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from types import (
     FunctionType,
     MemberDescriptorType,
+    MethodType,
     ModuleType,
 )
 from typing import TYPE_CHECKING
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from txloop.scan.source import Sources
-    from txloop.scan.value import Slot
+    from txloop.scan.value import Arguments, Slot
 
 
 def member(value: Value, name: str, sources: Sources) -> Value:
@@ -84,6 +86,28 @@ def setter(value: Value, name: str) -> Bound | None:
     return Bound(functions, value)
 
 
+def target(
+    callee: Live, arguments: Arguments, sources: Sources
+) -> tuple[Value, Arguments]:
+    """Return the functions that a call of the object runs, and with which arguments."""
+    thing, receiver = callee.thing, None
+    for _ in range(32):  # partial of a method of a partial ..., each adds something
+        if has_type(thing, partial):
+            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
+            positional = (*preset, *arguments.positional)
+            arguments = replace(arguments, positional=positional)
+            thing = thing.func
+        elif has_type(thing, MethodType):
+            receiver = _owner(thing.__self__)
+            thing = thing.__func__
+        else:
+            break
+    functions = functions_of(thing)
+    if not functions and own_module_of(type(thing)) is not None:
+        return member(replace(callee, thing=thing), "__call__", sources), arguments
+    return Bound(functions, receiver), arguments
+
+
 def settings(thing: object) -> Live:
     """Return the value of the settings of the application."""
     own = _attributes(thing).get("settings", UNKNOWN)
@@ -93,9 +117,9 @@ def settings(thing: object) -> Live:
 def class_of(value: Value) -> Value:
     """Return what `type(value)` stands for."""
     if isinstance(value, Instance):
-        return _class_value(value.type)
+        return class_value(value.type)
     if isinstance(value, Live) and value.thing is not UNKNOWN:
-        return _class_value(type(value.thing))
+        return class_value(type(value.thing))
     return None
 
 
@@ -122,13 +146,21 @@ def class_attribute_label(cls: type, name: str) -> str:
     return f"{class_label(cls if found is None else found[0])}.{name}"
 
 
+def own_functions(cls: type, name: str) -> tuple[FunctionType, ...]:
+    """Return what the special method runs that a class of the program gives it."""
+    own = [each for each in cls.__mro__ if own_module_of(each) is not None]
+    raw = next((vars(each)[name] for each in own if name in vars(each)), None)
+    return () if raw is None else functions_of(raw)
+
+
 def is_per_thread(cls: type, name: str) -> bool:
     """Return whether each thread has its own: a `threadlocalproperty` of txloop."""
     found = _look_up(cls, name)
     return found is not None and is_container(type(found[1]))
 
 
-def _class_value(cls: type) -> Live:
+def class_value(cls: type) -> Live:
+    """Return the value of a class."""
     return Live(cls, class_label(cls), Family.CLASS)
 
 
@@ -138,6 +170,13 @@ def _look_up(cls: type, name: str) -> tuple[type, object] | None:
         if name in owner.__dict__:
             return owner, owner.__dict__[name]
     return None
+
+
+def _owner(thing: object) -> Value:
+    """Return the value of the object whose bound method is called."""
+    if has_type(thing, type):
+        return class_value(thing)
+    return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
 def _of_live(live: Live, name: str) -> Value:
@@ -170,10 +209,13 @@ def of_module(module: ModuleType, name: str) -> Live:
 def _of_class(cls: type, name: str) -> Value:
     found = _look_up(cls, name)
     if found is None:
+        above = _look_up(type(cls), name)
+        if above is not None and own_module_of(above[0]) is not None:
+            return _class_member(type(cls), above, name, class_value(cls))
         label = class_attribute_label(cls, name)
         return Live(UNKNOWN, label, Family.CLASS, class_slots(cls, name))
     if has_type(found[1], classmethod):
-        return Bound(functions_of(found[1]), _class_value(cls))
+        return Bound(functions_of(found[1]), class_value(cls))
     return _class_member(cls, found, name, receiver=None)
 
 
@@ -206,7 +248,7 @@ def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
     if name in instance.attributes:
         return instance.attributes[name]
     if name == "__class__":
-        return _class_value(instance.type)
+        return class_value(instance.type)
     found = _look_up(instance.type, name)
     if name in sources.assigned(instance.type):
         if found is not None and has_type(found[1], FunctionType, property):
@@ -249,10 +291,14 @@ def _of_super(value: Super, name: str) -> Value:
         cls = thing if has_type(thing, type) else type(thing)
     else:
         return None
+    if issubclass(value.after, type):
+        cls = type(cls)  # in a method of its metaclass
     order = list(cls.__mro__)
     later = order[order.index(value.after) + 1 :] if value.after in order else []
     for owner in later:
         if name in owner.__dict__:
+            if owner is type and name == "__call__":
+                return receiver
             found = _called(owner.__dict__[name], receiver)
             plain = isinstance(receiver, Live) and can_change(receiver.thing)
             if found is None and plain and isinstance(receiver, Live):
@@ -267,7 +313,7 @@ def _class_member(
     """Return what a class has under the name, bound to the receiver if there is one."""
     owner, raw = found
     if has_type(raw, classmethod):
-        return Bound(functions_of(raw), _class_value(cls))
+        return Bound(functions_of(raw), class_value(cls))
     called = _called(raw, receiver)
     if called is not None:
         return called

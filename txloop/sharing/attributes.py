@@ -155,8 +155,11 @@ def _first_value(
     for one in found:
         if not classes.are_related(one.cls, owner):
             return f"the class {one.cls} has an attribute {name}, too"
-    if len(found) != 1:
-        return f"it has {len(found) or 'no'} first values"
+    if not found:
+        return "no line is known to give it a value before requests come"
+    if len(found) > 1:
+        places = (f"{one.text.label}, line {one.value.lineno}" for one in found)
+        return f"it gets its first value in several places: {'; '.join(places)}"
     return found[0]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.hook import import_rewritten
 from txloop.sharing.planning import make_plan
+from txloop.sharing.rewriting import HELD
 from txloop.sharing.written import as_written, with_marks
 
 if TYPE_CHECKING:
@@ -111,6 +112,14 @@ def _report(plan: Plan) -> Iterator[str]:
     before, of = _count(plan.before)
     after, _ = _count(plan.after)
     yield f"Of {of} verbs, {before} would run in parallel before, {after} after."
+    held = [
+        name.removeprefix("class ")
+        for name, reason in plan.left.items()
+        if reason.endswith(HELD)
+    ]
+    if held and after:
+        names = " or ".join(held)
+        yield f"What meets an object of {names} runs on the loop thread then."
 
 
 def _count(survey: Survey) -> tuple[int, int]:

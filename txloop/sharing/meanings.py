@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.sharing.known import MODULES
+from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import (
     FUNCTIONS,
+    bound_by,
     bound_in,
     functions_in,
     nodes_of,
@@ -47,6 +49,7 @@ class Meanings:
         self.used_without_call: set[int] = set()
         self._around: dict[int, list[ast.AST]] = {}
         self._bound: dict[int, set[str]] = {}
+        self._defined: dict[int, set[str]] = {}  # anywhere in a module
         self._owners: dict[int, ast.ClassDef | None] = {}
         self._imported: dict[int, dict[str, str]] = {}
         self._homes: dict[int, dict[str, str]] = {}
@@ -90,6 +93,12 @@ class Meanings:
                 self.used_without_call.add(id(node))
 
     def _collect(self, tree: ast.Module) -> None:
+        self._defined[id(tree)] = {
+            name
+            for node in ast.walk(tree)
+            if not isinstance(node, ast.Import | ast.ImportFrom)
+            for name in bound_by(node)
+        }
         imported = self._imported[id(tree)] = {}
         homes = self._homes[id(tree)] = {}
         for node in ast.walk(tree):
@@ -160,6 +169,18 @@ class Meanings:
         """Return the name that something imported has at home; "" for a module."""
         module = self._around[id(scope)][-1]
         return self._imported[id(module)].get(name, name)
+
+    def makes_plain(self, scope: ast.AST, name: str) -> bool:
+        """Tell whether a name is that of Python's own `set`, `map` or alike.
+
+        These keep nothing: what one call returns has no part in what others do.
+        """
+        module = self._around[id(scope)][-1]
+        if self.in_full(scope, name) not in PARTS or name in self._defined[id(module)]:
+            return False
+        homes = self._homes[id(module)]
+        home = homes.get(name, "" if "*" in homes else "builtins")
+        return home.partition(".")[0] in sys.stdlib_module_names
 
     def module_of(self, scope: ast.AST) -> ast.AST:
         """Return the module in which a function is."""

@@ -302,6 +302,8 @@ class Origins:
             return self._locals[id(home), name]
         if name in self.meanings.functions and name not in self.meanings.classes:
             return self._returned[name]
+        if self.meanings.makes_plain(scope, name):
+            return set()
         name = self.meanings.in_full(scope, name)
         if not name or name in self.meanings.classes or name in ("self", "cls"):
             return set()

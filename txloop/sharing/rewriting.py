@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
-__all__ = ["Change", "Round"]
+__all__ = ["HELD", "Change", "Round"]
+
+HELD = "its objects are held on the loop thread"
 
 Alias = tuple["Text", "ast.expr | None", "Hazard"]
 
@@ -279,9 +281,7 @@ class Round:
                 reason = "the program did not start with a TObject in its place"
             if reason:
                 if self._classes.is_known(name) and not self._classes.is_shared(name):
-                    self.left[f"class {name}"] = (
-                        f"{reason}; its objects are held on the loop thread"
-                    )
+                    self.left[f"class {name}"] = f"{reason}; {HELD}"
             else:
                 possible.add(name)
         self._objects |= possible

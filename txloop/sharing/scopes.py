@@ -22,6 +22,7 @@ __all__ = [
     "defaults_of",
     "functions_in",
     "globals_named",
+    "is_bound_as_global",
     "nodes_of",
     "parameters",
     "walked",
@@ -108,6 +109,16 @@ def declared_in(scope: ast.AST) -> set[str]:
     """Return the names that a function says are global."""
     declared = (one for one in _inside(scope) if isinstance(one, ast.Global))
     return {name for one in declared for name in one.names}
+
+
+def is_bound_as_global(tree: ast.Module, name: str) -> bool:
+    """Tell whether code that says `global` binds the name; many only use it."""
+    scopes = (one for one in ast.walk(tree) if isinstance(one, _SCOPES))
+    return any(
+        name in declared_in(scope)
+        and any(name in bound_by(node) for node in _inside(scope))
+        for scope in scopes
+    )
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:

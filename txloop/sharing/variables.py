@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.sharing.scopes import bound_by, functions_in, globals_named
+from txloop.sharing.scopes import bound_by, globals_named, is_bound_as_global
 from txloop.sharing.syntax import each_given
 
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ __all__ = ["is_rebound", "make_variable", "why_by_name"]
 
 def is_rebound(texts: list[Text], home: Text, name: str) -> bool:
     """Tell whether code other than the module's own body binds the name."""
-    for function, _ in functions_in(home.tree):
-        for node in ast.walk(function):
-            if isinstance(node, ast.Global) and name in node.names:
-                return True
+    if is_bound_as_global(home.tree, name):
+        return True
     return any(
         not isinstance(use.ctx, ast.Load)
         for text in texts

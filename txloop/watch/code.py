@@ -42,9 +42,13 @@ __all__ = [
 BARE = ("abc", "builtins", "typing", "collections.abc", "_collections_abc")
 """Of bases that use no attribute of their own, and call only methods of operators."""
 
-# Of handlers it is known what Tornado calls; what it calls of an application is called
-# on the loop thread.
-_CALLED_BY_NAME = (("tornado.web", "RequestHandler"), ("tornado.web", "Application"))
+# Of handlers it is known what Tornado calls; what it calls of an application, and of a
+# WebSocket besides `on_message`, is called on the loop thread.
+_CALLED_BY_NAME = (
+    ("tornado.web", "Application"),
+    ("tornado.web", "RequestHandler"),
+    ("tornado.websocket", "WebSocketHandler"),
+)
 
 # Likewise, for records are handled when a transaction has committed.
 _LOGGING = (logging.Filter, logging.Formatter, logging.Handler)

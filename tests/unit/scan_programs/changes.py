@@ -76,6 +76,27 @@ PROGRAMS = {
     def get(key):
         Registry().items[key] = 1  # WRITES_CLASS app.Registry.only.items
     """,
+    "what the __call__ of a metaclass does": """
+    class Singleton(type):
+        made = {}
+        def __call__(cls, *arguments):
+            if cls not in cls.made:
+                one = super(Singleton, cls).__call__(*arguments)
+                cls.made[cls] = one  # WRITES_CLASS app.Singleton.made
+            return cls.made[cls]
+    class Other(metaclass=Singleton):
+        pass
+    class Book(metaclass=Singleton):
+        started = 0
+        def __init__(self, orders):
+            Book.started += 1  # WRITES_CLASS app.Book.started
+            self.orders = orders
+        def add(self, order):
+            self.orders.append(order)  # WRITES_CLASS app.Singleton.made.orders
+    Other(), Book([])
+    def get(order):
+        Book([]).add(order)
+    """,
     "element by get, values, items and iteration": """
     rooms = {"a": []}
     rows = [[]]
