@@ -395,6 +395,16 @@ class Dispatcher(ShortWay):
             context = contextvars.Context()
             self.reactor.call_soon(weakly(self.drain), context=context)
 
+    def put_in_order(self, number: int) -> None:
+        """Let what comes in order from now on commit after a transaction.
+
+        Args:
+            number: Its number; if it has ended, nothing is done.
+        """
+        transaction = self.machine.open.get(number)
+        if transaction is not None:
+            self.machine.turns.give_place(transaction)
+
     # Doing what the machine says
 
     def handle(self, stimulus: Stimulus) -> None:

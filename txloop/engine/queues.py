@@ -22,6 +22,7 @@ All of this is used by the loop thread only.
 from __future__ import annotations
 
 import bisect
+import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,13 @@ class Turns:
         """
         if transaction.call.ordered:
             bisect.insort(self._in_order, transaction, key=lambda one: one.number)
+
+    def give_place(self, transaction: Transaction) -> None:
+        """Let one have a place in the order that had none, by its number."""
+        # For the inevitable one all others wait in any case.
+        if not (transaction.call.ordered or transaction is self.inevitable):
+            transaction.call = dataclasses.replace(transaction.call, ordered=True)
+            self.enter(transaction)
 
     def hold_back(self, transaction: Transaction) -> bool:
         """Keep one if there is an inevitable one that it must wait for.

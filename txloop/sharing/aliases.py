@@ -43,7 +43,7 @@ from txloop.sharing.syntax import (
 from txloop.sharing.uses import Uses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Set
 
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 __all__ = ["Aliases"]
 
 _ROUNDS = 5
+_WITH_ARRAYS = {"cupy", "jax", "np", "numpy", "pandas", "pd", "tensorflow", "torch"}
+"""Modules of arrays, and what programs call these."""
 
 
 class Aliases:
@@ -70,21 +72,26 @@ class Aliases:
         }
         trees = [text.tree for text in self._texts]
         functions = [*functions_of(trees)]
-        self._habits = Habits(Callees(trees, classes), classes)
+        self._habits = Habits(
+            Callees(trees, classes), classes, bool(foreign & _WITH_ARRAYS)
+        )
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
         self._arguments = Arguments(self._texts, functions, self._habits.callees)
         for _ in range(_ROUNDS):
+            self._hashed: dict[str, Set[int]] = {}
             for function, owner, skipped in functions:
                 self._learn(function, owner, skipped)
+            self._habits.hashed = self._hashed
             self._habits.given = self._arguments.staying(self._habits)
 
     def _learn(
         self, function: Function, owner: ast.ClassDef | None, skipped: int
     ) -> None:
         habits = self._habits
-        names = parameters(function)
-        stored = {
+        keys = habits.keys[function] = habits.keys_of(function)
+        mutable = {*parameters(function)} - keys
+        stored = mutable & {
             store.name
             for store in self._storing.stores(
                 function, in_handler=is_handler_class(owner)
@@ -95,7 +102,7 @@ class Aliases:
         handed = {name for one in results for name in habits.handed_on(one)}
         hands = {
             name
-            for name in names
+            for name in mutable
             if handed & names_of_parts(function, {name}, habits.handed_on)
             or handed & names_of_same(function, name)
         }
@@ -104,6 +111,9 @@ class Aliases:
         for found, which in ((habits.stored, stored), (habits.handed, hands)):
             numbers = found.setdefault(called, set())
             numbers |= numbers_of(function, which, skipped)
+        # There may be several of that name: each has to use it so.
+        hashed = numbers_of(function, keys, skipped)
+        self._hashed[called] = hashed & self._hashed.get(called, hashed)
         habits.returning[called] = habits.returning.get(called, True) and stays
         if changes:
             habits.changing.add(called)
@@ -155,7 +165,8 @@ class Aliases:
             for name in sorted(same):
                 its, unknown = bindings(scope, name)
                 values += its
-                if unknown and not self._habits.given.get((scope, name), False):
+                stays = self._habits.stays(scope, ast.Name(name))
+                if unknown and not stays:
                     made = self._arguments.made_by_callers(scope, name, self._habits)
                     others |= made is None
                     arguments += made or []

@@ -20,7 +20,14 @@ from txloop.sharing.syntax import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["bindings", "given_to", "is_fresh", "names_of_parts", "names_of_same"]
+__all__ = [
+    "bindings",
+    "given_to",
+    "is_fresh",
+    "keys_in",
+    "names_of_parts",
+    "names_of_same",
+]
 
 _MAKERS = ("copy", "deepcopy", "dict", "list", "loads", "set", "sorted")
 
@@ -59,6 +66,16 @@ def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
         if isinstance(one.ctx, ast.Store) and id(one) not in simple
     }
     return values, others
+
+
+@functools.lru_cache(maxsize=4096)
+def keys_in(scope: ast.AST) -> frozenset[str]:
+    """Return the variables that are keys or indices there: no lists, dicts or sets."""
+    return frozenset(
+        one.slice.id
+        for one in walked(scope)
+        if isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Name)
+    )
 
 
 def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -166,6 +183,7 @@ def names_of_parts(
         handed_on: Tells which variables an expression hands on, or parts of them.
     """
     pairs = []
+    own = bound_in(scope) - {"self", "cls"}
     for node in walked(scope):
         for target, value in given_to(node):
             its = [one.id for one in leaves(target) if isinstance(one, ast.Name)]
@@ -175,11 +193,12 @@ def names_of_parts(
                 for one in its
                 for of in {root_name(value), *handed_on(value), *its}
             ]
-            if isinstance(target, ast.Subscript):
+            if isinstance(target, ast.Subscript) and root_name(target) in own:
                 pairs += [(of, root_name(target)) for of in handed_on(value)]
         if isinstance(node, ast.Call) and last_name(node.func) in MUTATORS:
-            into = root_name(node.func)  # it has got what it is given
-            pairs += [(of, into) for one in node.args for of in handed_on(one)]
+            into = root_name(node.func)
+            if into in own:  # it has got what it is given
+                pairs += [(of, into) for one in node.args for of in handed_on(one)]
     return _closed(names, pairs)
 
 

@@ -17,7 +17,7 @@ from txloop.sharing.scopes import FUNCTIONS, functions_in, parameters
 from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Set
 
     from txloop.sharing.scopes import Function
 
@@ -171,7 +171,7 @@ def functions_of(trees: Iterable[ast.Module]) -> Iterator[Owned]:
             yield function, owner, int(owner is not None and not static)
 
 
-def numbers_of(function: Function, names: set[str], skipped: int) -> set[int]:
+def numbers_of(function: Function, names: Set[str], skipped: int) -> set[int]:
     """Return the numbers of the arguments that some parameters are given."""
     every = parameters(function)
     found = {number - skipped for number, one in enumerate(every) if one in names}

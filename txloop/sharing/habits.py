@@ -10,14 +10,14 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from txloop.sharing.bindings import bindings
+from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY
 from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import changed_by, last_name, names_handed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Set
 
     from txloop.sharing.callees import Callees
 
@@ -34,8 +34,11 @@ class Habits:
     Attributes:
         callees: Tells what a call runs.
         is_class: Tells whether a name is that of a class of the program.
+        has_arrays: Whether the program uses a library of arrays.
         stored: The numbers of the parameters that a function stores.
         handed: Those that it returns, or parts of them.
+        hashed: Those that it uses as keys: no lists, dicts or sets.
+        keys: The variables of functions that are keys, there or where they are given.
         changing: The functions that change something.
         returning: Whether what a function returns is the same object once stored.
         given: Whether all that is given for a parameter is.
@@ -43,8 +46,11 @@ class Habits:
 
     callees: Callees
     is_class: Callable[[str], bool]
+    has_arrays: bool
     stored: dict[str, set[int]] = field(default_factory=dict)
     handed: dict[str, set[int]] = field(default_factory=dict)
+    hashed: Mapping[str, Set[int]] = field(default_factory=dict)
+    keys: dict[object, Set[str]] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
     returning: dict[str, bool] = field(default_factory=dict)
     given: dict[tuple[object, str], bool] = field(default_factory=dict)
@@ -91,6 +97,27 @@ class Habits:
                 found |= names_handed_on(one)
         return found
 
+    def keys_of(self, scope: ast.AST) -> Set[str]:
+        """Return the variables that are keys, there or in functions that it calls.
+
+        An array, and what has a `__getitem__` of its own, may take lists for keys.
+        """
+        if self.has_arrays or "__getitem__" in self.returning:
+            return frozenset()
+        found = {*keys_in(scope)}
+        for node in walked(scope):
+            if isinstance(node, ast.Call):
+                runs = self.callees.of(node)
+                for number, one in enumerate(node.args):
+                    if isinstance(one, ast.Starred):
+                        break
+                    if isinstance(one, ast.Name) and all(
+                        number - skipped in self.hashed.get(name, ())
+                        for name, skipped in runs or [(ANY, 0)]
+                    ):
+                        found.add(one.id)
+        return found
+
     def stays(self, scope: ast.AST, value: ast.AST, depth: int = 0) -> bool:
         """Tell whether a value is the same object when it has been stored.
 
@@ -107,6 +134,8 @@ class Habits:
                 return not isinstance(part, ast.Slice) and self.stays(
                     scope, base, depth
                 )
+            case ast.Name(id=name) if name in self.keys.get(scope, ()):
+                return True
             case ast.Name(id=name):
                 values, others = bindings(scope, name)
                 if not values and not others and isinstance(scope, FUNCTIONS):

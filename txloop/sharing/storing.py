@@ -94,9 +94,9 @@ class Storing:
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and root == "self" and is_assigned:
                     continue  # a handler lives for one request
-                for name in self._names_in(scope, value):
+                for name, at in self._names_in(scope, value, node):
                     if name in local and name != root and name not in ("self", "cls"):
-                        yield Store(name, holder_name(holder), node, loops)
+                        yield Store(name, holder_name(holder), at, loops)
                         yield from self._inner(scope, name, holder_name(holder), local)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:
@@ -106,18 +106,26 @@ class Storing:
         """Yield what a function stores of the one around it, once it is there."""
         for node in nodes_of(inner):
             for holder, value in self.put(node):
-                for name in self._names_in(inner, value) & local - {root_name(holder)}:
-                    yield Store(name, holder_name(holder), inner, [])
+                for name, _ in self._names_in(inner, value, node):
+                    if name in local and name != root_name(holder):
+                        yield Store(name, holder_name(holder), inner, [])
 
-    def _names_in(self, scope: ast.AST, value: ast.AST) -> set[str]:
-        """Return the variables that a value hands on, or what loops in it go over."""
+    def _names_in(
+        self, scope: ast.AST, value: ast.AST, node: ast.AST
+    ) -> Iterator[tuple[str, ast.AST]]:
+        """Yield the variables that a node hands on, and where it is done with each.
+
+        What a comprehension goes over is handed on when that is over.
+        """
         names = self._habits.handed_on(value)
-        for node in walked(scope):
-            if isinstance(node, ast.comprehension):
-                for target, inside in given_to(node):
+        yield from ((name, node) for name in names)
+        for around in walked(scope):
+            for loop in getattr(around, "generators", ()):
+                for target, inside in given_to(loop):
                     if last_name(target) in names:
-                        names |= self._habits.handed_on(inside)
-        return names
+                        more = self._habits.handed_on(inside) - names
+                        yield from ((name, around) for name in more)
+                        names |= more
 
     def _inner(
         self, scope: ast.AST, name: str, into: str, local: Set[str]

@@ -23,7 +23,7 @@ from tornado.iostream import IOStream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["hold_next", "keep_open", "keep_open_always", "leave_next", "let_close"]
+__all__ = ["keep_open", "keep_open_always", "leave_next", "let_close"]
 
 Leave: TypeAlias = "Callable[[Callable[[], object]], object]"
 
@@ -137,27 +137,6 @@ def leave_next(connection: Any) -> None:
     stream = getattr(connection, "stream", None)
     if isinstance(connection, HTTP1Connection) and isinstance(stream, IOStream):
         _reader_for(connection, stream)
-
-
-def hold_next(connection: HTTP1Connection) -> Callable[[], None]:
-    """Hold the next request of a connection that closes while this one still runs.
-
-    What a client has sent in one go is there when it has left, and Tornado would begin
-    with the next request at once: it could commit before this one. Stock Tornado runs
-    them one after another.
-
-    Returns:
-        What lets Tornado go on; to be called when this request is over.
-    """
-    held = connection._finish_future
-    connection._finish_future = held.get_loop().create_future()
-    connection._finish_future.set_result(None)
-
-    def go_on() -> None:
-        if not held.done():
-            held.set_result(None)
-
-    return go_on
 
 
 def _reader_for(connection: HTTP1Connection, stream: IOStream) -> _Reader:

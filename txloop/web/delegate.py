@@ -26,7 +26,6 @@ from txloop.stm.variables import set_all
 from txloop.web.as_stock import asks_for_attempts, let_go_on, run_as_stock
 from txloop.web.auto import proved_plan
 from txloop.web.clients import (
-    hold_next,
     keep_open,
     leave_next,
     let_close,
@@ -68,7 +67,6 @@ class TransactionDelegate(HandlerDelegate):
     _context: contextvars.Context | None = None
     _number = 0  # of its transaction, if that has not ended at once
     _ordered = False  # whether it commits in the order of arrival
-    _go_on: Callable[[], None] | None = None  # lets a closed connection go on
     _explains = False  # in debug mode, where it was not a front that ran it
 
     def execute(self) -> Awaitable[None] | None:
@@ -155,13 +153,10 @@ class TransactionDelegate(HandlerDelegate):
         keep_open(self.connection, leave)
 
     def _leave(self) -> None:
-        """Take note that the connection is closed; its next request has to wait."""
+        """Take note that the connection is closed: its next requests come at once."""
         dispatcher = self.loop.dispatcher
         dispatcher.leave(self._number)
-        transaction = dispatcher.machine.open.get(self._number)
-        if transaction is not None:
-            self._go_on = hold_next(self.connection)  # type: ignore[arg-type] # as above
-            transaction.on_drop = self._go_on
+        dispatcher.put_in_order(self._number)
 
     def _first_profile(self, key: tuple[type[RequestHandler], str | None]) -> Profile:
         handler_class, method = key
@@ -203,8 +198,6 @@ class TransactionDelegate(HandlerDelegate):
 
     def _answer(self, response: object, error: BaseException | None) -> None:
         """Send what a committed attempt answered."""
-        if self._go_on is not None:
-            self._go_on()
         connection = self.connection
         assert connection is not None
         self.request.connection = connection

@@ -77,7 +77,7 @@ class Ending:
     """
 
     __slots__ = (
-        *("_answer", "_answering", "_attempt", "_later", "_over", "_recorder"),
+        *("_answer", "_answering", "_attempt", "_over", "_recorder", "_stand_in"),
         "_waits",
     )
 
@@ -98,8 +98,8 @@ class Ending:
         # The class may have a `__setattr__` of its own.
         replace = object.__setattr__
         replace(handler, "finish", self.finish)
-        self._later: _Later | None = _Later(self)
-        replace(handler, "_auto_finish", self._later)
+        self._stand_in: _Later | None = _Later(self)
+        replace(handler, "_auto_finish", self._stand_in)
 
     def finish(self, chunk: Any = None) -> Any:
         """Do what `finish` does, as far as the verb can tell."""
@@ -170,9 +170,9 @@ class Ending:
         handler, self._over = self._answering, True
         if handler.finish == self.finish:
             object.__delattr__(handler, "finish")
-        if handler._auto_finish is self._later:
+        if handler._auto_finish is self._stand_in:
             object.__setattr__(handler, "_auto_finish", True)
-        self._later = None  # leave no cyclic garbage
+        self._stand_in = None  # leave no cyclic garbage
 
 
 def _is_certain(handler: Any) -> bool:

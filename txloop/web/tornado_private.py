@@ -60,6 +60,7 @@ PRIVATE: tuple[Private, ...] = (
         "self, transforms, *args, **kwargs",
     ),
     Private(RequestHandler, "_log", "`finish` calls it once, at its end", "self"),
+    Private(RequestHandler, "_request_summary", "what `_log` says of it", "self"),
     Private(RequestHandler, "_break_cycles", "`finish` calls it last", "self"),
     Private(
         RequestHandler,
