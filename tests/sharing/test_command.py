@@ -304,6 +304,56 @@ def test_objects_are_shared_whatever_plain_object_holds_them(held, tmp_path):
     assert "Of 1 verbs, 0 would run in parallel before, 1 after." in printed
 
 
+PAID = """
+import json
+import tornado.ioloop
+import tornado.web
+
+class Book:
+    def __init__(self):
+        self.balances = {}
+        self.log = []
+    def pay(self, who):
+        self.log.append(who)
+        self.enter(who)
+        more = [who]
+    def enter(self, name):
+        {0}
+
+class Other:
+    def {1}(self, name):
+        print(name)
+
+book = Book()
+
+class Pay(tornado.web.RequestHandler):
+    def post(self):
+        book.pay(json.loads(self.request.body)["who"])
+
+app = tornado.web.Application([("/", Pay)])
+tornado.ioloop.IOLoop.current().start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "other", "taken"),
+    [
+        ("self.balances[name] = 1", "leave", True),
+        ("self.balances[name] = 1", "enter", False),  # which may be meant
+        ("self.balances[1] = name", "leave", False),
+    ],
+    ids=["a key", "a key of another's", "no key"],
+)
+def test_what_is_used_as_a_key_is_no_container(use, other, taken, tmp_path):
+    program(tmp_path, PAID.replace("{0}", use).replace("{1}", other))
+
+    printed = run(tmp_path, "share", "app.py")[1]
+
+    left = "log is left as it is: app, line 11, stores 'who' and goes on with it"
+    assert taken != (left in printed)
+    assert taken == ("Of 1 verbs, 0 would run in parallel before, 1 after." in printed)
+
+
 def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
     late = SET_UP.format("", "tornado.ioloop.IOLoop.current().start()")
     late = late.replace("    app.count = 0\n", "")
