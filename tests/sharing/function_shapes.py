@@ -12,6 +12,68 @@ from typing import NamedTuple
 __all__ = ["Shape", "shapes"]
 
 _TEXT = r"""
+PAIR = ([], [])
+def get(): return PAIR
+--
+p = get(); items.append(p); p[0].append(k); more.append([list(x) for x in PAIR])
+==
+a = []
+def get(): return (a, 1)
+--
+x, n = get(); items.append(x); x.append(k); more.append(a)
+==
+P = collections.namedtuple('P', 'a b')
+--
+p = P([k], 1); table[k] = p; q = p._replace(b=2); q.a.append(v); items.append(q)
+p.a.append(3)
+==
+class P(typing.NamedTuple):
+    x: int
+    tags: list
+    def tag(self, t): self.tags.append(t); return self
+ps = {}
+--
+p = ps.setdefault(k, P(v, [])); p.tag(v); ps['z'] = p; p.tag(k); more.append(ps)
+==
+class Q:
+    def __init__(self): self.q = []
+    def put(self, x): self.q.append(x)
+    def drain(self):
+        out, self.q = self.q, []
+        return out
+q = Q()
+--
+x = [k]; q.put(x); q.put(x); x.append(v)
+for y in q.drain(): items.append(y); y.append(1)
+==
+class Obs:
+    def __init__(self): self.f = []; self.seen = []
+    def sub(self, f): self.f.append(f); return lambda: self.f.remove(f)
+    def fire(self, x):
+        for f in list(self.f): f(self, x)
+obs = Obs()
+obs.sub(lambda o, x: o.seen.append(x))
+--
+x = {'k': k}; obs.fire(x); x['v'] = v; more.append(obs.seen)
+==
+def memo(f):
+    cache = {}
+    @functools.wraps(f)
+    def inner(n):
+        if n not in cache: cache[n] = f(n)
+        return cache[n]
+    inner.cache = cache
+    return inner
+@memo
+def rows(n): return [n]
+--
+r = rows(k); r.append(v); items.append(r); rows(k).append(1); more.append(rows(k))
+==
+@functools.lru_cache(None)
+def rows(n): return [n]
+--
+r = rows(k); r.append(v); items.append(r); rows(k).append(1); more.append(rows(k))
+==
 def group(rows):
     out = {}
     for r in rows: out.setdefault(r[0], []).append(r)

@@ -78,12 +78,24 @@ class Aliases:
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
         self._arguments = Arguments(self._texts, functions, self._habits.callees)
+        self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
+        for text in self._texts:
+            for function, _ in functions_in(text.tree):
+                self._find_cached(text, function)
         for _ in range(_ROUNDS):
             self._hashed: dict[str, Set[int]] = {}
             for function, owner, skipped in functions:
                 self._learn(function, owner, skipped)
             self._habits.hashed = self._hashed
             self._habits.given = self._arguments.staying(self._habits)
+
+    def _find_cached(self, text: Text, function: Function) -> None:
+        """Take note of what a function returns that a cache of functools' keeps."""
+        marks = getattr(function, "decorator_list", [])
+        names = {last_name(getattr(one, "func", one)) for one in marks}
+        if names & {"cache", "lru_cache"}:
+            results = [(text, one) for one in results_of(function)]
+            self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
 
     def _learn(
         self, function: Function, owner: ast.ClassDef | None, skipped: int
@@ -173,9 +185,10 @@ class Aliases:
             stay = all(self._habits.stays(scope, one) for one in values)
             if stay and not arguments and not others:
                 continue
-            if not self._uses.is_used_on(
-                scope, store, names_of_parts(scope, same, self._habits.handed_on)
-            ):
+            parts = names_of_parts(scope, same, self._habits.handed_on)
+            # A cache gives it to others, too.
+            cached = any(self._results_kept(one) for one in values)
+            if not (cached or self._uses.is_used_on(scope, store, parts)):
                 continue
             line = getattr(store.node, "lineno", 0)
             hazard = Hazard(
@@ -191,8 +204,10 @@ class Aliases:
                 yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
-                if not is_name and not self._habits.stays(scope, value):
-                    yield text, value, hazard
+                if is_name or self._habits.stays(scope, value):
+                    continue
+                kept = self._results_kept(value) or [(text, value)]
+                yield from ((*one, hazard) for one in kept)
 
     def _of_mappings(
         self, text: Text, scope: ast.AST, node: ast.AST
@@ -205,6 +220,10 @@ class Aliases:
                 if not self._habits.stays(scope, value):
                     reason = f"{text.label}, line {node.lineno}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
+
+    def _results_kept(self, value: ast.expr) -> list[tuple[Text, ast.expr]]:
+        """Return what the function returns that is called, if a cache keeps it."""
+        return self._cached.get(last_name(getattr(value, "func", None)), [])
 
     def _of_defaults(
         self, text: Text, function: Function, owner: ast.ClassDef | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.sharing.bindings import bindings
+from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import ANY
 from txloop.sharing.scopes import (
     defaults_of,
@@ -149,7 +149,9 @@ class Arguments:
         What stays what it is when it is stored is left out.
         """
         given = self._given.get((scope, name))
-        if given is None or scope in self._called_elsewhere or _is_bound(scope, name):
+        if given is None or scope in self._called_elsewhere:
+            return None
+        if is_bound_otherwise(scope, name):
             return None
         found: list[tuple[Text, ast.expr]] = []
         for text, caller, value in given:
@@ -167,11 +169,3 @@ class Arguments:
                     return None
                 found.append((text, one))
         return found
-
-
-def _is_bound(scope: ast.AST, name: str) -> bool:
-    """Tell whether a function binds a parameter again."""
-    return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
-        for one in walked(scope)
-    )

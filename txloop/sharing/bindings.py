@@ -38,12 +38,18 @@ def bindings(scope: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
     A loop over an object gives it what is inside of that.
     """
     values, others = _all_bindings(scope)
-    return values.get(name, []), name in others
+    given = isinstance(scope, FUNCTIONS) and name in parameters(scope)
+    return values.get(name, []), given or name in others
+
+
+def is_bound_otherwise(scope: ast.AST, name: str) -> bool:
+    """Tell whether a variable is given what is not known, but for arguments."""
+    return name in _all_bindings(scope)[1]
 
 
 @functools.lru_cache(maxsize=4096)
 def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
-    """Return the values of all variables, and which are given others, too."""
+    """Return the values of all variables, and which are given what is not known."""
     values: dict[str, list[ast.expr]] = {}
     simple: set[int] = set()
     own = bound_in(scope)
@@ -58,9 +64,8 @@ def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
         if isinstance(node, ast.comprehension):
             inside = (one for one in ast.walk(node.target) if isinstance(one, ast.Name))
             simple.update(id(one) for one in inside if one.id in own)
-    others = {*parameters(scope)} if isinstance(scope, FUNCTIONS) else set()
     names = (one for one in walked(scope) if isinstance(one, ast.Name))
-    others |= {
+    others = {
         one.id
         for one in names
         if isinstance(one.ctx, ast.Store) and id(one) not in simple
