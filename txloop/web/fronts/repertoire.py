@@ -22,6 +22,7 @@ from txloop.web.as_stock import asks_for_attempts
 from txloop.web.eligible import logs_by_itself, plan_for
 from txloop.web.fronts.request import On
 from txloop.web.fronts.routing import Routing
+from txloop.web.fronts.worth import PAUSE_TURNS, Pauses, is_dearer, limit_of
 from txloop.web.frozen import FrozenRequest
 from txloop.web.request_attempt import run_request
 from txloop.web.targets import all_targets, register_all
@@ -38,53 +39,11 @@ if TYPE_CHECKING:
     from txloop.web.eligible import Plan
     from txloop.web.targets import Target
 
-__all__ = ["Pauses", "Repertoire", "Verb"]
+__all__ = ["Repertoire", "Verb"]
 
-SHORT_SECONDS = 0.005
-"""What takes longer does not run in a front: others would wait for it."""
-
-_SLACK = 1.3
-"""By so much it has to be longer, or shorter, before that counts."""
-
-WRITING_SECONDS = 0.0003
-"""What writes has to take longer, to be worth two cores; see `is_dearer`."""
-
-_FEW_CORES = 2
-_MOSTLY = 0.5  # of all runs
 _PROVING_RUNS = 5
-_PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
-_LONGEST_PAUSE_TURNS = 600  # ... where that has happened again and again
 _FORGIVE_SECONDS = 600.0  # after the last death of a front that ran a verb
 _MOST_DEATHS = 3  # of fronts that ran a verb, until it runs in workers only
-
-
-class Pauses:
-    """For how long a verb stays off that was switched off.
-
-    Twice as long as the last time, unless it has stayed on for as long: each change
-    moves connections, which costs more than fronts can bring in a moment.
-
-    Attributes:
-        left: For how many ticks more it stays off.
-    """
-
-    __slots__ = ("_next", "_on", "left")
-
-    def __init__(self) -> None:
-        self.left = self._on = 0
-        self._next = _PAUSE_TURNS
-
-    def begin(self) -> None:
-        """Take note that it is switched off."""
-        self.left, self._on = self._next, 0
-        self._next = min(2 * self._next, _LONGEST_PAUSE_TURNS)
-
-    def tick(self, on: bool) -> None:
-        """Count a tick, at which it is on or off."""
-        self.left = max(0, self.left - 1)
-        self._on += on
-        if self._on >= self._next:
-            self._next, self._on = _PAUSE_TURNS, 0
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -242,7 +201,7 @@ class Repertoire:
 
         There may be a series of changes; each would cost new workers and fronts.
         """
-        self._turns_to_renewal = _PAUSE_TURNS
+        self._turns_to_renewal = PAUSE_TURNS
         register_all()  # before: fronts know targets by the same numbers
         if self._dispatcher.executor.renew():
             self._verbs = {key: verb for key, verb in self._verbs.items() if verb}
@@ -323,7 +282,7 @@ class Repertoire:
     def look(self) -> None:
         """Look whether routes have changed, or plain objects that verbs can reach."""
         if self._routing.look():
-            self._turns_to_renewal = _PAUSE_TURNS
+            self._turns_to_renewal = PAUSE_TURNS
         for verb in self._kinds:
             if verb.on is not On.OFF and self._must_stay(verb, verb.on):
                 self.switch(verb, On.OFF)
@@ -399,27 +358,6 @@ class Repertoire:
         front.notes.append(("verbs", on))
         if self._traced_from:
             front.notes.append(("trace", self._traced_from))
-
-
-def limit_of(on: On) -> float:
-    """Return how many seconds are short, for a verb of which fronts do `on` now."""
-    return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
-
-
-def is_dearer(profile: Profile, seconds: float | None, cores: int) -> bool:
-    """Tell whether all cores together are slower with a verb than the owner alone.
-
-    For a request that writes, a front and the owner need some 0.25 ms more, together,
-    than the owner where it runs the same without an attempt. Of two cores, on which
-    clients run as well, that takes more than the second one brings.
-
-    Args:
-        profile: What is known of the verb, of which the owner makes no attempts.
-        seconds: How long its body takes, as far as that is known.
-        cores: How many there are.
-    """
-    short = seconds is None or seconds < WRITING_SECONDS
-    return cores <= _FEW_CORES and short and profile.writing > _MOSTLY
 
 
 def _seconds_of(profile: Profile) -> float | None:

@@ -1,0 +1,76 @@
+"""When it is worth it that fronts run a verb, and how soon it is tried again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from txloop.web.fronts.request import On
+
+if TYPE_CHECKING:
+    from txloop.engine.profile import Profile
+
+__all__ = ["PAUSE_TURNS", "SHORT_SECONDS", "Pauses", "is_dearer", "limit_of"]
+
+SHORT_SECONDS = 0.005
+"""What takes longer does not run in a front: others would wait for it."""
+
+_SLACK = 1.3
+"""By so much it has to be longer, or shorter, before that counts."""
+
+WRITING_SECONDS = 0.0003
+"""What writes has to take longer, to be worth two cores; see `is_dearer`."""
+
+_FEW_CORES = 2
+_MOSTLY = 0.5  # of all runs
+PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
+_LONGEST_PAUSE_TURNS = 600  # ... where that has happened again and again
+
+
+class Pauses:
+    """For how long a verb stays off that was switched off.
+
+    Twice as long as the last time, unless it has stayed on for as long: each change
+    moves connections, which costs more than fronts can bring in a moment.
+
+    Attributes:
+        left: For how many ticks more it stays off.
+    """
+
+    __slots__ = ("_next", "_on", "left")
+
+    def __init__(self) -> None:
+        self.left = self._on = 0
+        self._next = PAUSE_TURNS
+
+    def begin(self) -> None:
+        """Take note that it is switched off."""
+        self.left, self._on = self._next, 0
+        self._next = min(2 * self._next, _LONGEST_PAUSE_TURNS)
+
+    def tick(self, on: bool) -> None:
+        """Count a tick, at which it is on or off."""
+        self.left = max(0, self.left - 1)
+        self._on += on
+        if self._on >= self._next:
+            self._next, self._on = PAUSE_TURNS, 0
+
+
+def limit_of(on: On) -> float:
+    """Return how many seconds are short, for a verb of which fronts do `on` now."""
+    return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
+
+
+def is_dearer(profile: Profile, seconds: float | None, cores: int) -> bool:
+    """Tell whether all cores together are slower with a verb than the owner alone.
+
+    For a request that writes, a front and the owner need some 0.25 ms more, together,
+    than the owner where it runs the same without an attempt. Of two cores, on which
+    clients run as well, that takes more than the second one brings.
+
+    Args:
+        profile: What is known of the verb, of which the owner makes no attempts.
+        seconds: How long its body takes, as far as that is known.
+        cores: How many there are.
+    """
+    short = seconds is None or seconds < WRITING_SECONDS
+    return cores <= _FEW_CORES and short and profile.writing > _MOSTLY
