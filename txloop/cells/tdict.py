@@ -61,10 +61,10 @@ class _View:
     def __repr__(self) -> str:
         if not PassesFor.on:
             return f"{type(self).__name__}({self._mapping!r})"
-        plain = type(self._mapping).__name__  # since it passes for one
-        of = "odict" if plain == "OrderedDict" else "dict"
-        parts = [*cast("Iterable[Any]", self)]
-        return f"{of}{type(self).__name__.lower()}({parts!r})"
+        plain = self._mapping._empty()
+        plain.update(self._mapping._contents())
+        view = getattr(plain, type(self).__name__.removeprefix("_").lower())
+        return repr(view())
 
     def __reversed__(self) -> Iterator[Any]:
         if live.on:

@@ -186,6 +186,8 @@ class Aliases:
             if stay and not arguments and not others:
                 continue
             parts = names_of_parts(scope, same, self._habits.handed_on)
+            if store.is_held_here:
+                parts -= {store.into} - same
             # A cache gives it to others, too.
             cached = any(self._results_kept(one) for one in values)
             if not (cached or self._uses.is_used_on(scope, store, parts)):

@@ -45,12 +45,13 @@ _STORING = frozenset(
 
 @dataclass
 class Store:
-    """A local variable that is put somewhere."""
+    """A local variable that is put somewhere; perhaps into another one."""
 
     name: str
     into: str
     node: ast.AST
     loops: list[ast.AST] = field(default_factory=list)
+    is_held_here: bool = False
 
 
 class Storing:
@@ -96,7 +97,8 @@ class Storing:
                     continue  # a handler lives for one request
                 for name, at in self._names_in(scope, value, node):
                     if name in local and name != root and name not in ("self", "cls"):
-                        yield Store(name, holder_name(holder), at, loops)
+                        is_name = isinstance(holder, ast.Name)
+                        yield Store(name, holder_name(holder), at, loops, is_name)
                         yield from self._inner(scope, name, holder_name(holder), local)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS, walked
+from txloop.sharing.scopes import FUNCTIONS, bound_in, walked
 from txloop.sharing.syntax import (
     is_after,
     is_in_inner_function,
@@ -38,11 +38,19 @@ class Uses:
         added_to = {
             id(node.target) for node in walked(scope) if isinstance(node, ast.AugAssign)
         }
+        others = {
+            id(node)
+            for inner in walked(scope)
+            if isinstance(inner, FUNCTIONS) and inner is not scope
+            for node in walked(inner)
+            if isinstance(node, ast.Name) and node.id in bound_in(inner)
+        }
         uses = [
             node
             for node in walked(scope)
             if isinstance(node, ast.Name)
             and node.id in names
+            and id(node) not in others
             and (isinstance(node.ctx, ast.Load) or id(node) in added_to)
         ]
         bound = [
