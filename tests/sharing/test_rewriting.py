@@ -546,11 +546,6 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_what_callers_make_for_a_parameter_that_is_stored_is_a_container(call):
-    assert CALLS[call] in shared(f"{STORES}{call}", "items", "table")
-
-
 CONSTRUCTIONS = {
     "    pass\nA({})": "A(txloop.share({}))",
     "    pass\nB({})": "B(txloop.share({}))",
@@ -563,9 +558,17 @@ CONSTRUCTIONS = {
 }
 
 
-@pytest.mark.parametrize("call", CONSTRUCTIONS)
-def test_what_callers_make_for_a_constructor_that_stores_it_is_a_container(call):
-    assert CONSTRUCTIONS[call] in shared(f"{CONSTRUCTS}{call}", "items", "table")
+@pytest.mark.parametrize(
+    ("before", "call", "expected"),
+    [
+        *((STORES, *one) for one in CALLS.items()),
+        *((CONSTRUCTS, *one) for one in CONSTRUCTIONS.items()),
+    ],
+)
+def test_what_callers_make_for_a_parameter_that_is_stored_is_a_container(
+    before, call, expected
+):
+    assert expected in shared(f"{before}{call}", "items", "table")
 
 
 @pytest.mark.parametrize(

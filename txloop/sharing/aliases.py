@@ -72,12 +72,11 @@ class Aliases:
         }
         trees = [text.tree for text in self._texts]
         functions = [*functions_of(trees)]
-        self._habits = Habits(
-            Callees(trees, classes), classes, bool(foreign & _WITH_ARRAYS)
-        )
+        callees = Callees(trees, classes)
+        self._habits = Habits(callees, bool(foreign & _WITH_ARRAYS))
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
-        self._arguments = Arguments(self._texts, functions, self._habits.callees)
+        self._arguments = Arguments(self._texts, functions, callees)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
             for function, _ in functions_in(text.tree):

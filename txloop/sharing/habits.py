@@ -17,7 +17,7 @@ from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import changed_by, last_name, names_handed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Set
+    from collections.abc import Mapping, Set
 
     from txloop.sharing.callees import Callees
 
@@ -33,7 +33,6 @@ class Habits:
 
     Attributes:
         callees: Tells what a call runs.
-        is_class: Tells whether a name is that of a class of the program.
         has_arrays: Whether the program uses a library of arrays.
         stored: The numbers of the parameters that a function stores.
         handed: Those that it returns, or parts of them.
@@ -45,7 +44,6 @@ class Habits:
     """
 
     callees: Callees
-    is_class: Callable[[str], bool]
     has_arrays: bool
     stored: dict[str, set[int]] = field(default_factory=dict)
     handed: dict[str, set[int]] = field(default_factory=dict)
@@ -154,7 +152,7 @@ class Habits:
                 if name in self.callees.tuples:
                     parts = [*value.args, *(one.value for one in value.keywords)]
                     return all(self.stays(scope, one, depth) for one in parts)
-                if name in SCALARS or name == "cls" or self.is_class(name):
+                if name in SCALARS or name == "cls" or self.callees.is_class(name):
                     return True
                 if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
                     from_inside = [function.value, *value.args[1:]]  # and a default

@@ -45,7 +45,15 @@ _STORING = frozenset(
 
 @dataclass
 class Store:
-    """A local variable that is put somewhere; perhaps into another one."""
+    """A local variable that is put somewhere.
+
+    Attributes:
+        name: The variable's name.
+        into: The last name of what it is put into.
+        node: Where that is done.
+        loops: Those around it.
+        is_held_here: Whether it is put into another variable.
+    """
 
     name: str
     into: str
@@ -201,6 +209,7 @@ def _each_given(
 
 
 def is_kept(target: ast.AST, outer: Collection[str]) -> bool:
+    """Tell whether what is assigned is kept; `outer` are names of the module."""
     return isinstance(target, ast.Attribute | ast.Subscript) or (
         isinstance(target, ast.Name) and target.id in outer
     )
