@@ -546,6 +546,20 @@ CALLS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("library", "taken"),
+    [("json", True), ("numpy.linalg", False)],
+)
+@pytest.mark.parametrize("statement", ["import {} as lib", "from {} import one"])
+def test_what_is_a_key_is_no_list_but_for_arrays(statement, library, taken):
+    text = (
+        f"{statement.format(library)}\nitems = []\ntable = {{}}\n"
+        "def f(x):\n    items.append(x)\n    print(table[x])\n    x.append(1)\n"
+    )
+
+    assert taken == ("items = txloop.share([])" in shared(text, "items"))
+
+
 CONSTRUCTIONS = {
     "    pass\nA({})": "A(txloop.share({}))",
     "    pass\nB({})": "B(txloop.share({}))",
