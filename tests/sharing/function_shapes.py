@@ -603,6 +603,37 @@ x = [k]; table.__setitem__(k, x); x.append(v)
 x = [k]; setattr(self, 'z', x); items.append(self.z); x.append(v); self.z.append(1)
 ==
 self.x = [k]; items.append(self.x); self.x.append(v)
+==
+def parsed(k): return {'row': {'k': [k]}, 'n': 1}
+def put(row): x = {}; x['k'] = row['k']; items.append(x); x['k'].append(1); return row
+--
+whole = parsed(k); row = whole['row']; put(row); row['k'].append(v); more.append(whole)
+==
+def parsed(k): return json.loads('{"row": {"tags": ["%s"]}, "rows": [[1], [2]]}' % k)
+def put(row, rows):
+    x = {'tags': row['tags'], 'rows': rows}
+    items.append(x); row['tags'].append('z'); rows.append([3]); table['r'] = row
+--
+whole = parsed(k); row = whole['row']; put(row, whole['rows']); row['tags'].append(v)
+more.append(whole); whole['rows'][0].append(v)
+==
+def parsed(k): return {'row': {'k': [k]}}
+class Q:
+    def __init__(self): self.q = []
+    def put(self, row): self.q.append(row); row['n'] = len(self.q)
+q = Q()
+--
+whole = parsed(k); row = whole['row']; other = whole['row']
+put = q.put(row); other['k'].append(v); items.append(len(q.q))
+more.append(q.q); more.append(put)
+==
+def parsed(k):
+    same = [k]
+    return {'a': same, 'b': same}
+def put(a, b): items.append(a); items.append(b); a.append(1)
+--
+whole = parsed(k); a = whole['a']; b = whole['b']; put(a, b); b.append(v)
+more.append(whole)
 """
 
 

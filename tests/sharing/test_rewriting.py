@@ -543,6 +543,8 @@ CALLS = {
     "f({} if a else None)": "f(txloop.share({}) if a else None)",
     "def g():\n    y = json.loads(a)\n    f(y)\n    return y": "y = txloop.share(json",
     "f((1, 'a'))\nf({})": "f((1, 'a'))\nf(txloop.share({}))",
+    "def g(a):\n    y = make(a)\n    z = y['z']\n    f(z)": "y = txloop.share(make(a))",
+    "def g(a):\n    f = a.f(json.loads(a))": "a.f(txloop.share(json.loads(a)))",
 }
 
 

@@ -33,6 +33,9 @@ __all__ = ["Arguments"]
 _MADE = (ast.Call, *DISPLAYS)
 """Expressions that make objects, or get them from functions."""
 
+_DEPTH = 4
+"""So many variables and parts are followed to what makes them."""
+
 _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
 
@@ -88,7 +91,9 @@ class Arguments:
                             self._note(node, others, text, scope, one)
         for text in texts:
             for node in walked(text.tree):
-                is_name = isinstance(node, ast.Name | ast.Attribute)
+                is_name = isinstance(node, ast.Name | ast.Attribute) and isinstance(
+                    node.ctx, ast.Load
+                )
                 name = last_name(node)
                 means_it = not (name in VERBS or callees.is_class(name))
                 if is_name and id(node) not in called and means_it:
@@ -155,17 +160,41 @@ class Arguments:
             return None
         found: list[tuple[Text, ast.expr]] = []
         for text, caller, value in given:
-            values = [value]
-            if isinstance(value, ast.IfExp):
-                values = [value.body, value.orelse]
-            if isinstance(value, ast.Name):
-                values, unknown = bindings(caller, value.id)
-                if unknown or not values:
-                    return None
-            for one in values:
-                if habits.stays(caller, one):
-                    continue
-                if not isinstance(one, _MADE):
-                    return None
-                found.append((text, one))
+            makers = _makers(caller, value, habits)
+            if makers is None:
+                return None
+            found += [(text, one) for one in makers]
         return found
+
+
+def _makers(
+    caller: ast.AST, value: ast.expr, habits: Habits, depth: int = 0
+) -> list[ast.expr] | None:
+    """Return the expressions that make a value, or what it is a part of.
+
+    None if not all of them are known.
+    """
+    if habits.stays(caller, value):
+        return []
+    if isinstance(value, _MADE):
+        return [value]
+    if depth == _DEPTH:
+        return None
+    match value:
+        case ast.IfExp(body=body, orelse=orelse):
+            values = [body, orelse]
+        case ast.Name(id=name):
+            values, unknown = bindings(caller, name)
+            if unknown or not values:
+                return None
+        case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant()):
+            values = [whole]
+        case _:
+            return None
+    found: list[ast.expr] = []
+    for one in values:
+        makers = _makers(caller, one, habits, depth + 1)
+        if makers is None:
+            return None
+        found += makers
+    return found
