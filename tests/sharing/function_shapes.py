@@ -634,6 +634,123 @@ def put(a, b): items.append(a); items.append(b); a.append(1)
 --
 whole = parsed(k); a = whole['a']; b = whole['b']; put(a, b); b.append(v)
 more.append(whole)
+==
+class R:
+    def __init__(self, x): self.x = x; x.append(0)
+    def show(self): return self.x
+    @classmethod
+    def make(cls, x): return cls(x)
+class S(R): pass
+--
+x = [k]; r = S.make(x); things[k] = r; x.append(v); r.x.append(1); items.append(x)
+==
+def each(xs, f):
+    for x in xs: f(x)
+--
+x = [[k]]; each(x, items.append); x[0].append(v)
+==
+def build(kind, x): return kind(x)
+class A:
+    def __init__(self, x): self.x = x
+    def show(self): return self.x
+--
+x = [k]; things[k] = build(A, x); x.append(v); things[k].x.append(3); more.append(x)
+==
+class Obs:
+    def __init__(self, f): self.f = f
+    def fire(self, x): self.f(x)
+o = Obs(items.append)
+--
+x = [k]; o.fire(x); x.append(v)
+==
+class N:
+    def __init__(self, x): self.x = x
+    def show(self): return self.x
+    def twin(self): return type(self)(self.x)
+    def other(self, y): return self.__class__(y)
+class M(N):
+    def __init__(self, x): N.__init__(self, x); table['m'] = x
+--
+x = [k]; n = M(x); t = n.twin(); y = [v]; o = n.other(y); things[k] = n
+things['t'] = t; things['o'] = o; x.append(v); y.append(2); t.x.append(3)
+more.append(y)
+==
+def keep(y): items.append(y)
+def outer(g, x): g(x)
+def twice(g, x): outer(g, x)
+--
+x = [k]; twice(keep, x); x.append(v); outer(lambda z: table.update(z=z), x); x.append(2)
+==
+def outer(g, x): g(x)
+class Box:
+    def __init__(self): self.all = []
+    def add(self, x): self.all.append(x)
+    def show(self): return self.all
+box = Box()
+--
+x = [k]; outer(box.add, x); x.append(v); more.append(box.all)
+==
+def outer(g, x): return g(x)
+--
+x = [[k]]; y = outer(copy.copy, x); items.append(y); x[0].append(v); y[0].append(2)
+==
+def deco(method):
+    @functools.wraps(method)
+    def wrapper(self, *args, **kw):
+        return method(self, *args, **kw)
+    return wrapper
+class Box:
+    def __init__(self): self.all = []
+    @deco
+    def add(self, x, y=None): self.all.append(x); table['y'] = y
+    def show(self): return self.all
+box = Box()
+--
+x = [k]; y = [v]; box.add(x, y=y); x.append(v); y.append(5); more.append(box.all)
+==
+def maker(n):
+    def deco(method):
+        def wrapper(x): return method(x)
+        return wrapper
+    return deco
+@maker(3)
+def put(x): items.append(x)
+--
+x = [k]; put(x); x.append(v)
+==
+class Meta(type):
+    def __call__(cls, x):
+        made = super().__call__(x); items.append(x); return made
+class Q(metaclass=Meta):
+    def __init__(self, x): self.x = x
+    def show(self): return self.x
+    @classmethod
+    def make(cls, x): return cls(x)
+--
+x = [k]; q = Q.make(x); things[k] = q; x.append(v)
+==
+class Base:
+    @classmethod
+    def load(cls, **kw): return cls(**kw)
+    @classmethod
+    def many(cls, xs): return [cls(a=x) for x in xs]
+class T(Base):
+    def __init__(self, a, b=None): self.a = a; self.b = b
+    def show(self): return [self.a, self.b]
+--
+x = [k]; t = T.load(a=x, b=x); things[k] = t; x.append(v); t.a.append(1)
+for n, one in enumerate(T.many([[v], x])): things['m%s' % n] = one; one.a.append(n)
+==
+class Own:
+    def __init__(self): self.all = []
+    def append(self, x): self.all.append([x])
+    def show(self): return self.all
+own = Own()
+def each(xs, f):
+    for x in xs: f(x)
+--
+x = [[k]]; each(x, own.append); each(x, items.append); x[0].append(v)
+more.append(own.all)
 """
 
 

@@ -627,6 +627,27 @@ KEPT_TWICE = {
 }
 
 
+KEYS_KEPT = {
+    "of items": "for x, y in nested.items(): table[k] = x",
+    "in a tuple": "for (x, z), y in nested.items(): table[k] = x",
+    "alone": "for x in nested.keys(): table[k] = x",
+    "numbers": "for x, y in enumerate(nested): table[k] = x",
+    "in a comprehension": "table[k] = [x for x, y in nested.items()]",
+}
+
+
+@pytest.mark.parametrize("case", KEYS_KEPT)
+def test_what_keeps_keys_of_something_plain_becomes_a_container(case):
+    source = (
+        f"table = {{}}\nnested = {{'rows': []}}\ndef f(k):\n    {KEYS_KEPT[case]}\n"
+    )
+    own = "class C:\n    def items(self): ...\n"  # may yield lists for keys
+
+    assert "table = txloop.share({})" in shared(source, "table")
+    if ".items()" in source:
+        assert "txloop" not in shared(own + source, "table")
+
+
 @pytest.mark.parametrize("case", KEPT_TWICE)
 def test_what_keeps_a_part_of_something_plain_stays_plain(case):
     source = f"""

@@ -76,6 +76,8 @@ class Aliases:
         self._habits = Habits(callees, any(map(_uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
+        first = Arguments(self._texts, functions, callees)
+        callees.learn(first.functions())
         self._arguments = Arguments(self._texts, functions, callees)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:

@@ -1,7 +1,7 @@
 """What the program's calls give for the parameters of its functions.
 
-What may run any function may make an object of any class: ``cls(...)``,
-``type(self)()``, an element of a table, a variable.
+What may run any function may make an object of any class: an element of a table, a
+variable, a parameter of which not all is known.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.live_objects import GETTERS, MUTATORS
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import ANY
+from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import (
     defaults_of,
     functions_in,
@@ -18,7 +20,13 @@ from txloop.sharing.scopes import (
     parameters,
     walked,
 )
-from txloop.sharing.syntax import DISPLAYS, VERBS, is_handler_class, last_name
+from txloop.sharing.syntax import (
+    DISPLAYS,
+    VERBS,
+    is_handler_class,
+    last_name,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +40,8 @@ __all__ = ["Arguments"]
 
 _MADE = (ast.Call, *DISPLAYS)
 """Expressions that make objects, or get them from functions."""
+
+_SCALAR_MODULES = MODULES - {"random"}  # which shuffles what it is given
 
 _DEPTH = 4
 """So many variables and parts are followed to what makes them."""
@@ -89,6 +99,11 @@ class Arguments:
                             later.add(last_name(node.args[0]))
                         for one, others in self._called_by(node):
                             self._note(node, others, text, scope, one)
+                    for one in getattr(node, "decorator_list", []):
+                        called.add(id(one))
+                        call = ast.Call(one, [ast.Name(node.name, ast.Load())], [])  # type: ignore[attr-defined] # a function's or a class's
+                        for each, others in self._called_by(call):
+                            self._note(call, others, text, scope, each)
         for text in texts:
             for node in walked(text.tree):
                 is_name = isinstance(node, ast.Name | ast.Attribute) and isinstance(
@@ -136,6 +151,44 @@ class Arguments:
             if name not in given:
                 argument = _Argument(one.home, one.home.tree, value)
                 self._given.setdefault((one.function, name), []).append(argument)
+
+    def functions(self) -> dict[str, set[str] | None]:
+        """Return the names of the functions that are given for parameters, by names.
+
+        None for a parameter of which not all is known.
+        """
+        found: dict[str, set[str] | None] = {}
+        every = (one for each in self._functions.values() for one in each)
+        for function in {one.function for one in every}:
+            for name in parameters(function):
+                names = found.setdefault(name, set())
+                given = self._given.get((function, name))
+                if names is None:
+                    continue
+                if given is None or function in self._called_elsewhere:
+                    found[name] = None
+                    continue
+                for one in given:
+                    if isinstance(one.value, ast.Constant):
+                        continue
+                    if not self._is_function(one):
+                        found[name] = None
+                        break
+                    names.add(self._callees.named(one.value))
+        return found
+
+    def _is_function(self, one: _Argument) -> bool:
+        """Tell whether an argument is a function that is known.
+
+        That is one of the program's, or one that makes what cannot change: a method of
+        a list may store what it is given, and ``copy.copy`` returns its parts.
+        """
+        name = self._callees.named(one.value)
+        if isinstance(one.value, ast.Attribute) and name in MUTATORS | GETTERS:
+            return False
+        if name in self._functions or self._callees.is_class(name):
+            return True
+        return root_name(one.value) in _SCALAR_MODULES and name not in PARTS
 
     def staying(self, habits: Habits) -> dict[tuple[object, str], bool]:
         """Return of which parameters every argument stays what it is when stored."""

@@ -17,7 +17,7 @@ from txloop.sharing.scopes import FUNCTIONS, functions_in, parameters
 from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
     from txloop.sharing.scopes import Function
 
@@ -70,6 +70,8 @@ class Callees:
         self.tuples: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
         self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
+        self._made: dict[int, str] = {}  # the class of which ``cls(...)`` makes objects
+        self._derived: defaultdict[str, set[str]] = defaultdict(set)
         self._lambdas: dict[int, str] = {}  # what each is assigned to
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
@@ -81,17 +83,26 @@ class Callees:
             elif isinstance(node, ast.Assign):
                 self._take_values(node)
         for node in nodes:
+            if isinstance(node, ast.For | ast.comprehension):
+                self._bound.update(map(last_name, leaves(node.target)))
+        self._given_otherwise = frozenset(self._bound)
+        for node in nodes:
             if isinstance(node, FUNCTIONS):
                 self._bound.update(parameters(node))
-                self._defined.add(self._name_of(node))
-            elif isinstance(node, ast.For | ast.comprehension):
-                self._bound.update(map(last_name, leaves(node.target)))
+                self._defined.add(self.named(node))
         self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
 
     def _take_class(self, node: ast.ClassDef) -> None:
         bases = [last_name(base) for base in node.bases]
         if "NamedTuple" in bases:
             self.tuples.add(node.name)
+        for base in bases:
+            self._derived[base].add(node.name)
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                for one in ast.walk(method):
+                    if isinstance(one, ast.Call) and _is_own_class(one.func, method):
+                        self._made[id(one)] = node.name
         if not any(getattr(one, "name", "") == _INIT for one in node.body):
             self._bases[node.name] = bases
         for one in ast.walk(node):
@@ -112,20 +123,45 @@ class Callees:
             elif not isinstance(value, ast.Constant):
                 self._bound.add(name)
 
-    def _name_of(self, function: Function) -> str:
+    def learn(self, given: Mapping[str, Set[str] | None]) -> None:
+        """Take note of which functions callers give for parameters.
+
+        Args:
+            given: Their names, by the parameter's; None where not all are known.
+        """
+        unknown = {name for name, names in given.items() if names is None}
+        unknown |= self._bound - given.keys()
+        known = {name: names for name, names in given.items() if names is not None}
+        while passed_on := {
+            name for name, names in known.items() if self._is_unknown(names, unknown)
+        }:
+            unknown |= passed_on
+            known = {one: known[one] for one in known.keys() - passed_on}
+        for name, names in known.items():
+            self._others[name] |= names
+        self._bound -= known.keys() - self._given_otherwise
+
+    def _is_unknown(self, names: Set[str], unknown: Set[str]) -> bool:
+        return any(
+            one in unknown and one not in self._defined and not self.is_class(one)
+            for one in names
+        )
+
+    def named(self, function: ast.AST) -> str:
+        """Return the name of a function, or of what may be one; "" if it has none."""
         if isinstance(function, ast.Lambda):
             return self._lambdas.get(id(function), f"lambda {id(function)}")
-        return function.name
+        return getattr(function, "name", last_name(function))
 
     def key_of(self, function: Function, owner: ast.ClassDef | None) -> str:
         """Return the name under which what is known of a function is kept."""
-        name = self._name_of(function)
+        name = self.named(function)
         return owner.name if owner and name == _INIT else name
 
     def passed(self, value: ast.AST) -> list[str]:
         """Return the names of a function that is an argument; none if it is none."""
         if isinstance(value, ast.Lambda):
-            return [self._name_of(value)]
+            return [self.named(value)]
         if isinstance(value, ast.Name | ast.Attribute):
             return self._all_of(last_name(value))
         return []
@@ -138,6 +174,8 @@ class Callees:
         """
         if not isinstance(node, ast.Call):
             return [(name, 0) for name in _methods_of(node) if name in self._defined]
+        if id(node) in self._made:
+            return [(name, 0) for name in self._with_derived(self._made[id(node)])]
         match node.func:
             case ast.Attribute(value=ast.Call() as base, attr="__init__"):
                 bases = self._supers.get(id(base), [])
@@ -152,6 +190,14 @@ class Callees:
                 return [(name, 0) for name in self._all_of(last_name(node.func))]
         return [(ANY, 0)]
 
+    def _with_derived(self, name: str) -> list[str]:
+        """Return the name of a class, and those of all that are derived from it."""
+        found = [name]
+        for one in found:  # it grows
+            more = {*self._derived[one], *self._bases.get(one, ())}
+            found += sorted(more.difference(found))
+        return found
+
     def _all_of(self, name: str) -> list[str]:
         """Return a name, and those under which what it means may be known, too."""
         found = [name]
@@ -160,6 +206,20 @@ class Callees:
             found += sorted(more.difference(found))
         known = any(self.is_class(one) or one in self._defined for one in found)
         return [ANY] if not known and self._bound.intersection(found) else found
+
+
+def _is_own_class(called: ast.expr, method: ast.AST) -> bool:
+    """Tell whether it is the class of the object, or the class, that has a method."""
+    marks = {last_name(one) for one in getattr(method, "decorator_list", [])}
+    first = next(iter(parameters(method)), "")  # type: ignore[arg-type] # a function
+    match called:
+        case ast.Name(id=name):
+            return "classmethod" in marks and name == first
+        case ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)]):
+            return not marks & {"classmethod", "staticmethod"} and name == first
+        case ast.Attribute(value=ast.Name(id=name), attr="__class__"):
+            return not marks & {"classmethod", "staticmethod"} and name == first
+    return False
 
 
 def functions_of(trees: Iterable[ast.Module]) -> Iterator[Owned]:

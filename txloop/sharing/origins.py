@@ -102,7 +102,9 @@ class Origins:
                 yield target, inside(part_of(self.of(scope, value)))
             case ast.For() | ast.AsyncFor() | ast.comprehension():
                 values = part_of(self.of(scope, node.iter))
-                yield from ((one, values) for one in leaves(node.target))
+                keys = self._keys_of(node.target, node.iter)
+                for leaf in leaves(node.target):
+                    yield leaf, set() if leaf in keys else values
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 values = self.of(scope, value)
                 yield from ((one, values) for one in leaves(target))
@@ -137,6 +139,20 @@ class Origins:
             case ast.keyword(arg=str(key), value=value):
                 if key in self.meanings.keys:
                     yield _attribute(key), self.of(scope, value)
+
+    def _keys_of(self, target: ast.expr, value: ast.expr) -> list[ast.expr]:
+        """Return the targets of a loop that get keys or numbers: no lists or dicts."""
+        parts = getattr(target, "elts", [])
+        match value:
+            case ast.Call(func=ast.Attribute(attr="items" | "keys" as name), args=[]):
+                if name in self.meanings.functions:  # of a class of the program
+                    return []
+                if name == "keys":
+                    return [target]
+                return [*leaves(parts[0])] if len(parts) == 2 else []
+            case ast.Call(func=ast.Name(id="enumerate")):
+                return parts[:1] if len(parts) == 2 else []
+        return []
 
     def _spread(
         self, scope: ast.AST, target: ast.expr, value: ast.expr
