@@ -751,6 +751,16 @@ def each(xs, f):
 --
 x = [[k]]; each(x, own.append); each(x, items.append); x[0].append(v)
 more.append(own.all)
+==
+d = {k: [v]}; ks = d.keys(); table[k] = ks; d['n'] = 1; items.append(sorted(table[k]))
+items.append(list(ks)); d['m'] = 2
+==
+class O:
+    def __init__(self, d):
+        self.d = d; self.order = list(d.keys()); self.view = d.keys()
+    def show(self): return [self.order, list(self.view), list(self.d)]
+--
+d = {k: v}; o = O(d); things[k] = o; d['n'] = v; o.d['p'] = 1; o.order.append(3)
 """
 
 

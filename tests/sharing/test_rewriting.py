@@ -631,6 +631,7 @@ KEYS_KEPT = {
     "of items": "for x, y in nested.items(): table[k] = x",
     "in a tuple": "for (x, z), y in nested.items(): table[k] = x",
     "alone": "for x in nested.keys(): table[k] = x",
+    "all of them": "table[k] = list(nested.keys())",
     "numbers": "for x, y in enumerate(nested): table[k] = x",
     "in a comprehension": "table[k] = [x for x, y in nested.items()]",
 }

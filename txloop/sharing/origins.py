@@ -342,6 +342,8 @@ class Origins:
             return set()
         if name in SCALARS or name in ("range", "deepcopy"):
             return {self._made(scope, call)} if name == "deepcopy" else set()
+        if name == "keys" and isinstance(function, ast.Attribute) and not call.args:
+            return {self._made(scope, call)}  # with what has a hash inside
         if name == "getattr" and len(call.args) > 1:
             key = call.args[1]
             known = isinstance(key, ast.Constant) and isinstance(key.value, str)
