@@ -167,8 +167,15 @@ class Calls(Expressions):
                 self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
             if any(map(_is_own_code, passed)):
                 self.lose(node, f"{shown(node)}, which is given a function")
+            if callee is None and isinstance(func, ast.Attribute):
+                return self._call_on_unknown(func.attr, arguments)
             return None
         return self._outside(thing, passed, node)
+
+    def _call_on_unknown(self, method: str, arguments: Arguments) -> Value:
+        """Walk into what a method may be of an object out of a container."""
+        found = [one for one in self.contents.called(method) if isinstance(one, Bound)]
+        return either(self.run(o.functions, o.receiver, arguments) for o in found)
 
     def _outside(self, thing: object, given: tuple[Value, ...], node: ast.AST) -> Value:
         """Return what a call gives that is not of the program's code."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._record import Record, key_of
 from txloop.scan.access import of_thing
+from txloop.scan.contents import Contents
 from txloop.scan.frame import Comprehension, Nested, parameters
 from txloop.scan.live_objects import (
     MUTATORS,
@@ -89,6 +90,7 @@ class Expressions(Record):
         self, sources: Sources, evidence: Mapping[str, object], app: object
     ) -> None:
         super().__init__(sources)
+        self.contents = Contents(sources)
         self._evidence = evidence
         self._application = app
 
@@ -125,6 +127,9 @@ class Expressions(Record):
                 self.ask_cache(owner, node)
         if owner is None:
             self.read_of_any_class(name, node)
+            for one in self.contents.called(name):
+                if isinstance(one, Getter):
+                    self.run(one.functions, one.receiver, Arguments())
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder
