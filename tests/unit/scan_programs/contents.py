@@ -79,4 +79,36 @@ PROGRAMS = {
         games["a"].move(1)
         games["a"].moves.append(2)
     """,
+    "what a builtin applies to objects": """
+    class Row:
+        def note(self):
+            log.append(1)  # MUTATES_GLOBAL app.log
+        def mark(self):
+            marks.append(1)  # MUTATES_GLOBAL app.marks
+        def size(self):
+            sizes.append(1)  # MUTATES_GLOBAL app.sizes
+    log, marks, sizes = [], [], []
+    rows = {"a": Row()}
+    def get():
+        def marked(row):
+            return row.mark()
+        list(map(lambda row: row.note(), rows.values()))
+        list(filter(marked, rows.values()))
+        return max(rows["a"], rows["a"], key=lambda row: row.size())
+    """,
+    "what a builtin applies to objects out of a container": """
+    from txloop.fake import TDict, TObject
+    class Game(TObject):
+        def score(self):
+            return self.number
+        def name(self):
+            return names  # READS_WRITTEN app.names
+    names = []
+    games = TDict()
+    def note():
+        names.append(1)
+    def get():
+        best = sorted(games, key=lambda game: game.score())
+        return [*map(lambda game: game.name(), best)]
+    """,
 }
