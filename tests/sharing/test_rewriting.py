@@ -657,11 +657,66 @@ nested = {{"rows": []}}
 other = []
 def rows(): return nested["rows"]
 def keep(it): table["it"] = it
+def change(): nested["rows"].append(1)
 def f(k):
     {KEPT_TWICE[case]}
 """
     assert source.lstrip() == shared(source, "table")
     assert "which stays plain" in left(source, "table")
+
+
+CHANGED = {
+    "in place": "nested['rows'].append(k)",
+    "through what keeps it": "table[k].append(1)",
+    "through a part of that": "for x in table.values(): x.clear()",
+    "through a third": "other.append(nested['rows'])\n    other[0].sort()",
+    "through an attribute": "k.rows = nested['rows']\n    k.rows += [1]",
+    "by a function": "add(nested['rows'])",
+    "by one of a library": "random.shuffle(nested['rows'])",
+    "by one that is not known": "nested['rows'].resize(3)",
+    "by one that is passed on": "each(nested['rows'].append)",
+    "by one that is named": "getattr(nested['rows'], k)()",
+    "by an operator": "nested['rows'] += k",
+    "by a factor": "nested['rows'] *= 2",
+    "by a slice": "nested['rows'][:] = k",
+    "inside of something": "x = [nested]\n    x[0]['rows'][0] = 1",
+    "through an operator": "own['rows'].append(k)",
+    "by an operand": "own[k] = nested['rows']",
+    "deleted": "del nested['rows'][0]",
+    "asked for": "print(table[k] is nested['rows'])",
+}
+OWN = """
+class Own:
+    def __getitem__(self, k): return nested[k]
+    def __setitem__(self, k, x): x.append(k)
+own = Own()
+"""
+UNCHANGED = {
+    "nothing": "pass",
+    "another part": "nested['rest'] = k",
+    "a number": "self.rows = 1\n    self.rows += 1",
+    "read": "print(nested['rows'], len(nested), sorted(nested['rows'])[0] is None)",
+    "put deeper": "grid[k][0] = nested['rows']",
+    "a new one": "x = [*nested['rows']]\n    x.append(k)",
+}
+
+
+@pytest.mark.parametrize("case", [*CHANGED, *UNCHANGED])
+def test_what_is_never_changed_may_be_kept_twice(case):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+other = []
+grid = {{}}
+def add(it): it.append(1)
+{OWN if "oper" in case else ""}
+def f(self, k):
+    table[k] = nested["rows"]
+    {(CHANGED | UNCHANGED)[case]}
+"""
+    assert ("table = txloop.share({})" in shared(source, "table")) == (
+        case in UNCHANGED
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from functools import reduce
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
-from txloop.scan._expressions import Expressions
+from txloop.scan._expressions import Expressions, one_of
 from txloop.scan._record import constant, shown
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
@@ -54,6 +54,7 @@ from txloop.scan.value import (
     Live,
     Member,
     Parts,
+    Several,
     Super,
     Unfollowed,
     Value,
@@ -69,6 +70,9 @@ if TYPE_CHECKING:
 
 _CALLERS = (filter, map, max, min, reduce, sorted)
 """Builtins that call the functions they get, before they or their results end."""
+
+_APPLYING = (filter, map, max, min, sorted)
+"""Those of them that call these with what they go over, and nothing else."""
 
 _CHANGERS = frozenset(
     [
@@ -106,15 +110,59 @@ class Calls(Expressions):
         given = node.args
         if given and not self.everything and _is_ours(callees[0], "on_commit"):
             given = _without_effect(given)
-        values = [(each, self.any_value(each)) for each in given]
+        passed = self._passed(callees, node)
+        values = [
+            (each, passed[each] if each in passed else self.any_value(each))
+            for each in given
+        ]
         # What comes after `*args` may be any parameter.
         known = itertools.takewhile(_is_single, values)
         positional = tuple(value for _, value in known)
         keywords = {
-            each.arg or "": self.any_value(each.value) for each in node.keywords
+            each.arg or "": (
+                passed[each.value]
+                if each.value in passed
+                else self.any_value(each.value)
+            )
+            for each in node.keywords
         }
         arguments = Arguments(positional, keywords)
         return either(self._call(each, arguments, node) for each in callees)
+
+    def _passed(
+        self, callees: tuple[Value, ...], node: ast.Call
+    ) -> dict[ast.expr, Value]:
+        """Return the values of what a builtin applies, and of what it goes over.
+
+        Nothing where the call is not of such a builtin.
+        """
+        things = [one.thing if isinstance(one, Live) else None for one in callees]
+        if not all(any(one is each for each in _APPLYING) for one in things):
+            return {}
+        given = [*node.args, *(one.value for one in node.keywords)]
+        values = {
+            each: self.any_value(each) for each in given if self._applied(each) is None
+        }
+        one_each = len(node.args) == 1 or not any(
+            one is max or one is min for one in things
+        )
+        over = map(_element, values.values()) if one_each else values.values()
+        element = either(over)
+        for each in given:
+            function = self._applied(each)
+            if isinstance(function, Nested):
+                self.walk_nested(function, element)
+                values[each] = function
+            elif function is not None:
+                values[each] = self.walk_lambda(function, element)
+        return values
+
+    def _applied(self, given: ast.expr) -> ast.Lambda | Nested | None:
+        """Return the function that an argument is, if it stands in this one."""
+        if isinstance(given, ast.Lambda):
+            return given
+        found = self.frame.value(given.id) if isinstance(given, ast.Name) else None
+        return found if isinstance(found, Nested) else None
 
     def _call(self, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
         if isinstance(callee, Live):
@@ -167,8 +215,15 @@ class Calls(Expressions):
                 self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
             if any(map(_is_own_code, passed)):
                 self.lose(node, f"{shown(node)}, which is given a function")
+            if callee is None and isinstance(func, ast.Attribute):
+                return self._call_on_unknown(func.attr, arguments)
             return None
         return self._outside(thing, passed, node)
+
+    def _call_on_unknown(self, method: str, arguments: Arguments) -> Value:
+        """Walk into what a method may be of an object out of a container."""
+        found = [one for one in self.contents.called(method) if isinstance(one, Bound)]
+        return either(self.run(o.functions, o.receiver, arguments) for o in found)
 
     def _outside(self, thing: object, given: tuple[Value, ...], node: ast.AST) -> Value:
         """Return what a call gives that is not of the program's code."""
@@ -333,6 +388,14 @@ class Calls(Expressions):
     def _globals(self) -> Live:
         label = self.frame.label("globals()")
         return Live(self.frame.namespace, label, Family.GLOBAL)
+
+
+def _element(value: Value) -> Value:
+    """Return what a function gets that is applied to what is in a value."""
+    if isinstance(value, Several):
+        return either(map(_element, value.values))
+    pairs = isinstance(value, Member) and value.name == "items"
+    return SOMETHING if pairs else one_of(value)
 
 
 def _is_own_code(value: Value) -> bool:

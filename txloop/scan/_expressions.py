@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._record import Record, key_of
 from txloop.scan.access import of_thing
+from txloop.scan.contents import Contents
 from txloop.scan.frame import Comprehension, Nested, parameters
 from txloop.scan.live_objects import (
     MUTATORS,
@@ -89,12 +90,18 @@ class Expressions(Record):
         self, sources: Sources, evidence: Mapping[str, object], app: object
     ) -> None:
         super().__init__(sources)
+        self.contents = Contents(sources)
         self._evidence = evidence
         self._application = app
 
     @abc.abstractmethod
-    def walk_nested(self, nested: Nested) -> None:
-        """Walk through a function that stands in the one being walked."""
+    def walk_nested(self, nested: Nested, given: Value = SOMETHING) -> None:
+        """Walk through a function that stands in the one being walked.
+
+        Args:
+            nested: The function.
+            given: What each of its parameters is.
+        """
 
     def visit_Name(self, node: ast.Name) -> Value:
         value = self.frame.value(node.id)
@@ -125,6 +132,9 @@ class Expressions(Record):
                 self.ask_cache(owner, node)
         if owner is None:
             self.read_of_any_class(name, node)
+            for one in self.contents.called(name):
+                if isinstance(one, Getter):
+                    self.run(one.functions, one.receiver, Arguments())
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder
@@ -196,9 +206,13 @@ class Expressions(Record):
         return value
 
     def visit_Lambda(self, node: ast.Lambda) -> Value:
+        return self.walk_lambda(node, SOMETHING)
+
+    def walk_lambda(self, node: ast.Lambda, given: Value) -> Value:
+        """Walk through a lambda each of whose parameters is given that."""
         frame = self.frame
         self.frame = frame.inner("<lambda>")
-        self.frame.local.update(dict.fromkeys(parameters(node), SOMETHING))
+        self.frame.local.update(dict.fromkeys(parameters(node), given))
         self.frame.enter(node)
         self.visit(node.body)
         self.frame = frame
@@ -276,7 +290,7 @@ class Expressions(Record):
         for value in values:
             if isinstance(value, Live) and is_iterator(value.thing):
                 self.change(value, source)
-        self.store(target, either(map(_one_of, values)))
+        self.store(target, either(map(one_of, values)))
 
     def _enumerated(self, source: ast.expr) -> ast.expr | None:
         """Return what `enumerate` counts, if that is what the expression calls."""
@@ -340,7 +354,7 @@ class Expressions(Record):
         return value if value.slots and isinstance(root, ast.Name) else None
 
 
-def _one_of(value: Value) -> Value:
+def one_of(value: Value) -> Value:
     """Return what going over a value gives: of a dict its keys."""
     if isinstance(value, Live) and has_type(value.thing, dict):
         return None

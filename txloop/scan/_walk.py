@@ -148,13 +148,13 @@ class Walk(Calls):
         self._enter(frame, definition.node)
         return frame.returned
 
-    def walk_nested(self, nested: Nested) -> None:
-        key = (id(nested.node), id(nested.frame), self.unless)
+    def walk_nested(self, nested: Nested, given: Value = SOMETHING) -> None:
+        key = (id(nested.node), id(nested.frame), self.unless, identity(given))
         if key not in self._returned:
             self._returned[key] = nested
             frame = nested.frame.inner(nested.name)
             if not nested.in_class:
-                frame.local.update(dict.fromkeys(parameters(nested.node), SOMETHING))
+                frame.local.update(dict.fromkeys(parameters(nested.node), given))
             self._enter(frame, nested.node)
 
     def _enter(self, frame: Frame, node: FunctionNode) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan._walk import Walk
 from txloop.scan.access import Act, Writes
+from txloop.scan.contents import own_modules
 from txloop.scan.evidence import evidence, words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
 from txloop.scan.member import class_at, settings
@@ -24,7 +24,7 @@ from txloop.scan.reach import Reach
 from txloop.scan.references import references
 from txloop.scan.source import Sources
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
-from txloop.stm.origin import claimed, file_of, is_own_module, own_module_of
+from txloop.stm.origin import claimed, file_of, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -112,7 +112,7 @@ class Program:
         self._plain_calls.clear()
         served = [one for provider in self._providers for one in provider()]
         self._take_application(served)
-        indexed = tuple(map(self._indexed, _own_modules()))
+        indexed = tuple(map(self._indexed, own_modules()))
         known = indexed, tuple(map(_identity, served))
         if known != self._known:
             self._known = known
@@ -213,11 +213,6 @@ def _identity(served: Served) -> tuple[object, ...]:
 def _settings(app: object) -> dict[str, object]:
     found = settings(app).thing
     return found if has_type(found, dict) else {}
-
-
-def _own_modules() -> list[ModuleType]:
-    unique = {id(each): each for each in list(sys.modules.values())}
-    return [each for each in unique.values() if is_own_module(each)]
 
 
 def _accesses(walk: Walk, module: ModuleType, source: Source) -> tuple[Access, ...]:

@@ -27,6 +27,7 @@
     meanings    what names mean
     origin      where a value comes from
     origins     where all values of a program come from
+    changing    what is changed in place
     keeping     what is kept in two places, one of which stays plain
     demands     what has to be plain
     threads     what runs on other threads, and may touch

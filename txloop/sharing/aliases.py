@@ -39,6 +39,7 @@ from txloop.sharing.syntax import (
     last_name,
     results_of,
     root_name,
+    uses_arrays,
 )
 from txloop.sharing.uses import Uses
 
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 __all__ = ["Aliases"]
 
 _ROUNDS = 5
-_WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
-"""Libraries of arrays, which take lists for indices."""
 
 
 class Aliases:
@@ -73,7 +72,7 @@ class Aliases:
         trees = [text.tree for text in self._texts]
         functions = [*functions_of(trees)]
         callees = Callees(trees, classes)
-        self._habits = Habits(callees, any(map(_uses_arrays, trees)))
+        self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
         first = Arguments(self._texts, functions, callees)
@@ -292,13 +291,3 @@ class Aliases:
             and not named
             and not self._habits.stays(scope, node.value)
         )
-
-
-def _uses_arrays(tree: ast.Module) -> bool:
-    names: set[str] = set()
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            names |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return not _WITH_ARRAYS.isdisjoint(one.partition(".")[0] for one in names)

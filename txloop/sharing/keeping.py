@@ -2,7 +2,8 @@
 
 ``table[key] = nested["rows"]``: where `nested` stays plain and `table` becomes a
 container, that holds a copy of the rows. So both have to stay plain, and whatever else
-would hold parts of `table` then. Names are what `origins` calls so.
+would hold parts of `table` then. What is never changed may be in both. Names are what
+`origins` calls so.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.meanings import given_to
 from txloop.sharing.origin import ANY
@@ -54,7 +56,7 @@ class _Kept(NamedTuple):
     Attributes:
         name: Of the variable or attribute.
         values: Their origins.
-        is_put: Whether they are put into what has the name already.
+        depth: How deep they are put into what has the name already; 0 if they get it.
         classes: Those whose objects have the attribute, if it is one.
         is_own: Whether it is a handler's own attribute.
         where: The line.
@@ -62,16 +64,22 @@ class _Kept(NamedTuple):
 
     name: str
     values: Values
-    is_put: bool
+    depth: int
     classes: frozenset[str]
     is_own: bool
     where: str
+
+    @property
+    def is_put(self) -> bool:
+        """Whether they are put into what has the name already."""
+        return self.depth > 0
 
 
 @dataclass
 class _Plain:
     """Names of what may be plain, and of what may have plain parts."""
 
+    changing: Changing
     itself: set[str] = field(default_factory=lambda: {ANY})
     parts: set[str] = field(default_factory=lambda: {ANY})
 
@@ -81,10 +89,11 @@ class _Plain:
     def stays(self, values: Values) -> str:
         """Return the name of what is there already, stays plain, and is in values.
 
-        "" if there is nothing.
+        "" if there is nothing, or nothing of it is ever changed.
         """
         for one in sorted(values, key=lambda each: each.name):
-            if one.name in self.parts or (one.name in self.itself and not one.is_part):
+            its = one.name in self.itself and not one.is_part
+            if (its or one.name in self.parts) and self.changing.changes(one):
                 return one.name
         return ""
 
@@ -103,7 +112,6 @@ class Keeping:
         self._origins = origins
         self._flow = flow
         self._kept: list[_Kept] = []
-        self._plain = _Plain()
         self._tvars = {
             last_name(target)
             for text in texts
@@ -115,6 +123,9 @@ class Keeping:
             owners = {id(one): owner for one, owner in functions_in(text.tree)}
             for scope, node in self._origins.nodes(text):
                 self._kept += self._keeps(text, scope, node, owners.get(id(scope)))
+        kept = [Placed(one.name, one.values, one.depth) for one in self._kept]
+        self._changing = Changing(texts, origins, kept)
+        self._plain = _Plain(self._changing)
 
     def _keeps(
         self, text: Text, scope: ast.AST, node: ast.AST, owner: ast.ClassDef | None
@@ -128,7 +139,7 @@ class Keeping:
                 target, of = of, None
             if isinstance(target, ast.Name):
                 if self._origins.meanings.home(scope, target.id) is None:
-                    yield _Kept(target.id, values, False, frozenset(), False, where)
+                    yield _Kept(target.id, values, 0, frozenset(), False, where)
             elif isinstance(target, ast.Attribute):
                 classes = self._flow.classes_of(of, scope, text.tree)
                 is_self = isinstance(of, ast.Name) and of.id == "self"
@@ -136,11 +147,13 @@ class Keeping:
                     classes = {owner.name}
                 own = is_self and is_handler_class(owner)
                 its = frozenset(classes)
-                yield _Kept(target.attr, values, False, its, own, where)
+                yield _Kept(target.attr, values, 0, its, own, where)
         for holder, values in self._origins.puts(scope, node):
             for one in self._origins.of(scope, holder):
                 if one.name and not one.inside:
-                    yield _Kept(one.name, values, True, frozenset(), False, where)
+                    steps = steps_to(self._origins, scope, holder, one.name)
+                    depth = 1 + max(steps, one.is_part)
+                    yield _Kept(one.name, values, depth, frozenset(), False, where)
 
     def is_copied(self, value: ast.expr) -> bool:
         """Tell whether a container made of a value would copy what stays plain."""
@@ -161,7 +174,7 @@ class Keeping:
 
     def hazards(self, shared: Shared) -> Iterator[Hazard]:
         """Yield the names that must stay plain, if no more than this is shared."""
-        plain = self._plain = _Plain()
+        plain = self._plain = _Plain(self._changing)
         before = -1
         while before != (before := len(plain)):
             for one in self._kept:

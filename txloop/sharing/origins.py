@@ -245,6 +245,10 @@ class Origins:
         its = (one for (home, _), one in self._locals.items() if home == id(scope))
         return set().union(*(one for one in its if made in one))
 
+    def returned(self, name: str) -> Values:
+        """Return what functions of that name return."""
+        return self._returned[name]
+
     # Values
 
     def of(self, scope: ast.AST, value: ast.AST | None) -> Values:
@@ -350,11 +354,13 @@ class Origins:
             return {Origin(str(key.value) if known else ANY)}  # type: ignore[attr-defined] # a constant
         if name in ("vars", "globals", "locals"):
             return {Origin(ANY)}
+        gets = isinstance(function, ast.Attribute) and name in GETTERS
         for one in _given(call):
-            values |= self.of(scope, one)
+            if not (gets and one in call.args[:1]):  # a key is no part of an element
+                values |= self.of(scope, one)
         if isinstance(function, ast.Attribute):
             base = self.of(scope, function.value)
-            if name in GETTERS:
+            if gets:
                 asked = call.args[0] if call.args else None
                 if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
                     values.add(Origin(asked.value))

@@ -34,12 +34,16 @@ __all__ = [
     "parent_of",
     "results_of",
     "root_name",
+    "uses_arrays",
 ]
 
 DISPLAYS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 
 OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
 """What operators plain containers do not have; strings have one of them."""
+
+_WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
+"""Libraries of arrays, which take lists for indices."""
 
 VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
 """Methods of handlers whose arguments are texts, out of a request's path."""
@@ -255,3 +259,14 @@ def is_self_assigned(node: ast.AST) -> bool:
 def last_name(node: ast.AST | None) -> str:
     """Return the last name of ``a.b.c``; "" if there is none."""
     return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def uses_arrays(tree: ast.Module) -> bool:
+    """Tell whether a module imports a library of arrays."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return not _WITH_ARRAYS.isdisjoint(one.partition(".")[0] for one in names)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from txloop.scan import Finding, index, scan_function, scan_handler
+from txloop.scan import Finding, contents, index, scan_function, scan_handler
 from txloop.stm.origin import is_own_module
 
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ def loading(folder: Path) -> Iterator[Load]:
         return module
 
     # Alone: what the tests themselves name would count otherwise.
-    with mock.patch.object(index, "_own_modules", program):
+    with (
+        mock.patch.object(index, "own_modules", program),
+        mock.patch.object(contents, "own_modules", program),
+    ):
         yield load_module
     for name in loaded:
         del sys.modules[name]

@@ -1,0 +1,220 @@
+"""What a program changes in place: of what is never changed, copies are as good.
+
+Found by names, as `origins` has them; what is not known counts as changed. An object
+that is kept under several names is changed under all of them. Of each name it is known
+how deep that goes: ``rows[0][1] = x`` changes an element of `rows`, nothing in that.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import defaultdict, deque
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, NamedTuple
+
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.web import Application
+from tornado.websocket import WebSocketHandler
+
+from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.known import PARTS, READERS, SCALARS
+from txloop.sharing.origin import ANY, Origin
+from txloop.sharing.scopes import FUNCTIONS, parameters
+from txloop.sharing.syntax import last_name, root_name, uses_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from txloop.sharing.making import Site
+    from txloop.sharing.origin import Values
+    from txloop.sharing.origins import Origins
+    from txloop.sharing.texts import Text
+
+__all__ = ["Changing", "Placed", "steps_to"]
+
+_DEEPEST = 4
+"""Deeper is any depth."""
+
+_KINDS: tuple[type, ...] = (
+    *(bytes, deque, dict, frozenset, list, set, str, tuple),
+    *(Application, HTTPServer, IOLoop, TextIOWrapper, WebSocketHandler),
+)
+_READING = {
+    name for kind in _KINDS for name in dir(kind) if not name.startswith("_")
+} - MUTATORS
+"""Methods that change no plain object, of these, of files and of Tornado's."""
+
+_CHANGING = frozenset(["getattr", "heappop", "shuffle"])
+"""Functions that change what they are given, or return what does."""
+
+_KNOWN = frozenset(["asyncio", "json", "logging", "os", "sys", "tornado", "txloop"])
+"""Packages whose functions change nothing of what they are given."""
+
+
+class Placed(NamedTuple):
+    """What is kept under a name.
+
+    Attributes:
+        name: The name.
+        values: The origins of what is kept.
+        depth: 0 for the values themselves, 1 for those that are put into them, and so
+            on; or a deeper one.
+    """
+
+    name: str
+    values: Values
+    depth: int
+
+
+class Changing:
+    """How deep things are changed, by their names and by where they are made."""
+
+    def __init__(
+        self, texts: Iterable[Text], origins: Origins, kept: Iterable[Placed]
+    ) -> None:
+        """Look at all lines.
+
+        Args:
+            texts: The modules.
+            origins: Where values come from.
+            kept: What the program keeps.
+        """
+        self._origins = origins
+        self._own = {text.name.partition(".")[0] for text in texts}
+        placed = [*kept]
+        # Numbers and texts, and objects of the program's classes: nothing is copied.
+        self._constant = {one.name for one in placed} - {
+            one.name for one in placed if one.values or one.depth
+        }
+        self._deep: dict[str | Site, float] = {}
+        self._through: defaultdict[str | Site, set[str]] = defaultdict(set)
+        if any(uses_arrays(text.tree) for text in texts):
+            self._set(ANY, math.inf)  # their slices are no copies
+        for name in origins.meanings.functions:
+            if name.startswith("__"):  # an operator's result is not followed
+                for one in origins.returned(name):
+                    self._set(_key(one), math.inf)
+        for text in texts:
+            for scope, node in origins.nodes(text):
+                for base in _changed_at(node):
+                    self._note(scope, base)
+                    if _is_operand(scope, base):
+                        self._set(ANY, math.inf)
+                if isinstance(node, ast.Call):
+                    self._note_call(scope, node)
+        before = -1.0
+        while before != (before := self._size()):
+            for each in placed:
+                self._follow(each)
+
+    def changes(self, one: Origin) -> bool:
+        """Tell whether what has this origin is changed, or what is in it."""
+        known = one.name != ANY and ANY not in self._deep
+        return not known or self._depth(_key(one)) >= int(one.is_part)
+
+    def _size(self) -> float:
+        names = sum(map(len, self._through.values()))
+        return names + sum(min(one, _DEEPEST + 1) for one in self._deep.values())
+
+    def _depth(self, key: str | Site) -> float:
+        return self._deep.get(key, -1)
+
+    def _set(self, key: str | Site, depth: float, through: str = "") -> None:
+        """Take note that something is changed so deep, through another name or not."""
+        self._through[key].add(through)
+        if key not in self._constant and depth > self._depth(key):
+            self._deep[key] = depth if depth <= _DEEPEST else math.inf
+
+    def _note(self, scope: ast.AST, base: ast.expr) -> None:
+        """Take note that what an expression means is changed itself."""
+        for one in self._origins.of(scope, base):
+            if not one.inside:
+                steps = steps_to(self._origins, scope, base, one.name) or math.inf
+                self._set(_key(one), steps if one.is_part else 0)
+
+    def _note_call(self, scope: ast.AST, call: ast.Call) -> None:
+        """Take note of all that a call may change, of its object and arguments."""
+        function, name = call.func, last_name(call.func)
+        own = self._is_own(scope, function)
+        if isinstance(function, ast.Attribute) and not (own or name in _READING):
+            self._note(scope, function.value)
+        if name in _CHANGING or not (
+            name in SCALARS | READERS | PARTS | _READING
+            or own
+            or self._is_known(scope, function)
+        ):
+            for given in (*call.args, *(one.value for one in call.keywords)):
+                for one in self._origins.of(scope, given):
+                    self._set(_key(one), math.inf)
+
+    def _is_own(self, scope: ast.AST, function: ast.expr) -> bool:
+        """Tell whether it is one of the program's, which is looked at itself."""
+        meanings = self._origins.meanings
+        name = last_name(function)
+        if name not in meanings.functions and name not in meanings.classes:
+            return False
+        home = meanings.imported_from(scope, root_name(function))
+        return home.startswith(".") or home.partition(".")[0] in {"", *self._own}
+
+    def _is_known(self, scope: ast.AST, function: ast.expr) -> bool:
+        meanings = self._origins.meanings
+        home = meanings.imported_from(scope, root_name(function)).partition(".")[0]
+        return home in _KNOWN or meanings.is_scalar(scope, function)
+
+    def _follow(self, placed: Placed) -> None:
+        """Let what is kept be changed as what keeps it, and the other way round."""
+        name = placed.name
+        for one in placed.values:
+            key, depth = _key(one), placed.depth + one.inside
+            deep = self._depth(name) - depth
+            if deep >= 0:
+                self._set(key, math.inf if one.is_part else deep, name)
+            deep = self._depth(key) - one.is_part
+            if deep >= 0 and self._through[key] - {name}:
+                self._set(name, math.inf if depth else deep, str(key))
+
+
+def _key(one: Origin) -> str | Site:
+    return one.site or one.name
+
+
+def steps_to(origins: Origins, scope: ast.AST, value: ast.expr, name: str) -> int:
+    """Return how many steps lead from a name to a value: ``rows[0][1]`` has two.
+
+    0 if that is not known, or if there are none.
+    """
+    steps, under = 0, value
+    while isinstance(under, ast.Subscript) and not isinstance(under.slice, ast.Slice):
+        under, steps = under.value, steps + 1
+    its = {one for one in origins.of(scope, under) if one.name == name}
+    return steps if its == {Origin(name)} else 0
+
+
+def _is_operand(scope: ast.AST, base: ast.expr) -> bool:
+    """Tell whether it is what an operator of the program's own is given."""
+    name = getattr(scope, "name", "")
+    if not isinstance(scope, FUNCTIONS) or name[:2] != "__" or name == "__init__":
+        return False
+    return root_name(base) in parameters(scope)[1:]
+
+
+def _changed_at(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the expressions of what a node changes, or may, in place."""
+    match node:
+        case ast.Subscript(value=base, ctx=ast.Store() | ast.Del()):
+            yield base
+        case ast.Attribute(value=base, ctx=ast.Store() | ast.Del()):
+            if root_name(base) not in ("self", "cls"):
+                yield base
+        case ast.Attribute(value=base, attr=name) if name in MUTATORS:
+            yield base
+        case ast.AugAssign(target=target, value=value):
+            number = isinstance(getattr(value, "value", None), int | float)
+            if not number or isinstance(node.op, ast.Mult):  # lists have that, too
+                yield target
+        case ast.Compare(left=left, ops=operators, comparators=others):
+            asks = any(isinstance(one, ast.Is | ast.IsNot) for one in operators)
+            if asks and not any(isinstance(one, ast.Constant) for one in others):
+                yield from (left, *others)  # a copy is another object
