@@ -434,6 +434,59 @@ def test_in_memory_no_file_changes_and_tracebacks_have_the_files_lines(tmp_path)
     assert PROGRAM == written
 
 
+@pytest.mark.parametrize(
+    ("template", "is_shared"), [("{{ hits }}", True), ("{{ handler.hits }}", False)]
+)
+def test_what_a_template_names_is_left_alone(template, is_shared, tmp_path):
+    source = PROGRAM.replace("    def get", "    hits = 0\n\n    def get", 1)
+    source = source.replace(
+        "        global", "        Names.hits += 1\n        global", 1
+    )
+    program(tmp_path, source)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "page.html").write_text(template)
+
+    _, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert is_shared == ("+    hits = txloop.TVar(0)" in printed)
+    assert is_shared != ("Names.hits is left as it is: a template may" in printed)
+
+
+IMPORTS_WHAT_IS_RUN = """
+import tornado.web
+
+class Page(tornado.web.RequestHandler):
+    def get(self):
+        {}
+        self.write(str(app.asked))
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "statement", "command"),
+    [
+        (".", "app.py", "import app", ["app.py"]),
+        ("shop", "app.py", "from . import app", ["-m", "shop.app"]),
+        ("shop", "__main__.py", "from . import __main__ as app", ["-m", "shop"]),
+    ],
+)
+def test_what_is_run_may_be_imported_by_its_name(
+    folder, file, statement, command, tmp_path
+):
+    """Another module is made of it then, which has a variable of its own."""
+    (tmp_path / folder).mkdir(exist_ok=True)
+    views = "import views" if folder == "." else "from . import views"
+    routes = '("/page", views.Page), ("/fails"'
+    source = PROGRAM.replace("import sys", f"import sys\n{views}")
+    (tmp_path / folder / file).write_text(source.replace('("/fails"', routes))
+    page = IMPORTS_WHAT_IS_RUN.format(statement)
+    (tmp_path / folder / "views.py").write_text(page)
+
+    _, printed, _ = run(tmp_path, "share", *command)
+
+    assert "+        self.write(str(app.asked.value))" in printed
+
+
 def test_a_module_is_shared_too(tmp_path):
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "__init__.py").write_text("stock = {}\n")
