@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -527,10 +528,11 @@ def test_options_of_share_are_refused_elsewhere(option, tmp_path):
 
 STARTS_A_PROCESS = (
     """
-import multiprocessing, os, pathlib, time
+import multiprocessing, os, pathlib, sys, time
 
 def wait():
-    pathlib.Path("begun").write_text(str(os.getpid()))
+    print("child", os.getpid(), file=sys.stderr, flush=True)
+    pathlib.Path("begun").touch()
     time.sleep(600)
 
 child = multiprocessing.get_context("fork").Process(target=wait)
@@ -546,7 +548,35 @@ while not pathlib.Path("begun").exists():
 def test_processes_that_the_program_starts_end_with_the_look_at_it(command, tmp_path):
     program(tmp_path, STARTS_A_PROCESS)
 
-    run(tmp_path, command, "app.py")
-    child = (tmp_path / "begun").read_text()
+    _, _, errors = run(tmp_path, command, "app.py")
+    children = re.findall(r"^child (\d+)$", errors, re.MULTILINE)
 
-    assert not pathlib.Path("/proc", child).exists()
+    assert children
+    assert not any(pathlib.Path("/proc", child).exists() for child in children)
+
+
+SAVES = (
+    """
+import os, sys
+
+if os.path.exists("app.pid"):
+    sys.exit("it runs already")
+open("app.pid", "w").close()
+open("starts.txt", "a").write("start\\n")
+"""
+    + PROGRAM
+)
+
+
+@pytest.mark.parametrize("command", ["share", "check"])
+def test_a_look_leaves_files_as_they_are(command, tmp_path):
+    """A program is looked at several times, and has to start afterwards."""
+    program(tmp_path, SAVES)
+    (tmp_path / "starts.txt").write_text("start\n")
+
+    _, printed, errors = run(tmp_path, command, "app.py")
+
+    assert "app.names" in printed
+    assert "it runs already" not in errors
+    assert {"app.py", "starts.txt"} == {one.name for one in tmp_path.iterdir()}
+    assert "start\n" == (tmp_path / "starts.txt").read_text()
