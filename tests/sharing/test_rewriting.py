@@ -448,6 +448,45 @@ def test_what_is_stored_and_used_on_is_a_container_from_the_start(case):
     assert expected in shared(f"items = []\ntable = {{}}\n{source}", "items", "table")
 
 
+SAID = """
+class Room:
+    def say(self, text):
+        items.append(text)
+        show(text)
+{}
+class Chat({}):
+    def on_message(self, message):
+        room.say(message)
+    def on_close(self):
+        room.say({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "base", "said", "is_shared"),
+    [
+        ("", "WebSocketHandler", "'bye'", True),
+        ("", "WebSocketHandler", "self.name + ' left'", True),
+        ("", "WebSocketHandler", "f'{self.name} ' + self.name", True),
+        ("", "WebSocketHandler", "self.name + ' left %s' % self.age", True),
+        ("", "WebSocketHandler", "'(' + self.name + self.reason", True),
+        ("", "WebSocketHandler", "1 - self.age", True),
+        ("", "WebSocketHandler", "self.names + self.more", False),
+        ("", "WebSocketHandler", "self.names + [1]", False),
+        ("", "WebSocketHandler", "self.data + b'left'", False),
+        ("import numpy", "WebSocketHandler", "self.name + 1", False),
+        ("def __add__(self, x): return [x]", "WebSocketHandler", "a.b + 1", False),
+        ("bus.subscribe(chat.on_message)", "WebSocketHandler", "'bye'", False),
+        ("", "RequestHandler", "'bye'", False),
+    ],
+)
+def test_texts_are_stored_as_they_are(line, base, said, is_shared):
+    """What is said is a text, where Tornado or an operator says so."""
+    source = f"items = []{SAID.format(line, base, said)}"
+
+    assert is_shared == ("items = txloop.share([])" in shared(source, "items"))
+
+
 IN_HANDLERS = """
 items = []
 class Handler(RequestHandler):

@@ -18,7 +18,7 @@ from txloop.sharing.scopes import (
     parameters,
     walked,
 )
-from txloop.sharing.syntax import DISPLAYS, VERBS, is_handler_class, last_name
+from txloop.sharing.syntax import DISPLAYS, VERBS, is_given_texts, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +105,7 @@ class Arguments:
         self._functions.setdefault(name, []).append(one)
         if owner is not None and getattr(function, "name", "") == "__init__":
             self._constructors.append(one)
-        if is_handler_class(owner) and name in VERBS:
+        if is_given_texts(owner, name):
             self._constant.update((function, each) for each in one.names)
 
     def _called_by(self, call: ast.Call) -> Iterator[tuple[_Called, int]]:
@@ -134,7 +134,7 @@ class Arguments:
 
     def staying(self, habits: Habits) -> dict[tuple[object, str], bool]:
         """Return of which parameters every argument stays what it is when stored."""
-        found = dict.fromkeys(self._constant, True)
+        found = {key: key[0] not in self._called_elsewhere for key in self._constant}
         for (function, name), arguments in self._given.items():
             found[function, name] = function not in self._called_elsewhere and all(
                 habits.stays(one.scope, one.value) for one in arguments
