@@ -71,7 +71,7 @@ LINES = {
     "by a pattern": (
         "open('z.txt', 'w'); os.remove('a.txt'); found = sorted(glob.glob('**/*.txt'))"
     ),
-    "in memory": "c = sqlite3.connect(':memory:')",
+    "in memory": "sqlite3.connect(':memory:').close()",
     "devices": "open(os.devnull, 'w').write('x')",
 }
 NAMES = {
