@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -169,3 +171,29 @@ def test_other_files_do_not_matter(engine, tmp_path):
 
     # THEN
     assert value == "mine"
+
+
+AT_EXIT = """
+import atexit, os, sys
+from txloop.watch import outside
+
+outside.note_changes()
+atexit.register(os.remove, sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+def test_a_function_in_c_that_nothing_calls_may_change_a_file(tmp_path):
+    """No frame is there then: at the end of the program, or of a thread."""
+    path = tmp_path / "app.pid"
+    path.touch()
+
+    ended = subprocess.run(
+        [sys.executable, "-c", AT_EXIT, path],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "" == ended.stderr
+    assert not path.exists()

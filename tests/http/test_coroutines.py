@@ -346,6 +346,33 @@ class Stubborn(Base):
         self.end()
 
 
+class WaitsAmid(Base):
+    """Waits while it is amid an async generator."""
+
+    async def get(self):
+        self.begin()
+        async for _ in count(2):
+            await asyncio.sleep(0)
+        self.end()
+
+
+class Breaks(Base):
+    """Leaves an async generator, which the loop has to close."""
+
+    async def get(self):
+        self.begin()
+        async for _ in logged():
+            break
+        self.end()
+
+
+async def logged():
+    try:
+        yield 1
+    finally:
+        log.append("finally")
+
+
 class FailsLater(Base):
     async def get(self):
         self.begin()
@@ -367,6 +394,8 @@ SOMETIMES = {
     "/waits": Waits,
     "/transaction": Transaction,
     "/stubborn": Stubborn,
+    "/amid": WaitsAmid,
+    "/breaks": Breaks,
     "/later": FailsLater,
 }
 ERRORS = {"/retries": Retries, "/either": Either}

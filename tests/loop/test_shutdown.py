@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import signal
 import socket
+import textwrap
 import time
 from contextlib import contextmanager
 
@@ -339,11 +340,34 @@ told.set()
     assert ["through", "the thread has ended"] == ended.lines[-2:]
 
 
+def caught(lines, printed):
+    """Return lines with a handler of Ctrl-C, which prints something."""
+    body = textwrap.indent(lines, "    ")
+    return (
+        f"try:\n{body}except KeyboardInterrupt:\n    print('{printed}', flush=True)\n"
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("way_to_run", WAYS_TO_RUN)
+def test_a_program_may_catch_ctrl_c(way_to_run, number, tmp_path):
+    """As without us: there it saves what it has. SIGTERM is no error."""
+    if way_to_run == "uvloop":
+        require_uvloop()
+    text = HANDLERS + INSTALL + caught(WAYS_TO_RUN[way_to_run], "saved")
+
+    with running_script(tmp_path, text) as program:
+        program.signal(number)
+        ended = program.wait()
+
+    assert (0, "") == (ended.exit_code, ended.errors)
+    assert (number == signal.SIGINT) == ("saved" in ended.lines)
+
+
 def test_a_second_interrupt_ends_the_wait_for_threads(tmp_path):
     """As Python has it."""
     thread = IMPORT_THREADS + FOR_EVER + THREADS["thread"]
-    text = HANDLERS + INSTALL + thread + WAYS_TO_RUN["start"]
-    text += "print('through', flush=True)\n"
+    text = HANDLERS + INSTALL + thread + caught(WAYS_TO_RUN["start"], "through")
 
     with running_script(tmp_path, text) as program:
         program.signal(signal.SIGINT)

@@ -761,6 +761,58 @@ class O:
     def show(self): return [self.order, list(self.view), list(self.d)]
 --
 d = {k: v}; o = O(d); things[k] = o; d['n'] = v; o.d['p'] = 1; o.order.append(3)
+==
+def deco(method):
+    def wrapper(self, x):
+        y = [x]; method(self, y); y.append(2)
+    return wrapper
+class Box:
+    def __init__(self): self.all = []
+    @deco
+    def add(self, x): self.all.append(x)
+    def show(self): return self.all
+box = Box()
+--
+x = [k]; box.add(x); x.append(v); box.add(v); more.append(box.all)
+==
+def run(f, box, x): f(box, x); x.append(1)
+def run2(f, x): f(x); x.append(1)
+class Box:
+    def __init__(self): self.all = []
+    def add(self, x): self.all.append(x)
+    def show(self): return self.all
+box = Box()
+--
+x = [k]; run(Box.add, box, x); run2(box.add, [v]); run2(box.add, x); more.append(box.all)
+==
+class Cmd:
+    def __init__(self, do): self.do = do
+    def fire(self, *a): self.do(*a)
+class Box:
+    def __init__(self): self.all = []
+    def add(self, x): self.all.append(x)
+    def show(self): return self.all
+box = Box()
+one = Cmd(box.add); two = Cmd(Box.add)
+--
+x = [k]; one.fire(x); two.fire(box, x); x.append(v); more.append(box.all)
+==
+def logged(method):
+    @functools.wraps(method)
+    def wrapper(self, *args, **kwargs):
+        kwargs['extra'] = [1]
+        return method(self, *args, **kwargs)
+    return wrapper
+class Box:
+    def __init__(self): self.all = []; self.e = None
+    @logged
+    def add(self, x, extra=None):
+        self.all.append(x); self.e = extra; extra.append(len(self.all))
+        table['e'] = extra
+    def show(self): return [self.all, self.e]
+box = Box()
+--
+x = [k]; box.add(x); x.append(v); more.append(box.all); box.e.append(k)
 """
 
 

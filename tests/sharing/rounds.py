@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["left", "module", "shared"]
 
 
-def module(source: str, name: str = "app") -> Text:
-    """Return a module of that text."""
-    return Text(f"/program/{name}.py", name, name, textwrap.dedent(source).lstrip())
+def module(source: str, name: str = "app", *also: str) -> Text:
+    """Return a module of that text, and of these names."""
+    text = textwrap.dedent(source).lstrip()
+    return Text(f"/program/{name}.py", name, name, text, also=also)
 
 
 def shared(source: str, *names: str, others: Mapping[str, str] | None = None) -> str:
@@ -34,7 +35,8 @@ def left(source: str, *names: str, others: Mapping[str, str] | None = None) -> s
 
 
 def _turn(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Round:
-    texts = [module(source), *(module(text, name) for name, text in others.items())]
+    main = module(source, "app", "__main__")
+    texts = [main, *(module(text, name) for name, text in others.items())]
     seeds = [_seed(texts[0], name) for name in names]
     turn = Round(texts, Survey(seeds=seeds), ())
     turn.run()

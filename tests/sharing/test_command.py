@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -434,6 +435,59 @@ def test_in_memory_no_file_changes_and_tracebacks_have_the_files_lines(tmp_path)
     assert PROGRAM == written
 
 
+@pytest.mark.parametrize(
+    ("template", "is_shared"), [("{{ hits }}", True), ("{{ handler.hits }}", False)]
+)
+def test_what_a_template_names_is_left_alone(template, is_shared, tmp_path):
+    source = PROGRAM.replace("    def get", "    hits = 0\n\n    def get", 1)
+    source = source.replace(
+        "        global", "        Names.hits += 1\n        global", 1
+    )
+    program(tmp_path, source)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "page.html").write_text(template)
+
+    _, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert is_shared == ("+    hits = txloop.TVar(0)" in printed)
+    assert is_shared != ("Names.hits is left as it is: a template may" in printed)
+
+
+IMPORTS_WHAT_IS_RUN = """
+import tornado.web
+
+class Page(tornado.web.RequestHandler):
+    def get(self):
+        {}
+        self.write(str(app.asked))
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "statement", "command"),
+    [
+        (".", "app.py", "import app", ["app.py"]),
+        ("shop", "app.py", "from . import app", ["-m", "shop.app"]),
+        ("shop", "__main__.py", "from . import __main__ as app", ["-m", "shop"]),
+    ],
+)
+def test_what_is_run_may_be_imported_by_its_name(
+    folder, file, statement, command, tmp_path
+):
+    """Another module is made of it then, which has a variable of its own."""
+    (tmp_path / folder).mkdir(exist_ok=True)
+    views = "import views" if folder == "." else "from . import views"
+    routes = '("/page", views.Page), ("/fails"'
+    source = PROGRAM.replace("import sys", f"import sys\n{views}")
+    (tmp_path / folder / file).write_text(source.replace('("/fails"', routes))
+    page = IMPORTS_WHAT_IS_RUN.format(statement)
+    (tmp_path / folder / "views.py").write_text(page)
+
+    _, printed, _ = run(tmp_path, "share", *command)
+
+    assert "+        self.write(str(app.asked.value))" in printed
+
+
 def test_a_module_is_shared_too(tmp_path):
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "__init__.py").write_text("stock = {}\n")
@@ -474,10 +528,11 @@ def test_options_of_share_are_refused_elsewhere(option, tmp_path):
 
 STARTS_A_PROCESS = (
     """
-import multiprocessing, os, pathlib, time
+import multiprocessing, os, pathlib, sys, time
 
 def wait():
-    pathlib.Path("begun").write_text(str(os.getpid()))
+    print("child", os.getpid(), file=sys.stderr, flush=True)
+    pathlib.Path("begun").touch()
     time.sleep(600)
 
 child = multiprocessing.get_context("fork").Process(target=wait)
@@ -493,7 +548,35 @@ while not pathlib.Path("begun").exists():
 def test_processes_that_the_program_starts_end_with_the_look_at_it(command, tmp_path):
     program(tmp_path, STARTS_A_PROCESS)
 
-    run(tmp_path, command, "app.py")
-    child = (tmp_path / "begun").read_text()
+    _, _, errors = run(tmp_path, command, "app.py")
+    children = re.findall(r"^child (\d+)$", errors, re.MULTILINE)
 
-    assert not pathlib.Path("/proc", child).exists()
+    assert children
+    assert not any(pathlib.Path("/proc", child).exists() for child in children)
+
+
+SAVES = (
+    """
+import os, sys
+
+if os.path.exists("app.pid"):
+    sys.exit("it runs already")
+open("app.pid", "w").close()
+open("starts.txt", "a").write("start\\n")
+"""
+    + PROGRAM
+)
+
+
+@pytest.mark.parametrize("command", ["share", "check"])
+def test_a_look_leaves_files_as_they_are(command, tmp_path):
+    """A program is looked at several times, and has to start afterwards."""
+    program(tmp_path, SAVES)
+    (tmp_path / "starts.txt").write_text("start\n")
+
+    _, printed, errors = run(tmp_path, command, "app.py")
+
+    assert "app.names" in printed
+    assert "it runs already" not in errors
+    assert {"app.py", "starts.txt"} == {one.name for one in tmp_path.iterdir()}
+    assert "start\n" == (tmp_path / "starts.txt").read_text()

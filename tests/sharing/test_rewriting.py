@@ -152,9 +152,17 @@ def test_a_name_with_a_use_that_cannot_be_followed_is_left_alone(case):
 
 OTHERS = {
     "import app": ("import app\nx = app.count\n", "import app\nx = app.count.value\n"),
+    "a template's own": (
+        'page = "{% import y %}{{ y.count }}"\n',
+        'page = "{% import y %}{{ y.count }}"\n',
+    ),
     "another name": (
         "import app as a\na.count = 2\n",
         "import app as a\na.count.value = 2\n",
+    ),
+    "as it is run": (
+        "import __main__\nx = __main__.count\n",
+        "import __main__\nx = __main__.count.value\n",
     ),
     "of another": ("import app\nx = y.count\n", "import app\nx = y.count\n"),
     "by way of a third": (
@@ -178,6 +186,8 @@ def test_other_modules_use_the_variable(case):
     [
         ("from app import count\n", "imports a copy"),
         ("from app import *\n", "imports all names"),
+        ("from __main__ import count\n", "imports a copy"),
+        ('page = "{% import app %}{{ app.count }}"\n', "in a template"),
         ("import app\nrender(app)\n", "passes the module on"),
     ],
 )
@@ -436,6 +446,45 @@ def test_what_is_stored_and_used_on_is_a_container_from_the_start(case):
     source, expected = ALIASES[case]
 
     assert expected in shared(f"items = []\ntable = {{}}\n{source}", "items", "table")
+
+
+SAID = """
+class Room:
+    def say(self, text):
+        items.append(text)
+        show(text)
+{}
+class Chat({}):
+    def on_message(self, message):
+        room.say(message)
+    def on_close(self):
+        room.say({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "base", "said", "is_shared"),
+    [
+        ("", "WebSocketHandler", "'bye'", True),
+        ("", "WebSocketHandler", "self.name + ' left'", True),
+        ("", "WebSocketHandler", "f'{self.name} ' + self.name", True),
+        ("", "WebSocketHandler", "self.name + ' left %s' % self.age", True),
+        ("", "WebSocketHandler", "'(' + self.name + self.reason", True),
+        ("", "WebSocketHandler", "1 - self.age", True),
+        ("", "WebSocketHandler", "self.names + self.more", False),
+        ("", "WebSocketHandler", "self.names + [1]", False),
+        ("", "WebSocketHandler", "self.data + b'left'", False),
+        ("import numpy", "WebSocketHandler", "self.name + 1", False),
+        ("def __add__(self, x): return [x]", "WebSocketHandler", "a.b + 1", False),
+        ("bus.subscribe(chat.on_message)", "WebSocketHandler", "'bye'", False),
+        ("", "RequestHandler", "'bye'", False),
+    ],
+)
+def test_texts_are_stored_as_they_are(line, base, said, is_shared):
+    """What is said is a text, where Tornado or an operator says so."""
+    source = f"items = []{SAID.format(line, base, said)}"
+
+    assert is_shared == ("items = txloop.share([])" in shared(source, "items"))
 
 
 IN_HANDLERS = """
@@ -919,6 +968,13 @@ def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
     assert "return Page.hits.value" in after
 
 
+@pytest.mark.parametrize("text", ["{{ hits }}", "page.hits", "{hits} {0}"])
+def test_what_a_text_calls_like_it_is_another(text):
+    source = f"{COUNTS.format('Page.hits')}x = {text!r}\n"
+
+    assert "hits = txloop.TVar(0)" in shared(source, "Page.hits")
+
+
 def test_a_class_attribute_of_several_becomes_a_variable():
     source = COUNTS.replace("hits = 0", "size, hits = 9, 0").format("Page.hits")
 
@@ -932,6 +988,8 @@ def test_a_class_attribute_of_several_becomes_a_variable():
         ("def f(x): return x.hits", "Page.hits"),
         ("", "self.hits"),
         ("def f(x): return getattr(x, 'hits')", "Page.hits"),
+        ("page = '<b>{{ handler.hits }}</b>'", "Page.hits"),
+        ("page = '{0.hits} and {page.hits!r}'.format", "Page.hits"),
     ],
 )
 def test_a_class_attribute_that_may_be_anothers_is_left_alone(line, target):

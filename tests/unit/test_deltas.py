@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 
 import pytest
 
@@ -213,6 +214,22 @@ def test_a_value_that_does_not_pickle_is_replaced_by_the_reason(log, shared):
     ] == told(log, log.forked_at)
     contents, _ = loads(log.dump())
     assert [(shared, {"a": 1, "bad": reason})] == contents
+
+
+def test_what_goes_by_value_asks_nothing_of_what_goes_by_name(log, shared, monkeypatch):
+    """By value, a class of the main module would take along what it has."""
+    keeper = type("Keeper", (), {"lock": Homebound(), "__module__": "__main__"})
+    monkeypatch.setattr(sys.modules["__main__"], "Keeper", keeper, raising=False)
+    start = committed.version
+    shared["keeper"] = keeper
+    shared.update({"both": keeper, "double": lambda x: 2 * x})
+
+    _, key, named = told(log, start)[0][0]
+    ((_, changed),) = loads(log.dump())[0]
+
+    assert ("keeper", keeper) == (key, named)
+    assert keeper is changed["both"]
+    assert 6 == changed["double"](3)
 
 
 def test_a_key_that_does_not_pickle_is_replaced_wherever_it_is_set(log, shared):

@@ -3,6 +3,7 @@
 ::
 
     rehearsal  runs the program up to where its loop would start
+    copies     of the files that the program writes meanwhile
     judging    the verdicts of run time, asked there
     command    prints them, and ends the process
 """

@@ -1,6 +1,7 @@
 """Runs a program as Python would, up to where its event loop would start.
 
-No port is bound, nothing is served, no process is forked. The place is, whichever comes
+No port is bound, nothing is served, no process is forked, and what the program writes
+into files goes into copies. The place is, whichever comes
 first:
 
 - ``IOLoop.start()``, if there is an application by then, but not that in `run_sync`;
@@ -33,6 +34,7 @@ import tornado.tcpserver
 from tornado.ioloop import IOLoop
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
+from txloop.check.copies import Copies
 from txloop.executors.protocol import executor_named
 from txloop.loop import options
 from txloop.loop.program import run_file
@@ -60,8 +62,18 @@ def rehearse(program: str, *, is_module: bool, at_loop: Callable[[], NoReturn]) 
         How the program ended, where it did without a loop, after its name. Its modules
         are still there.
     """
+    copies = Copies()
     with ExitStack() as stack:
-        for patch in (*_loop_patches(at_loop), *_server_patches()):
+        stack.callback(copies.remove)
+        files = stack.enter_context(ExitStack())
+        files.enter_context(copies.used())
+
+        def look() -> NoReturn:
+            files.close()  # the scan looks for Python's own functions
+            copies.remove()
+            at_loop()
+
+        for patch in (*_loop_patches(look), *_server_patches()):
             stack.enter_context(patch)
         try:
             if is_module:

@@ -81,6 +81,7 @@ class TransactionLoop(Descriptors):
         self._started_here = False
         self._main: asyncio.Future[Any] | None = None  # what `run_sync` waits for
         self._ended = False
+        self._error: SystemExit | None = None  # that `start` raises at its end
         super().initialize(**rest)
         # A loop of asyncio or uvloop has all that a reactor needs.
         tell_options(self.options)
@@ -150,6 +151,9 @@ class TransactionLoop(Descriptors):
             super().start()
         finally:
             self._started_here = False
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     def run_sync(
         self, func: Callable[[], Any], timeout: float | None = None
@@ -191,16 +195,21 @@ class TransactionLoop(Descriptors):
         """Tell whether other processes listen on the very same sockets."""
         return task_id() is not None  # this is a process of `fork_processes`
 
-    def end(self) -> None:
-        """Stop the loop from within, however it was started, with exit code 0."""
+    def end(self, error: SystemExit | None) -> None:
+        """Stop the loop from within, however it was started, with exit code 0.
+
+        Args:
+            error: What is raised where it was started; None for nothing, if it can be.
+        """
         self.dispatcher.close()
         if self._main is not None:  # `run_sync` takes a stopped loop for an error, too
-            self._ended = True
+            self._ended, self._error = True, error
             self._main.cancel()
         elif self._started_here:
+            self._error = error
             self.stop()
         else:  # `asyncio.run` takes a stopped loop for an error
-            raise SystemExit(0)
+            raise error or SystemExit(0)
 
     def _tie_to_asyncio_loop(self) -> None:
         # `asyncio.run` closes async generators, and never the IOLoop.

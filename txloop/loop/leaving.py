@@ -1,4 +1,4 @@
-"""The end of a program whose threads do not end: as without us, SIGTERM ends it."""
+"""How a program ends: what it may catch, and what becomes of threads that go on."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ import threading
 import time
 from contextlib import suppress
 
-__all__ = ["leave_threads_behind"]
+__all__ = ["InterruptedProgram", "leave_threads_behind"]
 
 _GRACE_SECONDS = 1.0
 """How long threads may go on when the main thread is through. In stock Tornado SIGTERM
 stops them wherever they are."""
 
 _log = logging.getLogger("txloop")
+
+
+class InterruptedProgram(KeyboardInterrupt, SystemExit):
+    """Ends the loop after Ctrl-C.
+
+    The program may catch it, as it would without us: to save something. If it does not,
+    the interpreter ends with exit code 0 and prints nothing.
+    """
 
 
 def leave_threads_behind() -> None:

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from txloop.loop.connections import end_after_answers
-from txloop.loop.leaving import leave_threads_behind
+from txloop.loop.leaving import InterruptedProgram, leave_threads_behind
 from txloop.loop.ports import (
     HANDSHAKE_SECONDS,
     Listener,
@@ -53,8 +53,8 @@ class DrainableLoop(Listener, Protocol):
     def shares_sockets(self) -> bool:
         """Tell whether other processes listen on the very same sockets."""
 
-    def end(self) -> None:
-        """Stop the loop from within."""
+    def end(self, error: SystemExit | None) -> None:
+        """Stop the loop from within; raise the error where it was started, if any."""
 
 
 def drain_on_signals(loop: DrainableLoop, drain_seconds: float) -> None:
@@ -98,6 +98,7 @@ class _Drain:
         self._close_at: float | None = None  # when to close the ports; None: closed
         self._linger_until = 0.0
         self._handled: list[int] = []
+        self._error: SystemExit | None = None
 
     def handle(self, number: int) -> None:
         """Begin when that signal comes."""
@@ -107,6 +108,8 @@ class _Drain:
     def request(self, number: int) -> None:
         if number == signal.SIGTERM:
             leave_threads_behind()
+        else:
+            self._error = InterruptedProgram()
         if self._deadline is not None:  # asked for a second time: end at once
             self._end()
             return
@@ -149,7 +152,7 @@ class _Drain:
         """Stop the loop; what comes later is no longer for it."""
         while self._handled:
             self._loop.asyncio_loop.remove_signal_handler(self._handled.pop())
-        self._loop.end()
+        self._loop.end(self._error)
 
     def _busy(self) -> bool:
         doorman = self._loop.doorman

@@ -15,7 +15,7 @@ from txloop.scan.live_objects import UNKNOWN
 from txloop.scan.references import names_in_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _DISPLAYS: Mapping[type, object] = MappingProxyType(
     {
@@ -80,13 +80,16 @@ _LARGEST = 1 << 20  # bytes
 
 
 def words_in_templates(
-    code_folders: Iterable[str], template_folders: Iterable[str]
+    code_folders: Iterable[str],
+    template_folders: Iterable[str],
+    names: Callable[[str], set[str]] = names_in_template,
 ) -> set[str] | None:
     """Return the names in all templates; None if there are too many to look at.
 
     Args:
         code_folders: Where modules lie: templates may lie beside them.
         template_folders: Where nothing but templates lies.
+        names: Returns those of a template's text.
     """
     words: set[str] = set()
     for number, file in enumerate(_files(set(code_folders), set(template_folders))):
@@ -94,7 +97,7 @@ def words_in_templates(
             return None
         try:
             with open(file, encoding="utf-8", errors="replace") as text:
-                words |= names_in_template(text.read(_LARGEST))
+                words |= names(text.read(_LARGEST))
         except OSError:
             continue  # it is of no use to the program, either
     return words

@@ -40,6 +40,8 @@ LISTENS = frozenset(
 _NAMES_IN_TEXT = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)*\Z")
 _IN_TEMPLATES = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\$\{.*?\}|<%.*?%>", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_ATTRIBUTE = re.compile(r"(?:\.\s*|['\"])([A-Za-z_]\w*)")
+_IMPORT = re.compile(r"\{%-?\s*(?:from|import)\s")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +111,14 @@ def names_in_template(text: str) -> set[str]:
     """Return the names in the parts of a template that are code."""
     parts = _IN_TEMPLATES.findall(text)
     return {name for part in parts for name in _WORD.findall(part)}
+
+
+def attributes_in_template(text: str) -> set[str]:
+    """Return the names that a template may use as attributes, and those it imports."""
+    names = set()
+    for part in _IN_TEMPLATES.findall(text):
+        names.update((_WORD if _IMPORT.match(part) else _ATTRIBUTE).findall(part))
+    return names
 
 
 class _Reader(ast.NodeVisitor):

@@ -14,6 +14,7 @@
     bindings    what a variable of a function is given
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
+    templates   what templates name
     classes     classes whose objects become TObjects
     flow        where objects of these classes may get to
     effects     what functions change

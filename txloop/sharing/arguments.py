@@ -23,7 +23,7 @@ from txloop.sharing.scopes import (
 from txloop.sharing.syntax import (
     DISPLAYS,
     VERBS,
-    is_handler_class,
+    is_given_texts,
     last_name,
     root_name,
 )
@@ -81,6 +81,7 @@ class Arguments:
         """
         self._given: dict[tuple[object, str], list[_Argument]] = {}
         self._called_elsewhere: set[object] = set()
+        self._verbs: set[object] = set()
         self._constant: set[tuple[object, str]] = set()
         self._functions: dict[str, list[_Called]] = {}
         self._constructors: list[_Called] = []
@@ -125,7 +126,8 @@ class Arguments:
         self._functions.setdefault(name, []).append(one)
         if owner is not None and getattr(function, "name", "") == "__init__":
             self._constructors.append(one)
-        if is_handler_class(owner) and name in VERBS:
+        if is_given_texts(owner, name):
+            self._verbs.add(function)
             self._constant.update((function, each) for each in one.names)
 
     def _called_by(self, call: ast.Call) -> Iterator[tuple[_Called, int]]:
@@ -138,9 +140,11 @@ class Arguments:
     def _note(
         self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: _Called
     ) -> None:
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(
-            each.arg is None for each in call.keywords
-        ):
+        spread = [each.value for each in call.args if isinstance(each, ast.Starred)]
+        spread += [each.value for each in call.keywords if each.arg is None]
+        if spread:
+            if one.function in self._verbs and _hands_on(scope, spread):
+                return  # Tornado has called what a decorator has made
             self._called_elsewhere.add(one.function)
         given = {each.arg: each.value for each in call.keywords if each.arg}
         given |= dict(zip(one.names, call.args[others:], strict=False))
@@ -192,7 +196,7 @@ class Arguments:
 
     def staying(self, habits: Habits) -> dict[tuple[object, str], bool]:
         """Return of which parameters every argument stays what it is when stored."""
-        found = dict.fromkeys(self._constant, True)
+        found = {key: key[0] not in self._called_elsewhere for key in self._constant}
         for (function, name), arguments in self._given.items():
             found[function, name] = function not in self._called_elsewhere and all(
                 habits.stays(one.scope, one.value) for one in arguments
@@ -218,6 +222,15 @@ class Arguments:
                 return None
             found += [(text, one) for one in makers]
         return found
+
+
+def _hands_on(scope: ast.AST, spread: list[ast.expr]) -> bool:
+    """Tell whether a function spreads only what it was itself given so."""
+    rest = getattr(scope, "args", None)
+    names = {
+        getattr(getattr(rest, kind, None), "arg", "") for kind in ("vararg", "kwarg")
+    }
+    return all(isinstance(one, ast.Name) and one.id in names for one in spread)
 
 
 def _makers(

@@ -187,7 +187,9 @@ class Callees:
             case ast.Attribute(attr="__class__"):
                 return [(ANY, 0)]
             case ast.Attribute() | ast.Name():
-                return [(name, 0) for name in self._all_of(last_name(node.func))]
+                name, *others = self._all_of(last_name(node.func))
+                # By another name a method may be called with its object.
+                return [(name, 0), *((one, n) for one in others for n in (0, 1))]
         return [(ANY, 0)]
 
     def _with_derived(self, name: str) -> list[str]:

@@ -25,6 +25,8 @@ __all__ = ["Habits"]
 
 _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
+_SUMS = frozenset(["__add__", "__radd__", "__rsub__", "__sub__"])
+"""What classes of the program may have: then a sum may be anything."""
 
 
 @dataclass
@@ -158,6 +160,8 @@ class Habits:
                     from_inside = [function.value, *value.args[1:]]  # and a default
                     return all(self.stays(scope, one, depth) for one in from_inside)
                 return self.returning.get(name, False)
+            case ast.BinOp(op=ast.Add() | ast.Sub()) if self._is_scalar_sum(value):
+                return True
             case ast.BinOp(left=left):
                 return self.stays(scope, left, depth) and not isinstance(
                     left, ast.Attribute | ast.Subscript | ast.Name
@@ -169,6 +173,20 @@ class Habits:
                 return all(self.stays(scope, one, depth) for one in both)
             case ast.BoolOp(values=values):
                 return all(self.stays(scope, one, depth) for one in values)
+        return False
+
+    def _is_scalar_sum(self, value: ast.BinOp) -> bool:
+        """Tell whether a part is a text or a number: what that is added to is, too."""
+        if self.has_arrays or not _SUMS.isdisjoint(self.returning):
+            return False
+        for one in (value.left, value.right):
+            match one:
+                case ast.JoinedStr() | ast.Constant(value=str() | int() | float()):
+                    return True
+                case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
+                    return True
+                case ast.BinOp(op=ast.Add() | ast.Sub()) if self._is_scalar_sum(one):
+                    return True
         return False
 
     def only_reads(self, name: str) -> bool:

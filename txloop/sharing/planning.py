@@ -84,10 +84,12 @@ def make_plan(program: str, *, is_module: bool, prepare: Callable[[], None]) -> 
 def _rounds(
     before: Survey, look: Callable[[dict[str, str]], Survey], passed: set[str]
 ) -> Plan:
-    files: dict[str, tuple[str, str]] = {}
+    names: dict[str, list[str]] = {}
+    labels: dict[str, str] = {}
     for file, name, label in before.modules:
-        files.setdefault(file, (name, label))
-    texts = [read_text(file, *names) for file, names in files.items()]
+        names.setdefault(file, []).append(name)
+        labels.setdefault(file, label)
+    texts = [read_text(file, names[file], labels[file]) for file in names]
     plan = Plan(before=before, after=before, all_texts=texts)
     plan.originals = {text.file: text.source for text in texts}
     plan.live = changes_in_loops(texts)

@@ -21,6 +21,7 @@ from txloop.sharing.hazards import hazards
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.making import Site
 from txloop.sharing.origins import Origins
+from txloop.sharing.templates import why_in_templates
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
 from txloop.sharing.variables import is_rebound, make_variable
@@ -239,7 +240,10 @@ class Round:
         key = f"variable {seed.name}"
         if key in self.passed:
             return "the program did not start with a TVar in its place"
-        reason = make_variable(self.texts, home, seed.attribute, self._edits)
+        module = home.name.rpartition(".")[2]
+        reason = self._why_in_templates(seed, module) or make_variable(
+            self.texts, home, seed.attribute, self._edits
+        )
         if not reason:
             line = next(
                 (
@@ -257,7 +261,7 @@ class Round:
         key = f"attribute {seed.name}"
         if key in self.passed:
             return "the program did not start with a TVar in its place"
-        place = make_attribute(
+        place = self._why_in_templates(seed) or make_attribute(
             self.texts,
             self._classes,
             self.survey.late,
@@ -271,6 +275,10 @@ class Round:
         self._variables.add(seed.attribute)
         self._note(key, seed, text, line, "a TVar: the attribute is assigned again")
         return ""
+
+    def _why_in_templates(self, seed: Seed, module: str = "") -> str:
+        named = self.survey.in_templates
+        return why_in_templates(self.texts, named, seed.attribute, module)
 
     def _make_objects(self, names: set[str]) -> None:
         wanted = self._flow.held_by(names)

@@ -15,6 +15,7 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -27,12 +28,14 @@ from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
 from txloop.sharing.live import names_of_plain, strange_names
 from txloop.sharing.making import PLAIN, Site, note_what_is_made, site_of
+from txloop.sharing.templates import names_in_files
 from txloop.stm.container import Container
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 from txloop.web.targets import all_targets, applications
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
 
     from txloop.scan import Finding
 
@@ -103,6 +106,7 @@ class Survey:
         late: Where attributes may be assigned once requests are served: name, file and
             line; not in constructors.
         strange: Names of objects that are neither plain nor of the program's classes.
+        in_templates: What templates in files name; None if there are too many of them.
     """
 
     failed: str = ""
@@ -112,6 +116,7 @@ class Survey:
     lines: dict[str, list[str]] = field(default_factory=dict)
     late: set[tuple[str, str, int]] = field(default_factory=set)
     strange: set[str] = field(default_factory=set)
+    in_templates: set[str] | None = field(default_factory=set)
 
 
 def survey(
@@ -183,7 +188,8 @@ def _look(failed: str) -> Survey:
     for module in list(sys.modules.values()):
         if is_own_module(module) and file_of(module).endswith(".py"):
             label = module_label(vars(module))
-            result.modules.append((file_of(module), module.__name__, label))
+            file = file_of(module)
+            result.modules += ((file, name, label) for name in _names_of(module))
     modules = {one.__qualname__: one.__module__ for one in _handlers()}
     for one in judged:
         would = one.runs == IN_PARALLEL or (
@@ -212,7 +218,16 @@ def _look(failed: str) -> Survey:
     result.seeds = list(seeds.values())
     result.late = assigned_late()
     result.strange = strange_names()
+    result.in_templates = names_in_files(file for file, _, _ in result.modules)
     return result
+
+
+def _names_of(module: ModuleType) -> Iterator[str]:
+    """Yield the names under which the program may import a module."""
+    if module.__name__ == "__main__":  # the file may be imported by its own name, too
+        spec = module.__spec__
+        yield Path(file_of(module)).stem if spec is None else spec.name
+    yield module.__name__
 
 
 def _handlers() -> list[type[RequestHandler]]:

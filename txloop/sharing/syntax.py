@@ -23,6 +23,7 @@ __all__ = [
     "foreign_modules",
     "holder_name",
     "is_after",
+    "is_given_texts",
     "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
@@ -47,6 +48,9 @@ _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch
 
 VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
 """Methods of handlers whose arguments are texts, out of a request's path."""
+
+_OF_SOCKETS = ("on_message", "on_ping", "on_pong", "open")
+"""Methods of WebSockets whose arguments are texts or bytes."""
 
 
 def changed_by(node: ast.AST) -> ast.AST | None:
@@ -205,6 +209,14 @@ def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
     return any(name.endswith("Handler") for name in (owner.name, *bases)) or bool(
         methods & {"delete", "get_current_user", "post", "prepare", "put"}
     )
+
+
+def is_given_texts(owner: ast.ClassDef | None, method: str) -> bool:
+    """Tell whether Tornado gives a method texts only: of a path, or a message."""
+    if not is_handler_class(owner):
+        return False
+    of_socket = any("Socket" in last_name(base) for base in owner.bases)
+    return method in VERBS or (of_socket and method in _OF_SOCKETS)
 
 
 def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:

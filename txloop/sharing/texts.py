@@ -13,6 +13,10 @@ import re
 import tokenize
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Edits", "Text", "read_text"]
 
@@ -30,6 +34,7 @@ class Text:
         source: Its text as it is now.
         tree: The syntax of that.
         encoding: Of the file.
+        also: Its other names there: what is run as `__main__` may be imported, too.
     """
 
     file: str
@@ -37,6 +42,7 @@ class Text:
     label: str
     source: str
     encoding: str = "utf-8"
+    also: tuple[str, ...] = ()
     tree: ast.Module = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,6 +57,11 @@ class Text:
         self.tree = ast.parse(source)
         self.source = source
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its names in `sys.modules`."""
+        return self.name, *self.also
 
     def start(self, node: ast.AST) -> int:
         """Return where in the text a node begins."""
@@ -108,7 +119,7 @@ class Edits:
         return "".join([*parts, source[at:]])
 
 
-def read_text(file: str, name: str, label: str) -> Text:
+def read_text(file: str, names: Sequence[str], label: str) -> Text:
     """Return the text of a module's file.
 
     Raises:
@@ -117,4 +128,5 @@ def read_text(file: str, name: str, label: str) -> Text:
     """
     raw = Path(file).read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
-    return Text(file, name, label, raw.decode(encoding), encoding)
+    name, *also = names
+    return Text(file, name, label, raw.decode(encoding), encoding, tuple(also))

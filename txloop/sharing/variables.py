@@ -187,18 +187,18 @@ def _aliases(text: Text, home: Text) -> set[str]:
     for node in ast.walk(text.tree):
         if isinstance(node, ast.Import):
             for one in node.names:
-                if one.name == home.name:
+                if one.name in home.names:
                     found.add(one.asname or one.name)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(text, node)
             for one in node.names:
-                if f"{base}.{one.name}".strip(".") == home.name:
+                if f"{base}.{one.name}".strip(".") in home.names:
                     found.add(one.asname or one.name)
     return found
 
 
 def _is_module(text: Text, node: ast.ImportFrom, home: Text) -> bool:
-    return _absolute(text, node) == home.name
+    return _absolute(text, node) in home.names
 
 
 def _absolute(text: Text, node: ast.ImportFrom) -> str:

@@ -35,7 +35,6 @@ from txloop.watch.acts import ACTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import FrameType
 
     from txloop.stm.attempt import Attempt
     from txloop.watch.acts import Act
@@ -129,7 +128,7 @@ def _place() -> str:
 
 def _is_importing() -> bool:
     """Tell whether the import system is at work, which keeps what it has compiled."""
-    frame: FrameType | None = sys._getframe(2)
+    frame = sys._getframe(1).f_back  # None: a thread, or the exit, calls a C function
     for _ in range(_IMPORTING_DEPTH):
         if frame is None:
             return False

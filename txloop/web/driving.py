@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import contextvars
 import inspect
+import sys
 import types
 from collections.abc import Awaitable, Generator
 from typing import TYPE_CHECKING, Any
 
 from tornado import gen
 
+from txloop.stm.attempt import current
 from txloop.stm.callables import contents_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["close_prepared", "driven"]
+    from txloop.stm.attempt import Attempt
+
+__all__ = ["close_prepared", "driven", "hide_generators"]
 
 
 @gen.coroutine
@@ -128,6 +132,27 @@ def close_prepared(execution: Any, error: BaseException | None = None) -> None:
                     and inspect.getcoroutinestate(one) == inspect.CORO_CREATED
                 ):
                     one.close()
+
+
+def hide_generators(attempt: Attempt) -> Callable[[], object]:
+    """Have an async generator that the attempt leaves amid its work end the attempt.
+
+    The loop's own hook would ask the loop to close it, and what ends the attempt there
+    is printed to stderr and ignored.
+
+    Returns:
+        What puts back the hook that there was.
+    """
+    stock = sys.get_asyncgen_hooks().finalizer
+
+    def finalize(generator: Any) -> None:
+        if attempt.speculative and current() is attempt:
+            attempt.abandoned = "it leaves an async generator for the loop to close"
+        elif stock is not None:
+            stock(generator)
+
+    sys.set_asyncgen_hooks(finalizer=finalize)
+    return lambda: sys.set_asyncgen_hooks(finalizer=stock)
 
 
 def _frames(execution: Any, error: BaseException | None) -> Iterator[types.FrameType]:

@@ -18,7 +18,7 @@ from txloop.stm.origin import Owner, owner_of
 from txloop.stm.run import hide_task
 from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
-from txloop.web.driving import close_prepared, driven
+from txloop.web.driving import close_prepared, driven, hide_generators
 from txloop.web.eligible import may_wait
 from txloop.web.ending import Ending, ends_as_stock
 from txloop.web.leftovers import Leftovers, told
@@ -251,7 +251,7 @@ def _run_handler(
     response = Response(recorder, handler)
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
-    show_task = hide_task(attempt) if passes else None
+    shows = [hide_task(attempt), hide_generators(attempt)] if passes else ()
     try:
         awaited = execution.send(None)
     except StopIteration:
@@ -276,8 +276,8 @@ def _run_handler(
             RequestHandler.finish(handler)
         response.rest = go_on(execution, awaited)
     finally:
-        if show_task is not None:
-            show_task()
+        for show in shows:
+            show()
         if ending is not None:
             ending.let_finish()
         for name in replaced:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from txloop.executors.codec.frames import UNPICKLABLE, dumps
+from txloop.executors.codec.frames import UNPICKLABLE, dumps, loads
 from txloop.executors.codec.plain_cells import pack_commits
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.types import MISSING, Key, Unsendable
@@ -178,16 +178,28 @@ def _pickled(commits: list[tuple[Write, ...]]) -> bytes:
         return dumps(list(map(_sendable_writes, commits)))
 
 
-def _sendable_writes(writes: tuple[Write, ...]) -> Sequence[Write]:
+class _Packed:
+    """Something pickled by itself; what is unpickled is the thing.
+
+    What one thing needs, as a function to go by value, is not asked of the others then.
+    """
+
+    def __init__(self, thing: object) -> None:
+        self._body = dumps(thing)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return loads, (self._body,)
+
+
+def _sendable_writes(writes: tuple[Write, ...]) -> object:
     try:
-        dumps(writes)
+        return _Packed(writes)
     except UNPICKLABLE:
         return [
             (one, _sendable_key(key), _sendable(new))
             for write in writes
             for one, key, new in _singly(write)
         ]
-    return writes
 
 
 def _singly(write: Write) -> Iterable[Write]:
@@ -203,16 +215,15 @@ def _sendable_key(key: Hashable) -> Hashable:
     if isinstance(sendable, Unsendable):
         # One for each, so that there are as many keys, and the same for its deletion.
         return Unsendable(f"key {id(key):x}: {sendable.reason}")
-    return key
+    return sendable  # type: ignore[no-any-return] # it has a hash
 
 
-def _sendable(value: object) -> object:
+def _sendable(value: Any) -> Any:
     if value is MISSING:
         return value
     if isinstance(value, Operation):
         return value.mapped(_sendable)
     try:
-        dumps(value)
+        return _Packed(value)
     except UNPICKLABLE as error:
         return Unsendable(str(error))
-    return value
