@@ -783,7 +783,8 @@ class Box:
     def show(self): return self.all
 box = Box()
 --
-x = [k]; run(Box.add, box, x); run2(box.add, [v]); run2(box.add, x); more.append(box.all)
+x = [k]; run(Box.add, box, x); run2(box.add, [v])
+run2(box.add, x); more.append(box.all)
 ==
 class Cmd:
     def __init__(self, do): self.do = do

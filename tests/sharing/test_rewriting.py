@@ -688,9 +688,13 @@ KEYS_KEPT = {
 
 @pytest.mark.parametrize("case", KEYS_KEPT)
 def test_what_keeps_keys_of_something_plain_becomes_a_container(case):
-    source = (
-        f"table = {{}}\nnested = {{'rows': []}}\ndef f(k):\n    {KEYS_KEPT[case]}\n"
-    )
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+def change(): nested["rows"].append(1)
+def f(k):
+    {KEYS_KEPT[case]}
+"""
     own = "class C:\n    def items(self): ...\n"  # may yield lists for keys
 
     assert "table = txloop.share({})" in shared(source, "table")
