@@ -110,7 +110,8 @@ class ChannelCells(Container):
         if attempt is None:
             committed.install([(self, Key.ALL, Pass(0, (thing,)))])
         else:
-            self._own(attempt).added.append(thing)
+            own = attempt.writes.get(self._number) or self._own(attempt)
+            own.added.append(thing)
 
     def take(self) -> Any:
         """Take the first one out and return it, or MISSING if there is none."""
@@ -173,13 +174,12 @@ class ChannelCells(Container):
         return end - first + changed
 
     def _own(self, attempt: Attempt) -> _ChannelWrites:
+        """Return what takes in the writes of an attempt that has none here yet."""
+        if self._forgotten:
+            attempt.refuse(self)
         if attempt.traced:
             attempt.note_write(self, ())
-        own: _ChannelWrites | None = attempt.writes.get(self._number)
-        if own is None:
-            if self._forgotten:
-                attempt.refuse(self)
-            own = attempt.writes[self._number] = _ChannelWrites(self)
+        own = attempt.writes[self._number] = _ChannelWrites(self)
         return own
 
     # What the store asks

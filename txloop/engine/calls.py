@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from txloop.engine.marks import UNMARKED, mark_of
 from txloop.errors import TxError
 from txloop.scan import scan_function, unless_it_fails
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.callables import is_coroutine, name_of, without_partials
 from txloop.stm.types import Call
 
@@ -229,7 +229,7 @@ def check_awaitable(function: Callable[..., object]) -> None:
     Raises:
         TxError: if called inside a transaction, or for a coroutine function.
     """
-    attempt = current()
+    attempt = running.attempt
     if attempt is not None:
         attempt.show("it awaits a transaction")
         raise TxError(
@@ -288,7 +288,8 @@ def resolve(
     if future.done():
         return  # its awaiter was cancelled
     if error is None:
-        future.set_result(cast("T", value))  # what its function returned
+        # What its function returned; a cast would take as long.
+        future.set_result(value)  # type: ignore[arg-type]
     elif isinstance(error, Exception) and not isinstance(error, StopIteration):
         future.set_exception(error)
     else:  # a future cannot carry these out of the loop
