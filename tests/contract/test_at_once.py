@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine import Result, note, noted, on, running
 from tests.logs import expect_log
-from txloop import TVar, on_commit, retry
+from txloop import Channel, TVar, on_commit, retry
 from txloop.errors import TxClosedError
 from txloop.stm.types import Call
 
@@ -134,6 +134,20 @@ def test_what_it_writes_wakes_others(short):
 
     # THEN
     assert "something" == waiting.value
+
+
+def test_all_that_wait_are_served_one_after_another(short):
+    # GIVEN
+    channel = Channel[int]()
+    results = [short.submit(channel.get) for _ in range(5)]
+
+    # WHEN
+    for number in range(5):
+        channel.put(number)
+    short.engine.wait(*results)
+
+    # THEN
+    assert list(range(5)) == [result.value for result in results]
 
 
 def tell(name):

@@ -223,10 +223,11 @@ def resident_bytes():
 
 @on("scripted")
 @pytest.mark.parametrize("capacity", [None, 16, 2000])
-def test_who_puts_and_who_takes_do_not_conflict(engine, capacity):
+@pytest.mark.parametrize("count", [1, 5])
+def test_who_puts_and_who_takes_do_not_conflict(engine, capacity, count):
     # GIVEN
     channel = Channel[int](capacity)
-    for number in range(5):
+    for number in range(count):
         channel.put(number)
     results = []
     for function, *arguments in [(channel.put, 5), (channel.get,), (channel.put, 6)]:

@@ -290,6 +290,16 @@ class Machines(RuleBasedStateMachine):
         self.drain()
 
     @precondition(lambda self: self.are_there(State.WAITING))
+    @rule(data=st.data(), again=st.booleans())
+    def wake_to_run(self, data: st.DataObject, again: bool) -> None:
+        transaction = self.pick(data, State.WAITING)
+        if self.machine.turns.inevitable or not self.machine.is_next(transaction):
+            return  # such a one goes the long way
+        self.handle(RunsHere(transaction))
+        self.handle(RanHere(transaction, Retry(1) if again else Outcome(1)))
+        self.drain()
+
+    @precondition(lambda self: self.are_there(State.WAITING))
     @rule(data=st.data())
     def end_wait(self, data: st.DataObject) -> None:
         transaction = self.pick(data, State.WAITING)

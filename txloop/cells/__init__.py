@@ -17,6 +17,7 @@
     list_writes   what one attempt writes to one list
     tcounter      TCounter: a number to which many add at once
     channel       Channel: a queue between transactions
+    channel_cells how its things lie in cells
     tobject       TObject: a conflict per attribute
     attributes    its attributes, read and written by their names
     assigned      which attributes the code of a class assigns

@@ -1,28 +1,24 @@
 """Channel: hands things from transactions to transactions, which wait for them.
 
-The things lie in a list, from which those at the front are deleted. As that moves all
-the others, it is done for many at once: what was taken leaves a hole, and `_taken`
-counts the holes. An empty channel has none, so it looks the same each time, and those
-who wait for a thing can stay asleep while others come and go.
+How they lie there is told in `channel_cells`; here is what the program sees.
 """
 
 from __future__ import annotations
 
 from asyncio import QueueEmpty, QueueFull
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from txloop.cells.tlist import TList
-from txloop.cells.tvar import TVar
+from txloop.cells.channel_cells import ChannelCells
+from txloop.cells.shareable import shareable
 from txloop.errors import TxConfigurationError, TxError
 from txloop.stm.attempt import current
 from txloop.stm.primitives import retry
+from txloop.stm.types import MISSING
 
 __all__ = ["Channel"]
 
 T = TypeVar("T")
-
-_MOST_HOLES = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +28,8 @@ class Channel(Generic[T]):
     Inside a transaction, `get` waits while the channel is empty and `put` while it is
     full, as `retry` does: without a worker or a thread. Of several that wait, the one
     that came first is served first. What a transaction takes is gone, and what it puts
-    is there, when it commits. Two that take conflict; one that puts conflicts with the
-    others only while the channel is nearly empty or full.
+    is there, when it commits. Two that take conflict; one that puts conflicts only with
+    those that have found the channel empty, or while it is nearly full.
 
     A channel can be stored in containers and given to transactions. Unmarked code on
     the loop thread uses it directly, but cannot wait; coroutines do, by
@@ -50,8 +46,7 @@ class Channel(Generic[T]):
     """
 
     capacity: int | None = None
-    _items: TList[T] = field(default_factory=TList, init=False, repr=False)
-    _taken: TVar[int] = field(default_factory=lambda: TVar(0), init=False, repr=False)
+    _things: ChannelCells = field(default_factory=ChannelCells, init=False, repr=False)
 
     def __post_init__(self) -> None:
         capacity = self.capacity
@@ -72,7 +67,7 @@ class Channel(Generic[T]):
         """
         if self._is_full():
             self._wait("is full", "put", timeout)
-        self._items.append(item)
+        self._things.put(shareable(item))
 
     def get(self, timeout: float | None = None) -> T:
         """Take the first thing out and return it, when there is one.
@@ -81,18 +76,10 @@ class Channel(Generic[T]):
             TimeoutError: if there is none within `timeout` seconds.
             TxError: outside a transaction, if there is none.
         """
-        items, taken = self._items, self._taken.value
-        if not items._has(taken):
+        item: Any = self._things.take()  # it was put in as a T
+        if item is MISSING:
             self._wait("is empty", "get", timeout)
-        item = items[taken]
-        if taken == self._most_holes() or not items._has(taken + 1):
-            del items[: taken + 1]
-            if taken:
-                self._taken.value = 0
-        else:
-            items[taken] = None  # type: ignore[assignment] # nobody reads it
-            self._taken.value = taken + 1
-        return item
+        return item  # type: ignore[no-any-return] # a cast takes as long as the rest
 
     def put_nowait(self, item: T) -> None:
         """Add `item` at the end, if there is room; nothing is waited for.
@@ -103,7 +90,7 @@ class Channel(Generic[T]):
         """
         if self._is_full():
             raise QueueFull
-        self._items.append(item)
+        self._things.put(shareable(item))
 
     def get_nowait(self) -> T:
         """Take the first thing out and return it, if there is one.
@@ -111,9 +98,10 @@ class Channel(Generic[T]):
         Raises:
             asyncio.QueueEmpty: if there is none.
         """
-        if not self:
+        item: Any = self._things.take()  # it was put in as a T
+        if item is MISSING:
             raise QueueEmpty
-        return self.get()
+        return item  # type: ignore[no-any-return] # as in `get`
 
     def qsize(self) -> int:
         """Return how many things are in it, as `len` does."""
@@ -134,31 +122,22 @@ class Channel(Generic[T]):
 
     def __len__(self) -> int:
         """Return how many things are in it; conflicts with everybody who changes it."""
-        return len(self._items) - self._taken.value
+        return self._things.count()
 
     def __bool__(self) -> bool:
         """Tell whether there is something in it."""
-        return self._items._has(self._taken.value)
+        return self._things.has(0)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether it is the same channel, though it came by another way."""
-        return isinstance(other, Channel) and self._items is other._items
+        return isinstance(other, Channel) and self._things is other._things
 
     def __hash__(self) -> int:
-        return hash(self._items._number)
+        return hash(self._things._number)
 
     def _is_full(self) -> bool:
-        # Not by the length, which every other put and get changes; and by the holes
-        # only if it matters.
-        if self.capacity is None or not self._items._has(self.capacity - 1):
-            return False
-        return self._items._has(self._taken.value + self.capacity - 1)
-
-    def _most_holes(self) -> int:
-        """Return how many to leave: so few that they seldom matter to who puts."""
-        if self.capacity is None:
-            return _MOST_HOLES
-        return min(self.capacity // 8, _MOST_HOLES)
+        # Not by the length, which every other put and get changes.
+        return self.capacity is not None and self._things.has(self.capacity - 1)
 
     def _wait(self, state: str, verb: str, timeout: float | None) -> None:
         if current() is None:

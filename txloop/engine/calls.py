@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from txloop.engine.marks import UNMARKED, mark_of
 from txloop.errors import TxError
 from txloop.scan import scan_function, unless_it_fails
-from txloop.stm.attempt import current
+from txloop.stm.attempt import running
 from txloop.stm.callables import is_coroutine, name_of, without_partials
 from txloop.stm.types import Call
 
@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+_Terms: TypeAlias = tuple[tuple[type[BaseException], ...], float | None, bool]
+"""What commits though it is raised, the timeout, and whether no look is wanted."""
 
 
 class FunctionCalls:
@@ -53,6 +56,7 @@ class FunctionCalls:
         self._commits_on = commits_on
         self._ordered = ordered
         self._timeout = timeout
+        self._unmarked = self._terms(UNMARKED)
 
     def profile(self, function: Callable[..., object]) -> Profile:
         """Return the record of a function, which is scanned when first seen."""
@@ -107,27 +111,27 @@ class FunctionCalls:
         """
         future: asyncio.Future[T] = loop.create_future()
         awaited = _Awaited(self, function, args, kwargs, ordered or self._ordered)
-        awaited.future = future
+        awaited.future, awaited.leave = future, None
         profile, dispatcher = self.profile(function), self._dispatcher
-        done = functools.partial(resolve, future)
         if awaited.ordered:  # from now on
-            awaited.goes_on(dispatcher.submit(awaited.call(), profile, done))
+            number = dispatcher.submit(awaited.call(), profile, awaited.done)
+            awaited.goes_on(number)
         else:
-            dispatcher.ask(awaited, profile, done)
+            dispatcher.ask(awaited, profile, awaited.done)
         return future
 
     def leave(self, number: int) -> None:
         """Take note that the result of a transaction is not waited for any more."""
         self._dispatcher.leave(number)
 
-    def commits_on(self, mark: Mark) -> tuple[type[BaseException], ...]:
-        """Return the exceptions that commit what a function so marked has written."""
-        own = mark.commits_on
-        return self._commits_on + own if own else self._commits_on
+    def terms(self, function: Callable[..., object]) -> _Terms:
+        """Return how calls of a function run, as its mark says."""
+        mark = mark_of(function)
+        return self._unmarked if mark is None else self._terms(mark)
 
-    def timeout_seconds(self, mark: Mark) -> float | None:
-        """Return after how long a run of a function so marked is ended, or None."""
-        return mark.timeout_seconds(self._timeout)
+    def _terms(self, mark: Mark) -> _Terms:
+        commits_on = self._commits_on + mark.commits_on
+        return commits_on, mark.timeout_seconds(self._timeout), mark.trust
 
 
 class _Asked:
@@ -146,15 +150,17 @@ class _Asked:
         kwargs: Mapping[str, object],
         ordered: bool,
     ) -> None:
-        mark = mark_of(function) or UNMARKED
         self.function = function
-        self.args = tuple(map(_settled, args)) if args else args
+        self.args = args
+        for argument in args:
+            if isinstance(argument, asyncio.Future):
+                self.args = tuple(map(_settled, args))
+                break
         self.kwargs = kwargs
         self.ordered = ordered
-        self.commits_on = calls.commits_on(mark)
-        self.timeout_seconds = calls.timeout_seconds(mark)
+        terms = calls.terms(function)
+        self.commits_on, self.timeout_seconds, self._trust = terms
         self._calls = calls
-        self._trust = mark.trust
 
     def is_wanted(self) -> bool:
         return True
@@ -176,11 +182,17 @@ class _Asked:
 
 
 class _Awaited(_Asked):
-    """One of which the result is that of a future."""
+    """One of which the result is that of a future.
 
-    __slots__ = ("future",)
+    Attributes:
+        future: That.
+        leave: Called when it is done, if the call did not run at once; else None.
+    """
+
+    __slots__ = ("future", "leave")
 
     future: asyncio.Future[Any]
+    leave: Callable[[asyncio.Future[Any]], object] | None
 
     def is_wanted(self) -> bool:
         return not self.future.cancelled()
@@ -191,7 +203,14 @@ class _Awaited(_Asked):
                 calls.leave(number)
 
         calls = self._calls
+        self.leave = leave
         self.future.add_done_callback(leave)
+
+    def done(self, value: object, error: BaseException | None) -> None:
+        """Give the future its result: from now on, nothing is left by a cancel."""
+        if self.leave is not None:
+            self.future.remove_done_callback(self.leave)
+        resolve(self.future, value, error)
 
 
 def held_because(function: Callable[..., object]) -> tuple[Finding, ...]:
@@ -210,7 +229,7 @@ def check_awaitable(function: Callable[..., object]) -> None:
     Raises:
         TxError: if called inside a transaction, or for a coroutine function.
     """
-    attempt = current()
+    attempt = running.attempt
     if attempt is not None:
         attempt.show("it awaits a transaction")
         raise TxError(
@@ -269,7 +288,8 @@ def resolve(
     if future.done():
         return  # its awaiter was cancelled
     if error is None:
-        future.set_result(cast("T", value))  # what its function returned
+        # What its function returned; a cast would take as long.
+        future.set_result(value)  # type: ignore[arg-type]
     elif isinstance(error, Exception) and not isinstance(error, StopIteration):
         future.set_exception(error)
     else:  # a future cannot carry these out of the loop

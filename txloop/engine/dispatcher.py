@@ -46,6 +46,7 @@ from txloop.engine.stimuli import (
     Reject,
     RunHere,
     RunRound,
+    RunsHere,
     Send,
     Submitted,
     Valid,
@@ -624,19 +625,24 @@ class Dispatcher(ShortWay):
         """Let one go on; return whether there was one."""
         if self.closed:
             return False
-        if self._room.changed:
-            self._wake()
+        if self._room.changed and self._wake():
+            return True
         actions = self.machine.step()
         for action in actions or ():
             self._do(action)
         return actions is not None
 
-    def _wake(self) -> None:
+    def _wake(self) -> bool:
         """Let those go on for which something has changed: what is short, at once.
 
         Each may wake the next one; after some the loop has to look around first.
+
+        Returns:
+            Whether one has run.
         """
-        for transaction in self._room.wake(self._most_awake):
+        woken = self._room.wake(self._most_awake)
+        alone = len(woken) == 1  # else one that is interrupted would lose the others
+        for transaction in woken:
             self._woken += 1
             here = (
                 self._woken <= _MOST_WOKEN
@@ -645,7 +651,13 @@ class Dispatcher(ShortWay):
                     transaction.profile, True, transaction.spare_loop
                 )
             )
+            if here and alone and self.machine.is_next(transaction):
+                self.handle(RunsHere(transaction))
+                transaction.note_ran()
+                self._run_short(transaction)
+                return True
             self.handle(Woken(transaction, timed_out=False, here=here))
+        return False
 
     # The end
 

@@ -184,6 +184,17 @@ class Machine:
         self.turns.enter(transaction)
         return []
 
+    def is_next(self, transaction: Transaction) -> bool:
+        """Tell whether one that runs on the loop thread would be the next to do so."""
+        return not (self._here or transaction.call.ordered)
+
+    def _woken_to_run(self, transaction: Transaction, _: RunsHere) -> list[Action]:
+        """Let one run that was woken, as it is the next in any case."""
+        self._report.woken(transaction, timed_out=False)
+        transaction.enter(State.RUNNING)
+        self._note_start(transaction, inline=True)
+        return []
+
     def _arrived(self, transaction: Transaction, arrived: Arrived) -> list[Action]:
         """Take in one with the answer to an attempt that was made elsewhere."""
         self.open[transaction.number] = transaction
@@ -511,6 +522,7 @@ _TABLE: dict[
     (State.RUNNING, RanHere): Machine._ran_here,
     (State.RUNNING, RanShort): Machine._ran_short,
     (State.WAITING, Woken): Machine._woken,
+    (State.WAITING, RunsHere): Machine._woken_to_run,
     (State.WAITING, Closed): Machine._closed,
     **{
         (state, Left): Machine._left

@@ -57,7 +57,7 @@ class Submitted(NamedTuple):
 
 
 class RunsHere(NamedTuple):
-    """It runs where it was made, and nothing was known of it so far."""
+    """It runs where it was made, and was not known so far, or where it was woken."""
 
     transaction: Transaction
 

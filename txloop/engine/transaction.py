@@ -26,6 +26,7 @@ one has committed. A transaction that is dropped, or whose loop is closed, is DO
 that arrives with an attempt that was made in a front is ANSWERED at once, and goes back
 there, DONE, if that cannot commit; one that a front refuses to run is HERE. One that
 comes from a front to run in a worker goes back there where others would be RUNNING.
+What is short, and woken alone, is RUNNING at once if it would be the next to run here.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from txloop.stm.store import Follower
 from txloop.stm.types import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from txloop.stm.container import Write
     from txloop.stm.store import Store
@@ -40,11 +40,35 @@ _MOST = 1024  # more do not run at once, whatever the executor
 class _Line:
     """Those who found a cell in the same state."""
 
-    __slots__ = ("numbers", "stamp")
+    __slots__ = ("_gone", "_numbers", "stamp")
 
     def __init__(self, stamp: object) -> None:
         self.stamp = stamp  # keeps the object alive whose identity it is
-        self.numbers: list[int] = []  # sorted
+        self._numbers: list[int] = []  # sorted
+        self._gone = 0  # how many of the first ones have left
+
+    def __len__(self) -> int:
+        return len(self._numbers) - self._gone
+
+    @property
+    def first(self) -> int:
+        """The one that came first."""
+        return self._numbers[self._gone]
+
+    def add(self, number: int) -> None:
+        """Let one stand in it."""
+        bisect.insort(self._numbers, number, self._gone)
+
+    def remove(self, number: int) -> None:
+        """Let one go from there; the first one without the others having to move up."""
+        numbers, gone = self._numbers, self._gone
+        if numbers[gone] != number:
+            del numbers[bisect.bisect_left(numbers, number, gone)]
+            return
+        self._gone = gone + 1
+        if 2 * gone >= len(numbers):
+            del numbers[: gone + 1]
+            self._gone = 0
 
 
 class _Watch:
@@ -75,28 +99,22 @@ class _Watch:
         line = self.lines.get(state)
         if line is None:
             line = self.lines[state] = _Line(stamp)
-        bisect.insort(line.numbers, number)
+        line.add(number)
         return state
 
     def leave(self, number: int, state: Hashable) -> None:
         """Let it go from there."""
-        numbers = self.lines[state].numbers
-        del numbers[bisect.bisect_left(numbers, number)]
-        if not numbers:
+        line = self.lines[state]
+        line.remove(number)
+        if not line:
             del self.lines[state]
 
-    def candidates(self, stamp: object) -> Iterator[int]:
-        """Yield those who have not seen the cell as it is, who leave as they come."""
-        while True:
-            stale = (
-                line
-                for line in self.lines.values()
-                if not same_stamp(line.stamp, stamp)
-            )
-            line = next(stale, None)
-            if line is None:
-                return
-            yield line.numbers[0]
+    def candidate(self, stamp: object) -> int | None:
+        """Return the first of those who have not seen the cell as it is, or None."""
+        for line in self.lines.values():
+            if not same_stamp(line.stamp, stamp):
+                return line.first
+        return None
 
 
 class Watches(Follower):
@@ -114,7 +132,7 @@ class Watches(Follower):
         self._watches: dict[int, dict[tuple[Hashable, bool], _Watch]] = {}
         self._places: dict[int, list[tuple[_Watch, Hashable]]] = {}
         self._suspects: dict[_Watch, None] = {}  # in the order of their changes
-        self._awake: dict[int, list[_Watch]] = {}
+        self._awake: dict[int, list[tuple[_Watch, Hashable]]] = {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -140,6 +158,10 @@ class Watches(Follower):
         for watch, state in self._places.pop(number):
             watch.leave(number, state)
             self._discard_unused(watch)
+        self._unfollow()
+
+    def _unfollow(self) -> None:
+        """Follow the store no more, if nobody waits."""
         if not self._places:
             # A new list: the store may be going through this one.
             self._store.followers = [
@@ -161,14 +183,19 @@ class Watches(Follower):
             del self._suspects[watch]
             stamp = self._store.stamp(*watch.cell, watch.presence)
             self._is_unchanged(watch)
-            for number in watch.candidates(stamp):
-                if watch.awake >= min(most(number), watch.most):
+            number = watch.candidate(stamp)
+            while number is not None:
+                awake = watch.awake
+                if awake and (awake >= watch.most or awake >= most(number)):
                     break  # `ended` comes back to it
-                self._awake[number] = [one for one, _ in self._places[number]]
-                for one in self._awake[number]:
+                places = self._awake[number] = self._places.pop(number)
+                for one, state in places:
+                    one.leave(number, state)
                     one.awake += 1
                 woken.append(number)
-                self.leave(number)
+                number = watch.candidate(stamp)
+        if woken:
+            self._unfollow()
         return sorted(woken)
 
     def _is_unchanged(self, watch: _Watch) -> bool:
@@ -181,7 +208,7 @@ class Watches(Follower):
 
     def ended(self, number: int) -> None:
         """Take note that one that `wake` has named is awake no more."""
-        for watch in self._awake.pop(number, ()):
+        for watch, _ in self._awake.pop(number, ()):
             watch.awake -= 1
             if self._is_unchanged(watch):
                 watch.most = min(2 * watch.most, _MOST)
@@ -206,12 +233,13 @@ class Watches(Follower):
             if watches is None:
                 continue
             if isinstance(value, Operation):  # it changes whatever it changes
-                found = list(watches.values())
+                names: Iterable[tuple[Hashable, bool]] = watches
             else:
                 names = ((key, False), (key, True), _KEYS, _ALL)
-                found = [watches[name] for name in names if name in watches]
-            self._suspects.update(dict.fromkeys(found))
-            touched = touched or bool(found)
+            for name in names:
+                if name in watches:
+                    self._suspects[watches[name]] = None
+                    touched = True
         if touched:
             self._on_change()
 

@@ -412,7 +412,10 @@ class Attempt:
 
     def written(self) -> tuple[tuple[Container, Hashable, Any], ...]:
         """Return what it writes, in the order of the first write to each."""
-        return tuple(write for own in self.writes.values() for write in own.in_order())
+        writes: list[tuple[Container, Hashable, Any]] = []
+        for own in self.writes.values():
+            writes += own.in_order()
+        return tuple(writes)
 
     def outcome(
         self,

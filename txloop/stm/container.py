@@ -141,6 +141,16 @@ class Operation:
         """Return the cells that change, with their new values."""
         raise NotImplementedError
 
+    def put_at_once(self, container: Any, version: int) -> bool:
+        """Write the cells in one step, where no snapshot is open.
+
+        It is for what is quicker than `cells` and one write for each.
+
+        Returns:
+            Whether it could; else nothing is written.
+        """
+        return False
+
     def mapped(self, convert: Callable[[object], object]) -> Operation:
         """Return the same with each stored value converted."""
         raise NotImplementedError

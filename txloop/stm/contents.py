@@ -145,10 +145,12 @@ def put_all(
         if kept:
             return _update_kept(container, items, version, place)
         return () if _update(container, items, version) else None
-    if type(operation) is Clear and not kept:
+    if kept:
+        return None
+    if type(operation) is Clear:
         _clear(container, version)
         return ()
-    return None
+    return () if operation.put_at_once(container, version) else None
 
 
 def _update(

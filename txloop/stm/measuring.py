@@ -151,6 +151,8 @@ BOUNDS = (
 )
 """The upper bounds of a histogram's buckets, in seconds; the last bucket has none."""
 
+_SHORTEST = BOUNDS[0]  # as most are
+
 
 class Histogram:
     """How often it took how long; belongs to one thread.
@@ -169,7 +171,7 @@ class Histogram:
 
     def add(self, seconds: float) -> None:
         """Count one that took so long."""
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.counts[bisect_left(BOUNDS, seconds) if seconds > _SHORTEST else 0] += 1
         self.seconds += seconds
 
 

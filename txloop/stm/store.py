@@ -291,8 +291,9 @@ class Store:
                 continue
             keys = put_all(container, value, version, place, kept)
             if keys is not None:
-                superseded.extend((version, container, cell) for cell in keys)
-                place += len(keys)
+                if keys:
+                    superseded.extend((version, container, cell) for cell in keys)
+                    place += len(keys)
                 continue
             for cell, new in value.cells(container):
                 if put(container, cell, new, version, place, kept):

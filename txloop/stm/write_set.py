@@ -8,7 +8,7 @@ from txloop.stm.container import Clear, Update
 from txloop.stm.types import MISSING, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from txloop.stm.container import Container, Write
 
@@ -22,8 +22,8 @@ class OwnWrites(Protocol):
 
     container: Container
 
-    def in_order(self) -> Iterator[Write]:
-        """Yield the writes as `Store.install` takes them."""
+    def in_order(self) -> Iterable[Write]:
+        """Return the writes as `Store.install` takes them."""
 
     def copy(self) -> OwnWrites:
         """Return the same, to go back to."""
