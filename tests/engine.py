@@ -99,7 +99,7 @@ class _Travelling(Profile):
     __slots__ = ()
 
     def decide_stay(self, transport_seconds: float) -> bool:
-        return self.home is not None
+        return self.on_loop_because is not None
 
     def estimate(self) -> float:
         return 1e-5

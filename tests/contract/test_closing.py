@@ -132,7 +132,7 @@ def test_an_effect_may_close_it_in_a_round_that_runs_here(engine, ordered):
     # GIVEN calls that are known to be short, in one round
     variable = TVar(0)
     profile = engine.profile()
-    profile.home = "the test says so"
+    profile.on_loop_because = "the test says so"
     noted.append(engine.dispatcher)
     bodies = [add, add, change_and_close, add, add]
 

@@ -250,8 +250,6 @@ class Machines(RuleBasedStateMachine):
     @rule(data=st.data(), answer=ANSWERS)
     def answer(self, data: st.DataObject, answer: Outcome | Retry | Refusal) -> None:
         transaction = self.pick(data, State.AWAY)
-        if isinstance(answer, Refusal) and answer.lasting:
-            transaction.profile.home = answer.reason
         self.handle(Answered(transaction, answer))
         self.drain()
 
@@ -444,9 +442,13 @@ def test_what_a_front_has_refused_to_run_runs_here():
     machine = Machine(reporter(), WORKERS)
     transaction = Transaction(1, Call(print), Profile("ann"), lambda *_: None)
 
-    # THEN
+    # WHEN
     refusal = Refusal("the test says so")
-    assert [RunHere(transaction)] == machine.handle(Arrived(transaction, refusal))
+    actions = machine.handle(Arrived(transaction, refusal))
+
+    # THEN so do all later calls of its function
+    because = transaction.profile.on_loop_because
+    assert ([RunHere(transaction)], "the test says so") == (actions, because)
 
 
 def test_a_barrier_does_not_keep_back_one_that_others_of_the_round_wait_for():

@@ -238,20 +238,29 @@ class Dispatcher(ShortWay):
         To copies of this process only: it may be given up there in its midst, and what
         it has changed of plain objects by then has to go with that.
         """
-        if self.closed or not self.executor.forks or profile.home is not None:
+        if (
+            self.closed
+            or not self.executor.forks
+            or profile.on_loop_because is not None
+        ):
             return False
         faults = self._faults
         if faults and faults.sends_away(self.executor.transport_seconds):
             return True
         return not self._placement.decide_stay(profile, True)
 
-    def stays(self, transaction: Transaction) -> bool:
-        """Look at plain objects; tell whether they keep a function on this thread."""
-        return transaction.profile.home is not None or self._holds.stays(transaction)
+    def check_call(self, transaction: Transaction) -> bool:
+        """Hold a function here if plain objects have changed; tell whether it is held.
 
-    def look(self, transaction: Transaction) -> None:
-        """Look at plain objects; hold a function that has changed them elsewhere."""
-        self._holds.changed(transaction)
+        For calls that run elsewhere without being sent there by this dispatcher.
+        """
+        if transaction.profile.on_loop_because is not None:
+            return True
+        return self._holds.check_call(transaction)
+
+    def check_answer(self, transaction: Transaction) -> None:
+        """Hold a function here that has changed plain objects elsewhere."""
+        self._holds.check_answer(transaction)
 
     def note_program(self) -> None:
         """Take note that code of the program has run on this thread, unmarked."""
@@ -322,7 +331,7 @@ class Dispatcher(ShortWay):
         self.profiles.rounds += 1
         sends = []
         for transaction in batch:
-            here = self._stays(transaction, alone=len(batch) == 1)
+            here = self._decide_stay(transaction, alone=len(batch) == 1)
             for action in self.machine.handle(Placed(transaction, here)):
                 if type(action) is Send:
                     sends.append(action)
@@ -333,10 +342,10 @@ class Dispatcher(ShortWay):
             self._help_soon()
         self.drain()
 
-    def _stays(self, transaction: Transaction, alone: bool) -> bool:
-        """Tell whether a call runs here: it is short, or must not run elsewhere."""
+    def _decide_stay(self, transaction: Transaction, alone: bool) -> bool:
+        """Decide whether a call runs here: it is short, or must not run elsewhere."""
         profile = transaction.profile
-        if profile.home is not None:
+        if profile.on_loop_because is not None:
             return True
         away, transaction.away = transaction.away, False
         spare_loop = transaction.spare_loop
@@ -344,7 +353,7 @@ class Dispatcher(ShortWay):
         if here and self._faults is not None:
             seconds = self.executor.transport_seconds
             here = not self._faults.sends_away(seconds)
-        return here or self._holds.stays(transaction)
+        return here or self._holds.check_call(transaction)
 
     def _help_soon(self) -> None:
         """Run one here that waits for a worker, once the loop has looked around."""
@@ -446,7 +455,7 @@ class Dispatcher(ShortWay):
         estimate = profile.estimate()
         spare_loop, transport = transaction.spare_loop, self.executor.transport_seconds
         medium = not spare_loop and profile.medium(transport)
-        late = profile.takes_late() or (
+        late = profile.decide_late() or (
             self._faults is not None and self._faults.is_late()
         )
         transaction.late = late
@@ -482,7 +491,7 @@ class Dispatcher(ShortWay):
             if not still_holds(answer, committed):
                 stimulus = Conflicting(transaction, None)
         elif isinstance(answer, Outcome):
-            if self._is_outdated(transaction, answer):
+            if self._refuse_outdated(transaction, answer):
                 stimulus = Outdated(transaction)
             else:
                 ordered = transaction.call.ordered
@@ -492,21 +501,23 @@ class Dispatcher(ShortWay):
         _release(answer)
         self.handle(stimulus)
 
-    def _is_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
-        """Tell whether an outcome counts for nothing because of what is not shared.
+    def _refuse_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
+        """Refuse an outcome that counts for nothing; return whether it does.
 
         It may have read a file that was written since, or plain objects; or want done
         what cannot be done any more.
         """
         reason = outdated(outcome.files) if outcome.files else None
         if reason is not None:
-            self._report.refused(transaction, Refusal(reason))
+            refusal = Refusal(reason)
+            self._report.refused(transaction, refusal)
+            transaction.profile.note_refusal(refusal)
             return True
         reason = too_late(outcome.effects) if outcome.effects else None
         if reason is not None:
             self._report.aborted(transaction, Refusal(reason))
             return True
-        return self._holds.changed(transaction)
+        return self._holds.check_answer(transaction)
 
     def _commit(self, commit: Commit) -> None:
         """Install the writes, and queue effects and result."""

@@ -141,7 +141,7 @@ class Machine:
             return self._send(inevitable, urgent=True)
         following = self.contention.next()
         if following is not None:
-            if following.profile.home is None:
+            if following.profile.on_loop_because is None:
                 return self._send(following)
             following.enter(State.HERE)  # it is held since it stood in line
             return self._settle(following)
@@ -272,6 +272,7 @@ class Machine:
         self._take(transaction, answer)
         if isinstance(answer, Refusal):
             self._report.refused(transaction, answer)
+            transaction.profile.note_refusal(answer)
             transaction.enter(State.HERE)
         else:
             transaction.answer = answer
@@ -290,7 +291,8 @@ class Machine:
         self._land(transaction)
         answer = granted.answer
         self._take(transaction, answer)
-        self._report.bound(transaction, granted.refusal)
+        self._report.kept_on_loop(transaction, granted.refusal)
+        transaction.profile.note_refusal(granted.refusal)
         if isinstance(answer, Outcome):
             return self._commit(transaction, answer)
         if isinstance(answer, Retry):
@@ -364,7 +366,7 @@ class Machine:
         self._report.conflicted(transaction, answer, conflict)
         if not transaction.may_be_sent:
             return self._hand_back(transaction, conflict)
-        if transaction is self.turns.inevitable or profile.home is not None:
+        if transaction is self.turns.inevitable or profile.on_loop_because is not None:
             actions = self._run_here(transaction)
         elif transaction.conflicts >= MOST_CONFLICTS:
             self._report.at_bound(transaction, conflict)
@@ -430,7 +432,7 @@ class Machine:
         self._report.retried(transaction, retry, waits=False)
         if transaction.unwanted:
             return self._drop(transaction)
-        if transaction.profile.home is not None:
+        if transaction.profile.on_loop_because is not None:
             return self._run_here(transaction)
         urgent = transaction is self.turns.inevitable
         return self._send(transaction, urgent)

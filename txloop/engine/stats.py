@@ -115,7 +115,7 @@ class Stats:
         waiting: Transactions that wait just now.
         pending: Transactions that have not ended, those that wait included.
         queued: Calls for which there is no worker yet.
-        refused: Calls turned away because too many waited.
+        refused: Calls rejected because too many waited.
         fronts: Fronts, which serve HTTP and run what is short, ready just now.
         transport_seconds: What sending one call away costs.
         version: The number of commits that wrote, direct writes included.

@@ -95,7 +95,7 @@ class Transaction:
         timer: Wakes it then.
         away: Whether it was decided, when it came, that it runs away from here.
         late: Whether its newest attempt away from here settled what it read only when
-            it read something, or did not have to: see `Profile.takes_late`.
+            it read something, or did not have to: see `Profile.decide_late`.
         spare_loop: Whether only what is short may run on the loop thread, as other
             threads of the program wait for it, and for the interpreter.
         unwanted: Whether its result is not wanted any more.

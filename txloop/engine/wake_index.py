@@ -160,7 +160,7 @@ class Watches(Follower):
             watch = next(iter(self._suspects))
             del self._suspects[watch]
             stamp = self._store.stamp(*watch.cell, watch.presence)
-            self._is_unchanged(watch)
+            self._note_version(watch)
             for number in watch.candidates(stamp):
                 if watch.awake >= min(most(number), watch.most):
                     break  # `ended` comes back to it
@@ -171,8 +171,8 @@ class Watches(Follower):
                 self.leave(number)
         return sorted(woken)
 
-    def _is_unchanged(self, watch: _Watch) -> bool:
-        """Tell whether its container was not written to since the last time."""
+    def _note_version(self, watch: _Watch) -> bool:
+        """Look at its container; return whether it is as it was the last time."""
         version = self._store.stamp(watch.cell[0], Key.ALL, False)
         if same_stamp(version, watch.version):
             return True
@@ -183,7 +183,7 @@ class Watches(Follower):
         """Take note that one that `wake` has named is awake no more."""
         for watch in self._awake.pop(number, ()):
             watch.awake -= 1
-            if self._is_unchanged(watch):
+            if self._note_version(watch):
                 watch.most = min(2 * watch.most, _MOST)
             self._suspects[watch] = None
             self._discard_unused(watch)

@@ -113,7 +113,7 @@ class Descriptors(LastingReaders):
         handler = self.handlers[fd]
         fileobj, function = handler
         # What was read cannot be unread, and workers do not have the descriptor.
-        self.calls.profile(function).home = "it handles a file descriptor"
+        self.calls.profile(function).on_loop_because = "it handles a file descriptor"
         watched = (IOLoop.READ if fd in self.readers else 0) | (
             IOLoop.WRITE if fd in self.writers else 0
         )
