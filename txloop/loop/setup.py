@@ -153,7 +153,7 @@ def explain() -> str:
     Raises:
         TxError: if the current IOLoop is not txloop's.
     """
-    return _current().tell_stories().tell()
+    return _current().stories.tell()
 
 
 def stats() -> Stats:
