@@ -87,7 +87,7 @@ class Scribe:
         self,
         hub: Hub,
         loop: Loop,
-        home: int,
+        own_place: int,
         call_later: Callable[[float, Callable[[], object]], object],
         addresses: Mapping[int, str],
     ) -> None:
@@ -96,7 +96,7 @@ class Scribe:
         Args:
             hub: Where events go.
             loop: Knows what runs.
-            home: The thread number of the loop thread.
+            own_place: The thread number of the loop thread.
             call_later: Calls a function after some seconds.
             addresses: Where workers are that are on other machines, by number.
         """
@@ -107,7 +107,7 @@ class Scribe:
         self._told: list[tuple[int, Event]] = []  # with the time, not yet dealt with
         self._places = Places()
         self._winners = Winners(self._places)
-        self._threads = LogThreads(home, hub.timeline, addresses)
+        self._threads = LogThreads(own_place, hub.timeline, addresses)
         self._idling = Idling(loop.running, self._threads)
         self._handed: dict[int, int] = {}  # when, by transaction
         # By worker, what is in the log before its answer is there: whose attempt it is.
