@@ -310,7 +310,7 @@ class Machines(RuleBasedStateMachine):
     def each_is_where_its_state_says(self) -> None:
         machine, turns = self.machine, self.machine.turns
         note(f"{list(machine.open.values())}")
-        lines = machine.contention._lines
+        lines = machine.lines._lines
         for one in self.all:
             is_open = one.state not in (State.NEW, State.DONE)
             assert is_open == (machine.open.get(one.number) is one)
@@ -346,9 +346,9 @@ class Machines(RuleBasedStateMachine):
         else:
             assert machine.open[turns.inevitable.number] is turns.inevitable
             assert State.WAITING is not turns.inevitable.state
-        holders = machine.contention._holders
+        holders = machine.lines._holders
         assert holders.keys() <= machine.open.keys()
-        for cell, line in machine.contention._lines.items():
+        for cell, line in machine.lines._lines.items():
             assert not line or cell in holders.values()
         if self.are_there(State.ROUND) and not self.round_announced:
             assert machine.rounds.waits

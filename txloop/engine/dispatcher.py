@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.engine.effects import EffectQueue, too_late
 from txloop.engine.holds import Holds
-from txloop.engine.machine import MOST_CONFLICTS, Machine
+from txloop.engine.machine import Machine
 from txloop.engine.placement import Placement
 from txloop.engine.profile import Profile, Profiles
 from txloop.engine.reporting import Reporter
@@ -54,7 +54,7 @@ from txloop.engine.stimuli import (
     Why,
     Woken,
 )
-from txloop.engine.transaction import Done, Transaction
+from txloop.engine.transaction import Transaction
 from txloop.engine.waiting import Timers, WaitingRoom
 from txloop.errors import TxClosedError, TxOverloadError, TxThreadError
 from txloop.executors.faults import faults_on_purpose
@@ -73,9 +73,10 @@ if TYPE_CHECKING:
     from txloop.engine.events import Listener
     from txloop.engine.stats import Stats
     from txloop.engine.stimuli import Action, Stimulus
+    from txloop.engine.transaction import Done
     from txloop.executors.protocol import Running
 
-__all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
+__all__ = ["Dispatcher"]
 
 _MOST_WOKEN = 64
 """So many run one after another, each woken by the last one, in one iteration."""
@@ -99,7 +100,6 @@ class Dispatcher(ShortWay):
         listeners: Told what happens.
         profiles: What is known of each function.
         machine: Decides what becomes of each transaction.
-        traces: Whether calls are traced.
         started: Whether the executor has been started.
         closed: Whether no more transactions run.
         thread: That runs the loop, by its identifier; 0 before the first transaction.
@@ -140,7 +140,6 @@ class Dispatcher(ShortWay):
         self.started = False
         self.closed = False
         self.thread = 0
-        self.traces = False
         self._tracing: list[Listener] = []
         self._report = Reporter(self.listeners, executor.parallel)
         self.machine = Machine(self._report, executor.workers, max_queue, barrier)
@@ -201,7 +200,6 @@ class Dispatcher(ShortWay):
         """Tell `listener` of what happens, too, and trace all calls from now on."""
         self.listeners.append(listener)
         self._tracing.append(listener)
-        self.traces = True
 
     def untrace(self, listener: Listener) -> None:
         """Undo `trace`."""
@@ -209,7 +207,6 @@ class Dispatcher(ShortWay):
             self.listeners.remove(listener)
         if listener in self._tracing:
             self._tracing.remove(listener)
-        self.traces = bool(self._tracing)
 
     def tell_of(self, call: Call, profile: Profile, answer: Answer) -> None:
         """Tell of an attempt that was made elsewhere, and is over.
@@ -300,7 +297,7 @@ class Dispatcher(ShortWay):
         transaction.away = away
         transaction.since = transaction.since if since is None else since
         transaction.spare_loop = spare_loop
-        if self.traces:
+        if self._tracing:
             transaction.call = dataclasses.replace(call, traced=True)
         if self.closed:
             done(None, TxClosedError(f"the loop is closed; {call.label} did not run"))
@@ -621,7 +618,7 @@ class Dispatcher(ShortWay):
 
     def drain(self) -> None:
         """Run effects, and what had to wait, until nothing more can be done."""
-        if self._draining or not (self.machine.open or self._effects):
+        if self._draining or not (self.machine.open or self._effects.waiting):
             return
         self._draining = self._room.attended = True
         self._woken = 0

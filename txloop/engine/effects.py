@@ -97,9 +97,6 @@ class EffectQueue:
             self.waiting.append(effect)
         self.waiting.append(Effect(done, (outcome.value, outcome.error), {}, label))
 
-    def __len__(self) -> int:
-        return len(self.waiting)
-
     def deliver(
         self,
         done: Callable[[object, BaseException | None], object],

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from txloop.engine.queues import Contention, Rounds, Turns
+from txloop.engine.queues import Lines, Rounds, Turns
 from txloop.engine.stimuli import (
     Action,
     Answered,
@@ -71,7 +71,7 @@ class Machine:
         away: Those whose attempts the executor has, by attempt number.
         turns: Which one may commit.
         rounds: Which ones go on together.
-        contention: Which ones stand in line for a cell.
+        lines: Which ones stand in line for a cell.
         workers: How many attempts the executor can run at once.
     """
 
@@ -95,7 +95,7 @@ class Machine:
         self.away: dict[int, Transaction] = {}
         self.turns = Turns()
         self.rounds = Rounds(barrier)
-        self.contention = Contention()
+        self.lines = Lines()
         self._report = report
         self.workers = workers
         self._max_queue = max_queue
@@ -105,7 +105,7 @@ class Machine:
     @property
     def queued(self) -> int:
         """The number of transactions that wait for a worker."""
-        return max(0, len(self.away) - self.workers) + len(self.contention)
+        return max(0, len(self.away) - self.workers) + len(self.lines)
 
     def handle(self, stimulus: Stimulus) -> list[Action]:
         """Let something happen to a transaction; return what is to be done, in order.
@@ -139,7 +139,7 @@ class Machine:
         inevitable = self.turns.next_inevitable()
         if inevitable is not None:
             return self._send(inevitable, urgent=True)
-        following = self.contention.next()
+        following = self.lines.next()
         if following is not None:
             if following.profile.on_loop_because is None:
                 return self._send(following)
@@ -156,7 +156,7 @@ class Machine:
         left = list(self.open.values())
         for transaction in left:
             transaction.enter(State.DONE)
-        for places in (self.open, self.away, self._here, self.turns, self.contention):
+        for places in (self.open, self.away, self._here, self.turns, self.lines):
             places.clear()
         return left
 
@@ -222,7 +222,7 @@ class Machine:
 
     def _send_or_queue(self, transaction: Transaction) -> list[Action]:
         """Send it, unless another one that is after the same cell runs."""
-        if self.contention.enter_or_queue(transaction):
+        if self.lines.enter_or_queue(transaction):
             return self._send(transaction)
         transaction.enter(State.LINE)
         self._report.lined_up(transaction)
@@ -408,7 +408,7 @@ class Machine:
     def _let_others_go_on(self, transaction: Transaction) -> list[Action]:
         """Take it out of all that makes others wait for it."""
         self.turns.leave(transaction)
-        self.contention.left(transaction)
+        self.lines.left(transaction)
         return [RunRound()] if self.rounds.left(transaction) else []
 
     # Waiting for a change
@@ -477,7 +477,7 @@ class Machine:
         if state is State.ROUND:
             self.rounds.forget(transaction)
         elif state is State.LINE:
-            self.contention.forget(transaction)
+            self.lines.forget(transaction)
         elif state is State.AWAY:
             self._land(transaction)
         del self.open[transaction.number]

@@ -31,7 +31,7 @@ from txloop.engine.transaction import State, Transaction
 if TYPE_CHECKING:
     from txloop.stm.types import Cell
 
-__all__ = ["Contention", "Rounds", "Turns"]
+__all__ = ["Lines", "Rounds", "Turns"]
 
 _READY = frozenset({State.HERE, State.ANSWERED})
 
@@ -198,7 +198,7 @@ class Turns:
             line.clear()
 
 
-class Contention:
+class Lines:
     """Which transactions stand in line for which cell."""
 
     def __init__(self) -> None:
