@@ -2,8 +2,8 @@
 
 The things lie in a list, from which those at the front are deleted. As that moves all
 the others, it is done for many at once: what was taken leaves a hole, and `_taken`
-counts the holes. An empty channel has none, so it looks the same each time, and those
-who wait for a thing can stay asleep while others come and go.
+counts the holes. An empty channel has none, so it looks the same each time, and
+transactions that wait for a thing stay asleep while others come and go.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Channel(Generic[T]):
             if taken:
                 self._taken.value = 0
         else:
-            items[taken] = None  # type: ignore[assignment] # nobody reads it
+            items[taken] = None  # type: ignore[assignment] # it is not read again
             self._taken.value = taken + 1
         return item
 
@@ -133,7 +133,7 @@ class Channel(Generic[T]):
         return self.capacity or 0
 
     def __len__(self) -> int:
-        """Return how many things are in it; conflicts with everybody who changes it."""
+        """Return how many things are in it; conflicts with every put and get."""
         return len(self._items) - self._taken.value
 
     def __bool__(self) -> bool:
@@ -155,7 +155,7 @@ class Channel(Generic[T]):
         return self._items._has(self._taken.value + self.capacity - 1)
 
     def _most_holes(self) -> int:
-        """Return how many to leave: so few that they seldom matter to who puts."""
+        """Return how many to leave: few enough to matter seldom to a put."""
         if self.capacity is None:
             return _MOST_HOLES
         return min(self.capacity // 8, _MOST_HOLES)

@@ -154,7 +154,7 @@ def _from_chunk(
 class ListOperation(Operation):
     """A write to a list, which also knows what it does to a plain one.
 
-    Nobody changes one.
+    Once made it is never changed.
     """
 
     __slots__ = ()
@@ -166,7 +166,7 @@ class ListOperation(Operation):
 
 @dataclass(slots=True)  # not frozen: making one would take twice as long
 class Put(ListOperation):
-    """Replace items that are there; whoever makes one has read that they are."""
+    """Replace items that are there, as what makes one has read."""
 
     items: dict[int, object]  # by index, 0 or more
 

@@ -1,6 +1,6 @@
 """One run of a transaction: what it read, what it would write, what it would do.
 
-It changes nothing that anybody else can see. An attempt belongs to the thread that runs
+It changes nothing that other code can see. An attempt belongs to the thread that runs
 it (see `txloop.stm.run`), which finds it with `current`.
 """
 
@@ -55,7 +55,7 @@ class Attempt:
         ordered: Whether its transaction has a place in an order.
         presences: Cells of which it learnt only whether the key was there.
         item_reads: By list's number, how many single items of it were read.
-        views: By list's number, its contents, where it shows none to all who read.
+        views: By list's number, its contents, where `Store.show` may not show them.
         spans: By list's number, the span of it that was read in slices: a cell, too.
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
@@ -74,8 +74,8 @@ class Attempt:
         patience_seconds: The shortest timeout that it retried with, or None.
         waited_seconds: How long its transaction has waited before.
         alternatives: How many `or_else` have something else to try if it retries.
-        passing: Whether it is to go unnoticed by its function, a coroutine, which runs
-            as ever where it would not.
+        passing: Whether its function, a coroutine, must not notice it: where it would,
+            it runs as in stock Tornado instead.
         fixed: What happened that cannot be undone, so that it cannot retry, or None.
         traced: Whether it notes where in the source things happen: `TracedAttempt`.
     """

@@ -2,7 +2,7 @@
 
 There is one store in a process, and it belongs to one thread. The first transaction of
 a loop claims it for the loop's thread; closing the loop gives it back. A claim is void
-when its thread has ended or its event loop is closed, whoever forgot to close what.
+when its thread has ended or its event loop is closed, even without a `release`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _drop_void_claims() -> None:
 
 
 def recheck(store: Owned) -> None:
-    """Correct the owner of a store, whose loop may have gone without a word."""
+    """Correct the owner of a store, whose loop may have ended without `release`."""
     with _lock:
         _drop_void_claims()
         store.owner = next(iter(_claims.values()), None)
