@@ -545,7 +545,7 @@ class Dispatcher(ShortWay):
         self._room.enter(wait.transaction, wait.retry)
 
     def _hand_back(self, action: HandBack) -> None:
-        """Tell who has made its attempt, elsewhere, that it came to nothing."""
+        """Tell where its attempt was made, elsewhere, that it came to nothing."""
         transaction, conflict = action
         transaction.answer = None
         assert transaction.hand_back is not None

@@ -29,9 +29,9 @@ _log = logging.getLogger("txloop")
 def look_before(
     function: Callable[..., object], look: Callable[..., str | None]
 ) -> None:
-    """Have attempts made elsewhere come to nothing whose effect would come too late.
+    """Refuse attempts made elsewhere if an effect of theirs would come too late.
 
-    Where it was made, nobody could know. The call runs on the loop thread instead.
+    That cannot be known where they are made. Their call runs on the loop thread.
 
     Args:
         function: That of the effect.

@@ -315,7 +315,7 @@ class Profiles:
     Attributes:
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events, requests and calls that ran as transactions.
-        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+        unmarked: Callbacks and fd events that ran as in stock Tornado.
         fronts: Those that serve HTTP, as counted last.
         front_processes: Each of them.
         front_tally: What has become of those that there were.

@@ -104,7 +104,7 @@ class Stats:
         gil: Whether this interpreter holds its global lock.
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events and requests that ran as transactions.
-        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+        unmarked: Callbacks and fd events that ran as in stock Tornado.
         commits: Transactions that have ended, with a result or an exception.
         errors: Those among them that ended with an exception.
         aborts: Attempts thrown away in a conflict.

@@ -236,7 +236,7 @@ class Reject(NamedTuple):
 
 
 class HandBack(NamedTuple):
-    """Tell those who have made its attempt that it came to nothing."""
+    """Tell where its attempt was made that it came to nothing."""
 
     transaction: Transaction
     conflict: Conflict | None

@@ -1,9 +1,9 @@
 """Options that come from outside of the program.
 
 The environment gives those that the program leaves open: ``TXLOOP_`` and the name, in
-capitals. The command ``txloop`` gives what counts more than the program's own: whoever
-types ``--workers 8`` or ``--debug`` means this run, also of a program that has an
-`install` of its own.
+capitals. The command ``txloop`` gives what counts more than the program's own:
+``--workers 8`` or ``--debug`` means this run, also of a program that has an `install`
+of its own.
 """
 
 from __future__ import annotations

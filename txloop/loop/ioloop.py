@@ -242,7 +242,7 @@ def on_options(function: Callable[[Options], object]) -> None:
 
 
 def tell_options(options: Options) -> None:
-    """Tell those who have asked what the next loop's options are."""
+    """Call what `on_options` was given with the next loop's options."""
     for hear in _hearers:
         hear(options)
 

@@ -1,4 +1,4 @@
-"""The end of a program whose threads do not end: as without us, SIGTERM ends it."""
+"""The end of a program whose threads do not end: SIGTERM ends it all the same."""
 
 from __future__ import annotations
 

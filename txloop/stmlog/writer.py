@@ -264,7 +264,7 @@ class Scribe:
         self._winners.close()
         self._loop.untrace(self)
 
-    # What is known by and by
+    # What is known before it has ended
 
     def catch_up(self, until: int) -> None:
         """Add what is known of the time before `until`, although it goes on."""

@@ -39,7 +39,7 @@ class _Scheduled:
 
 
 class _Watched(NamedTuple):
-    """Whom to call when a descriptor is ready to be read, and to be written."""
+    """What to call when a descriptor is ready to be read, and to be written."""
 
     reader: Callable[[], object] | None = None
     writer: Callable[[], object] | None = None
