@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
     from txloop.engine.dispatcher import Dispatcher
-    from txloop.engine.marks import Mark
     from txloop.engine.profile import Profile
     from txloop.engine.transaction import Done
     from txloop.scan import Finding
@@ -50,15 +49,15 @@ class FunctionCalls:
         ordered: bool,
         timeout: float | None = None,
     ) -> None:
-        self._dispatcher = dispatcher
-        self._commits_on = commits_on
+        self.dispatcher = dispatcher
+        self.commits_on = commits_on
         self._ordered = ordered
-        self._timeout = timeout
+        self.timeout = timeout
 
     def profile(self, function: Callable[..., object]) -> Profile:
         """Return the record of a function, which is scanned when first seen."""
         bare = without_partials(function)
-        identity, profiles = _identity(bare), self._dispatcher.profiles
+        identity, profiles = _identity(bare), self.dispatcher.profiles
         return profiles.known(identity) or profiles.find(
             identity, name_of(bare), lambda: held_because(function)
         )
@@ -90,7 +89,7 @@ class FunctionCalls:
         """
         asked = _Asked(self, function, args, kwargs, ordered or self._ordered)
         profile, ordered = self.profile(function), asked.ordered
-        return self._dispatcher.submit_ready(asked, profile, done, ordered, spare_loop)
+        return self.dispatcher.submit_ready(asked, profile, done, ordered, spare_loop)
 
     def future(
         self,
@@ -109,26 +108,13 @@ class FunctionCalls:
         future: asyncio.Future[T] = loop.create_future()
         awaited = _Awaited(self, function, args, kwargs, ordered or self._ordered)
         awaited.future = future
-        profile, dispatcher = self.profile(function), self._dispatcher
+        profile, dispatcher = self.profile(function), self.dispatcher
         done = functools.partial(resolve, future)
         if awaited.ordered:  # from now on
             awaited.goes_on(dispatcher.submit(awaited.call(), profile, done))
         else:
             dispatcher.ask(awaited, profile, done)
         return future
-
-    def leave(self, number: int) -> None:
-        """Take note that the result of a transaction is not waited for any more."""
-        self._dispatcher.leave(number)
-
-    def commits_on(self, mark: Mark) -> tuple[type[BaseException], ...]:
-        """Return the exceptions that commit what a function so marked has written."""
-        own = mark.commits_on
-        return self._commits_on + own if own else self._commits_on
-
-    def timeout_seconds(self, mark: Mark) -> float | None:
-        """Return after how long a run of a function so marked is ended, or None."""
-        return mark.timeout_seconds(self._timeout)
 
 
 class _Asked:
@@ -152,8 +138,8 @@ class _Asked:
         self.args = tuple(map(_settled, args)) if args else args
         self.kwargs = kwargs
         self.ordered = ordered
-        self.commits_on = calls.commits_on(mark)
-        self.timeout_seconds = calls.timeout_seconds(mark)
+        self.commits_on = calls.commits_on + mark.commits_on
+        self.timeout_seconds = mark.timeout_seconds(calls.timeout)
         self._calls = calls
         self._trust = mark.trust
 
@@ -187,11 +173,12 @@ class _Awaited(_Asked):
         return not self.future.cancelled()
 
     def goes_on(self, number: int) -> None:
+        dispatcher = self._calls.dispatcher
+
         def leave(future: asyncio.Future[object]) -> None:
             if future.cancelled():
-                calls.leave(number)
+                dispatcher.leave(number)
 
-        calls = self._calls
         self.future.add_done_callback(leave)
 
 
