@@ -116,9 +116,8 @@ class Engine:
         self.loop = asyncio.new_event_loop()
         self.executor = executor
         self.events: list[Event] = []
-        self.dispatcher = Dispatcher(
-            executor, self.loop, [self.events.append], barrier=barrier
-        )
+        self.dispatcher = Dispatcher(executor, self.loop, barrier=barrier)
+        self.dispatcher.listeners.append(self.events.append)
 
     @property
     def scripted(self) -> ScriptedExecutor:

@@ -112,7 +112,6 @@ class Dispatcher(ShortWay):
         self,
         executor: Executor,
         reactor: DispatcherReactor,
-        listeners: Sequence[Listener] = (),
         on_start: Callable[[], object] = lambda: None,
         max_queue: int | None = None,
         barrier: bool = False,
@@ -122,7 +121,6 @@ class Dispatcher(ShortWay):
         Args:
             executor: Where attempts run.
             reactor: The running event loop.
-            listeners: Told what happens.
             on_start: Called just before the executor is started.
             max_queue: How many calls may wait for a worker; beyond it they are
                 rejected, except those that commit in order. None for any number.
@@ -135,7 +133,7 @@ class Dispatcher(ShortWay):
         )
         self.executor = executor
         self.reactor = reactor
-        self.listeners = list(listeners)
+        self.listeners = []
         self.profiles = Profiles(scanning=executor.parallel)
         self.started = False
         self.closed = False

@@ -250,30 +250,24 @@ class Store:
 
     # Writing
 
-    def install(
-        self,
-        writes: Sequence[Write],
-        version: int | None = None,
-        direct: bool = True,
-    ) -> int:
+    def install(self, writes: Sequence[Write], direct: bool = True) -> int:
         """Make `writes` the next version and return it.
 
         Args:
             writes: Cells and their new values; MISSING deletes.
-            version: The number to give it; None for the next one.
             direct: What followers are told of it; see there.
 
         Raises:
             TxThreadError: if another thread owns the store, or if it is a replica.
         """
         self._check_owner()
-        version = self.replay(writes, version)
+        version = self.replay(writes)
         for follower in self.followers:
             follower.installed(version, writes, direct)
         return version
 
     def replay(self, writes: Sequence[Write], version: int | None = None) -> int:
-        """Do the same without asking which thread this is, nor telling followers.
+        """Make `writes` the next version, or that one, and tell no follower.
 
         By this a replica repeats the commits of the loop's process; no other code in
         a worker may change it, or it would differ from all others.
