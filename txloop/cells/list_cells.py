@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ListCells"]
 
-# An attempt that has read single items of a list so often, and a sixteenth as often as
-# it is long, is treated as having read all of it: further reads cost next to nothing.
+# An attempt that has read this many single items of a list, and a sixteenth of it, is
+# treated as having read all of it: further reads cost next to nothing.
 _OFTEN = 16
 _SHARE = 16
 
-_FEW = 8  # a slice of so many items is read item by item where some are written
+_FEW = 8  # items; a slice of as many is read one by one where some are written
 
 
 class ListCells(Container):

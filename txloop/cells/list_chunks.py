@@ -265,7 +265,7 @@ class Splice(ListOperation):
 
 @dataclass(slots=True)
 class KeepLast(ListOperation):
-    """Delete what is at the beginning, if there are more than so many items."""
+    """Delete items at the beginning, of which there are more than `count`."""
 
     count: int
 

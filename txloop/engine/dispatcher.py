@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 __all__ = ["Dispatcher"]
 
 _MOST_WOKEN = 64
-"""So many run one after another, each woken by the last one, in one iteration."""
+"""How many run one after another in one iteration, each woken by the last one."""
 
 _log = logging.getLogger("txloop")
 

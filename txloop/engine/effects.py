@@ -110,8 +110,8 @@ class EffectQueue:
             done(value, error)
         except KeyboardInterrupt:  # hardly its own
             raise
-        except BaseException as error:  # an effect, of which others know nothing
-            if exits_by_signal(error):
+        except BaseException as raised:  # an effect, of which others know nothing
+            if exits_by_signal(raised):
                 raise
             _log_failure(done, label)
         finally:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CONFLICTS", "Machine"]
 
 MOST_CONFLICTS = 3
-"""After so many conflicts a transaction becomes inevitable."""
+"""The number of conflicts after which a transaction becomes inevitable."""
 
 
 class Machine:

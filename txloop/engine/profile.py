@@ -37,14 +37,14 @@ _CERTAINLY_SHORT = 0.8 * SHORT_SECONDS  # by the wall clock, whatever disturbs i
 
 _MOST_WORTH = 0.001  # the first calls that are sent away cost much more than others
 
-_TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much longer
+_TRIAL_FACTOR = 4.0  # that a short body takes longer in a worker, with cold caches
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
 _WRITING_WEIGHT = 0.1  # of the newest run in the moving average
 
-_LATE_CALLS = 400  # for so long a conflict is remembered
-_LATE_TRIAL = 20  # of so many of them, one shows whether it is still so
+_LATE_CALLS = 400  # for which a conflict is remembered
+_LATE_TRIAL = 20  # of these calls, one shows whether it is still so
 
 
 def _worth(transport_seconds: float) -> float:
@@ -79,7 +79,7 @@ class Profile:
         unproven: Whether its first run away from here, which is made alone, has not
             been answered.
         blocks: Whether it waited for something when it last ran here.
-        late_calls: So many of the next attempts away from here settle what they read
+        late_calls: How many of the next attempts away from here settle what they read
             only when they read something.
         writing: The share of its runs that write, a moving average.
         deadly: Whether it has ended processes in which it ran: it never is to run here,

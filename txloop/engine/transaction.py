@@ -164,7 +164,7 @@ class Transaction:
         self._story = [State.NEW]
 
     def note_ran(self, seconds: float = 0.0) -> None:
-        """Take note that an attempt has run, for so long, until now."""
+        """Take note that an attempt has run until now, for `seconds`."""
         if self.queued_seconds is None:
             queued = time.perf_counter() - self.since - seconds
             self.queued_seconds = max(0.0, queued)

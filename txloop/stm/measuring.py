@@ -168,7 +168,7 @@ class Histogram:
         self.seconds = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one that took so long."""
+        """Count one."""
         self.counts[bisect_left(BOUNDS, seconds)] += 1
         self.seconds += seconds
 

@@ -60,7 +60,7 @@ class Hub:
         self.own_place = 0
         self._sources: list[Source] = []
         self._memory: MemoryLog | None = None
-        # The memory ends when nothing has asked for it for so long; None: never.
+        # After how long without a `recent` the memory ends; None: never.
         self._unasked_ns: int | None = None
         self._asked_ns = 0  # when something last did
         self._files: dict[str, LogFile] = {}
@@ -72,11 +72,11 @@ class Hub:
         return self._memory is not None or bool(self._files)
 
     def keep(self, kept_ns: int, unasked_ns: int | None = None) -> None:
-        """Keep at least so much in memory from now on.
+        """Keep the last events in memory from now on.
 
         Args:
-            kept_ns: Of how long.
-            unasked_ns: It ends when `recent` was not called for so long; None: never.
+            kept_ns: Those of at least how long.
+            unasked_ns: After how long without a `recent` it ends; None: never.
         """
         self._asked_ns = self.clock()
         if self._memory is not None:
@@ -203,8 +203,8 @@ def keep(minutes: float = 5.0, unasked_minutes: float | None = None) -> None:
 
     Args:
         minutes: How many.
-        unasked_minutes: It ends when `recent` was not called for so long. After one
-            call with None it goes on as long as the program.
+        unasked_minutes: After how long without a `recent` it ends. After one call with
+            None it goes on as long as the program.
     """
     unasked_ns = None
     if unasked_minutes is not None:
