@@ -200,7 +200,7 @@ def check_awaitable(function: Callable[..., object]) -> None:
     """
     attempt = current()
     if attempt is not None:
-        attempt.show("it awaits a transaction")
+        attempt.reveal("it awaits a transaction")
         raise TxError(
             "a transaction cannot wait for another one; call "
             f"{name_of(function)} directly, as a part of this one"

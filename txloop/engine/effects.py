@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from txloop.executors.faults import Faults
 
-__all__ = ["EffectQueue", "look_before", "too_late"]
+__all__ = ["EffectQueue", "check_before_commit", "too_late"]
 
-_looks: dict[Callable[..., object], Callable[..., str | None]] = {}
+_checks: dict[Callable[..., object], Callable[..., str | None]] = {}
 """What tells of an effect, before its commit, why it comes too late; by function."""
 
 _log = logging.getLogger("txloop")
 
 
-def look_before(
-    function: Callable[..., object], look: Callable[..., str | None]
+def check_before_commit(
+    function: Callable[..., object], check: Callable[..., str | None]
 ) -> None:
     """Refuse attempts made elsewhere if an effect of theirs would come too late.
 
@@ -35,10 +35,10 @@ def look_before(
 
     Args:
         function: That of the effect.
-        look: Given the effect's arguments, returns why it comes too late, or None; on
+        check: Given the effect's arguments, returns why it comes too late, or None; on
             the loop thread.
     """
-    _looks[function] = look
+    _checks[function] = check
 
 
 def too_late(effects: Iterable[Effect]) -> str | None:
@@ -46,8 +46,8 @@ def too_late(effects: Iterable[Effect]) -> str | None:
     for effect in effects:
         function = effect.function
         known = type(function) is FunctionType  # others may have no hash
-        look = _looks.get(function) if known else None
-        reason = None if look is None else look(*effect.args, **effect.kwargs)
+        check = _checks.get(function) if known else None
+        reason = None if check is None else check(*effect.args, **effect.kwargs)
         if reason is not None:
             return reason
     return None

@@ -269,7 +269,7 @@ class Machine:
 
     def _take_in(self, transaction: Transaction, answer: Answer) -> list[Action]:
         """Let one go on with its answer."""
-        self._take(transaction, answer)
+        self._note_answer(transaction, answer)
         if isinstance(answer, Refusal):
             self._report.refused(transaction, answer)
             transaction.profile.note_refusal(answer)
@@ -279,7 +279,7 @@ class Machine:
             transaction.enter(State.ANSWERED)
         return self._settle(transaction)
 
-    def _take(self, transaction: Transaction, answer: Answer) -> None:
+    def _note_answer(self, transaction: Transaction, answer: Answer) -> None:
         """Count an answer that has come from elsewhere."""
         transaction.profile.unproven = False
         self._report.answered(transaction, answer)
@@ -290,7 +290,7 @@ class Machine:
         """Take the answer of one beside which nothing has run: it holds for certain."""
         self._land(transaction)
         answer = granted.answer
-        self._take(transaction, answer)
+        self._note_answer(transaction, answer)
         self._report.kept_on_loop(transaction, granted.refusal)
         transaction.profile.note_refusal(granted.refusal)
         if isinstance(answer, Outcome):

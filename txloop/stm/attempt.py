@@ -74,8 +74,8 @@ class Attempt:
         patience_seconds: The shortest timeout that it retried with, or None.
         waited_seconds: How long its transaction has waited before.
         alternatives: How many `or_else` have something else to try if it retries.
-        passing: Whether its function, a coroutine, must not notice it: where it would,
-            it runs as in stock Tornado instead.
+        unnoticed: Whether its function, a coroutine, must not notice it. Where that
+            would, it runs as in stock Tornado instead.
         fixed: What happened that cannot be undone, so that it cannot retry, or None.
         traced: Whether it notes where in the source things happen: `TracedAttempt`.
     """
@@ -92,7 +92,6 @@ class Attempt:
         "fixed",
         "item_reads",
         "ordered",
-        "passing",
         "patience_seconds",
         "plead",
         "presences",
@@ -101,6 +100,7 @@ class Attempt:
         "snapshot",
         "spans",
         "speculative",
+        "unnoticed",
         "values",
         "variables",
         "views",
@@ -127,7 +127,7 @@ class Attempt:
         self.values: set[Cell] = set()
         self.presences: set[Cell] = set()
         self.ordered = False
-        self.passing = False
+        self.unnoticed = False
         self.item_reads: dict[int, int] = {}
         self.spans: dict[int, tuple[int, int]] = {}
         self.views: dict[int, list[Any]] = {}
@@ -343,9 +343,9 @@ class Attempt:
         self.abandoned = reason
         raise BecomeInevitable(reason)
 
-    def show(self, reason: str) -> None:
-        """Give it up if its function is not to see that it runs in an attempt."""
-        if self.passing and self.speculative:
+    def reveal(self, reason: str) -> None:
+        """Give it up if its function would notice, and must not, that it is one."""
+        if self.unnoticed and self.speculative:
             self.abandon(reason)
 
     def stay(self, version: int) -> None:

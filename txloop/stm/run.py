@@ -222,7 +222,7 @@ class _ForbiddenLoop:
         # asyncio looks the current task up by it, and a coroutine has one.
         attempt = current()
         if attempt is not None:
-            attempt.show("it asks for the current task")
+            attempt.reveal("it asks for the current task")
         return id(self)
 
     def __getattr__(self, name: str) -> Any:
