@@ -18,6 +18,6 @@
     marks        the mark that makes a function a transaction
     calls        plain functions as transactions
     events       what happened, as listeners are told
-    reporting    tells listeners, and counts
+    reporting    tells listeners, and warns
     stats        the figures of a loop: `txloop.stats`
 """

@@ -102,8 +102,8 @@ class Dispatcher(ShortWay):
         machine: Decides what becomes of each transaction.
         started: Whether the executor has been started.
         closed: Whether no more transactions run.
-        thread: That runs the loop, by its identifier; 0 before the first transaction.
-        before_stats: Called before figures are given: they add what they know.
+        thread: The identifier of the loop thread; 0 before the first transaction.
+        before_stats: Called before figures are returned, to add what they know.
     """
 
     reactor: DispatcherReactor

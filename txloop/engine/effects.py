@@ -34,7 +34,7 @@ def check_before_commit(
     That cannot be known where they are made. Their call runs on the loop thread.
 
     Args:
-        function: That of the effect.
+        function: The function of the effect.
         check: Given the effect's arguments, returns why it comes too late, or None; on
             the loop thread.
     """
@@ -86,7 +86,7 @@ class EffectQueue:
             outcome: The outcome.
             done: Takes its value or its error, after the effects.
             label: Names the call.
-            context: That of the call, if it may have run in another process.
+            context: The context of the call, if it may have run in another process.
         """
         effects: Iterable[Effect] = outcome.effects
         if self._faults is not None:

@@ -341,7 +341,7 @@ class Machine:
         return self._commit(transaction, answer)
 
     def _ran_short(self, transaction: Transaction, _: RanShort) -> list[Action]:
-        """Note that it has ended: its writes are installed already."""
+        """Note that it has ended: the short way commits it."""
         return self._end(transaction)
 
     def _commit(self, transaction: Transaction, outcome: Outcome) -> list[Action]:

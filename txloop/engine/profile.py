@@ -63,7 +63,7 @@ class Profile:
         label: Its name in statistics and logs.
         on_loop_because: Why it always runs on the loop thread, or None.
         body: Its body's time.
-        here: The same of its runs on the loop thread alone.
+        here: Its body's time in runs on the loop thread alone.
         next_trial: After how many attempts it is tried here, though it looks long.
         commits: Transactions that took effect.
         errors: Those among them that ended with an exception.
@@ -84,7 +84,7 @@ class Profile:
         writing: The share of its runs that write, a moving average.
         deadly: Whether it has ended processes in which it ran: it never is to run here,
             unless it has to.
-        timeout_seconds: Of a handler's verb: after how long a run is ended, or None.
+        timeout_seconds: After how long a run of a handler's verb is ended, or None.
         bodies: How long its runs took.
         queues: How long its calls waited before they first ran.
         latencies: How long it took from a call to its commit.

@@ -65,7 +65,7 @@ class ShortWay(abc.ABC):
 
     Attributes:
         closed: Whether no more transactions run.
-        thread: That runs the loop, by its identifier; 0 before the first transaction.
+        thread: The identifier of the loop thread; 0 before the first transaction.
         listeners: Told what happens.
         reactor: The running event loop.
         machine: Decides what becomes of each transaction.

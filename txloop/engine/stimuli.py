@@ -110,7 +110,7 @@ class RanHere(NamedTuple):
 
 
 class RanShort(NamedTuple):
-    """Likewise, the short way: all is done that was to be done."""
+    """It has run on the loop thread the short way, which also commits it."""
 
     transaction: Transaction
 

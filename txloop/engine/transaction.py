@@ -85,7 +85,7 @@ class Transaction:
         done: Takes its result.
         state: Where it is; changed by the machine, through `enter`.
         attempts: How many attempts there were.
-        attempt_number: Of the attempt that the executor has, 0 for none.
+        attempt_number: The number of the attempt that the executor has, 0 for none.
         inline: Whether its newest attempt ran here.
         conflicts: Attempts aborted since it came, or since it was woken.
         answer: The one that it has, None while it runs or waits.

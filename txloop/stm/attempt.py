@@ -120,7 +120,7 @@ class Attempt:
         Args:
             snapshot: The version that it reads.
             speculative: Whether it may still be thrown away.
-            context: That in which it runs, where it does not travel; else it is copied.
+            context: The one in which it runs, where that does not travel; None: a copy.
         """
         self.snapshot = snapshot
         self.speculative = speculative

@@ -46,7 +46,7 @@ class Follower(Protocol):
         """Take note of a commit; called on the thread that commits.
 
         Args:
-            version: Its.
+            version: The version that it made.
             writes: Cells and their new values.
             direct: Whether the code that runs just now has made the writes, rather than
                 a transaction that listeners are told of.

@@ -227,7 +227,7 @@ def connect(dispatcher: Dispatcher, name: str | None, most_bytes: int) -> None:
     """Log what a dispatcher does, now or as soon as a log is wanted.
 
     Args:
-        dispatcher: Of a loop that has not run yet.
+        dispatcher: The dispatcher of a loop that has not run yet.
         name: The file to write, as in ``PYPYSTM``, or None.
         most_bytes: How long that may become before it is rotated.
     """

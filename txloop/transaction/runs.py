@@ -71,7 +71,7 @@ class Run:
             options: Which executor, and whether there is a log.
             workers: How many pieces run at once; one is the calling thread itself.
             added: The pieces, which may become more while it runs.
-            told: Of which functions was said why they do not run in parallel.
+            told: Functions of which the reason why they stay here was logged.
         """
         self.executed = 0
         self._workers = workers
