@@ -1,8 +1,8 @@
 """How a TList lies in cells: tuples of up to `CHUNK` items, and its size.
 
 The cells 0, 1, 2 ... hold the chunks, all full but the last one; the cell `Key.KEYS`
-holds the size. Nobody writes them directly: a list is written by operations, which are
-resolved into chunks when they commit. So an item is the unit of conflict (`item_at`
+holds the size. They are not written directly: a list is written by operations, which
+are resolved into chunks when they commit. So an item is the unit of conflict (`item_at`
 tells whether it is still the same object), a row of a grid is one tuple, and a change
 of a long list costs one chunk.
 """

@@ -354,9 +354,7 @@ class Dispatcher(ShortWay):
         """Run one here that waits for a worker, once the loop has looked around."""
         if not self._helping and self.machine.queued:
             self._helping = True
-            # In an empty context, as a round.
-            look = weakly(self._look_around)
-            self.reactor.call_soon(look, context=contextvars.Context())
+            self._call_soon(self._look_around)
 
     def _look_around(self) -> None:
         """Let the loop see to what it has just found to be ready, before it helps.
@@ -364,7 +362,7 @@ class Dispatcher(ShortWay):
         What waits already goes first in an iteration: the answers of workers, which get
         their next calls then, would wait for the call that runs here.
         """
-        self.reactor.call_soon(weakly(self._help), context=contextvars.Context())
+        self._call_soon(self._help)
 
     def _help(self) -> None:
         """Take a call of medium length back from the executor, and run it here."""
@@ -396,8 +394,7 @@ class Dispatcher(ShortWay):
         self.handle(Left(transaction, if_it_waits))
         if not self.is_over():
             # Not now: code of the program may be at work, and has written half.
-            context = contextvars.Context()
-            self.reactor.call_soon(weakly(self.drain), context=context)
+            self._call_soon(self.drain)
 
     def put_in_order(self, number: int) -> None:
         """Let what comes in order from now on commit after a transaction.
@@ -422,8 +419,12 @@ class Dispatcher(ShortWay):
 
     def _announce(self, _: RunRound) -> None:
         """Begin the round in the loop's next iteration."""
-        # In an empty context: the first submitter's is not the others'.
-        self.reactor.call_soon(weakly(self.flush), context=contextvars.Context())
+        self._call_soon(self.flush)
+
+    def _call_soon(self, method: Callable[[], object]) -> None:
+        """Have the loop call a method in its next iteration."""
+        # In an empty context: that of one submitter is not for the calls of others.
+        self.reactor.call_soon(weakly(method), context=contextvars.Context())
 
     def _send_one(self, send: Send) -> None:
         """Give one attempt to the executor."""

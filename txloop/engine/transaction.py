@@ -21,9 +21,9 @@
                v                    v
             RUNNING ------------> DONE        either one may end in WAITING (`retry`)
 
-Whoever is HERE or ANSWERED while another transaction is inevitable is HELD until that
-one has committed. A transaction that is dropped, or whose loop is closed, is DONE. One
-that arrives with an attempt that was made in a front is ANSWERED at once, and goes back
+One that is HERE or ANSWERED while another one is inevitable is HELD until that has
+committed. A transaction that is dropped, or whose loop is closed, is DONE. One that
+arrives with an attempt that was made in a front is ANSWERED at once, and goes back
 there, DONE, if that cannot commit; one that a front refuses to run is HERE. One that
 comes from a front to run in a worker goes back there where others would be RUNNING.
 """

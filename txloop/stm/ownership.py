@@ -32,7 +32,7 @@ class Owned(Protocol):
 
 
 class Claimant(Protocol):
-    """Who claims the store for its thread: a loop's dispatcher."""
+    """What claims the store for its thread: a loop's dispatcher."""
 
     def is_over(self) -> bool:
         """Tell whether its event loop is closed, so that it cannot commit any more."""
