@@ -40,8 +40,10 @@ LEAST = {
 
 _OF_THE_COMMAND = ("transactional", "on_error", "debug", "faults")
 
-_SWITCHES = {"1": True, "true": True, "yes": True, "0": False, "false": False}
-_SWITCHES["no"] = False
+_SWITCHES = {
+    **dict.fromkeys(("1", "true", "yes"), True),
+    **dict.fromkeys(("0", "false", "no"), False),
+}
 
 _by_command: dict[str, object] = {}  # of this process, and of those that it forks
 
@@ -148,18 +150,9 @@ def _switch(text: str, variable: str) -> bool:
 
 
 _PARSERS: dict[str, Callable[[str, str], object]] = {
-    "executor": _word,
-    "workers": _integer,
-    "local": _integer,
+    **dict.fromkeys(("executor", "order", "rounds", "log"), _word),
+    **dict.fromkeys(("drain_seconds", "timeout"), _number),
+    **dict.fromkeys(("signals", "auto"), _switch),
+    **dict.fromkeys(LEAST, _integer),
     "fronts": parse_fronts,
-    "order": _word,
-    "rounds": _word,
-    "signals": _switch,
-    "drain_seconds": _number,
-    "max_queue": _integer,
-    "timeout": _number,
-    "max_calls": _integer,
-    "log": _word,
-    "log_bytes": _integer,
-    "auto": _switch,
 }

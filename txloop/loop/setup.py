@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "install", "is_installed", "start_workers", "stats"]
 
+_log = logging.getLogger("txloop")
+_installed = False
+
 
 def install(
     executor: Literal["auto", "processes", "threads", "serial", "dask"] | None = None,
@@ -109,10 +112,6 @@ def install(
             )
     IOLoop.configure(TransactionIOLoop, **options)
     _installed = True
-
-
-_log = logging.getLogger("txloop")
-_installed = False
 
 
 def is_installed() -> bool:

@@ -344,7 +344,7 @@ class Attempt:
         raise BecomeInevitable(reason)
 
     def reveal(self, reason: str) -> None:
-        """Give it up if its function would notice, and must not, that it is one."""
+        """Give it up if its function would notice it now, and must not."""
         if self.unnoticed and self.speculative:
             self.abandon(reason)
 

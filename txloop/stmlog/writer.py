@@ -218,7 +218,7 @@ class Scribe:
         if event.waits:
             self._forget(event.transaction)
 
-    def _refused(self, event: Aborted) -> None:
+    def _aborted(self, event: Aborted) -> None:
         place = self._give_up(event.transaction, CONTENTION_INEVITABLE)
         if place:
             self._inevitable[event.label] = place
@@ -308,7 +308,7 @@ _ON: dict[type, Callable[[Scribe, Any], None]] = {
     Committed: Scribe._committed,
     Conflicted: Scribe._conflicted,
     Retried: Scribe._retried,
-    Aborted: Scribe._refused,
+    Aborted: Scribe._aborted,
     Dropped: Scribe._dropped,
     Closed: Scribe._closed,
 }
