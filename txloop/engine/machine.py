@@ -408,8 +408,8 @@ class Machine:
     def _let_others_go_on(self, transaction: Transaction) -> list[Action]:
         """Take it out of all that makes others wait for it."""
         self.turns.leave(transaction)
-        self.lines.left(transaction)
-        return [RunRound()] if self.rounds.left(transaction) else []
+        self.lines.leave(transaction)
+        return [RunRound()] if self.rounds.leave(transaction) else []
 
     # Waiting for a change
 

@@ -150,9 +150,18 @@ def _switch(text: str, variable: str) -> bool:
 
 
 _PARSERS: dict[str, Callable[[str, str], object]] = {
-    **dict.fromkeys(("executor", "order", "rounds", "log"), _word),
-    **dict.fromkeys(("drain_seconds", "timeout"), _number),
-    **dict.fromkeys(("signals", "auto"), _switch),
-    **dict.fromkeys(LEAST, _integer),
+    "executor": _word,
+    "workers": _integer,
+    "local": _integer,
     "fronts": parse_fronts,
+    "order": _word,
+    "rounds": _word,
+    "signals": _switch,
+    "drain_seconds": _number,
+    "max_queue": _integer,
+    "timeout": _number,
+    "max_calls": _integer,
+    "log": _word,
+    "log_bytes": _integer,
+    "auto": _switch,
 }
