@@ -37,7 +37,7 @@ _CERTAINLY_SHORT = 0.8 * SHORT_SECONDS  # by the wall clock, whatever disturbs i
 
 _MOST_WORTH = 0.001  # the first calls that are sent away cost much more than others
 
-_TRIAL_FACTOR = 4.0  # that a short body takes longer in a worker, with cold caches
+_TRIAL_FACTOR = 4.0  # times longer that a body takes in a worker, where caches are cold
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
