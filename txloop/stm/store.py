@@ -250,7 +250,7 @@ class Store:
 
     # Writing
 
-    def install(self, writes: Sequence[Write], direct: bool = True) -> int:
+    def install(self, writes: Sequence[Write], *, direct: bool = True) -> int:
         """Make `writes` the next version and return it.
 
         Args:
