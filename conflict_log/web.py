@@ -122,8 +122,8 @@ class ConflictLogHandler(RequestHandler):
         self.write(live_page(part, by, list(GROUPINGS), nonce))
 
     def _report_part(self, summary: Summary, sources: Sources) -> str:
-        home = 0 if self._window is None else stmlog.hub.home
-        return report_part(summary, sources, home)
+        own_place = 0 if self._window is None else stmlog.hub.own_place
+        return report_part(summary, sources, own_place)
 
     async def _export(self, kind: str, by: str) -> None:
         text = await self._live.text(

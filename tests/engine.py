@@ -99,7 +99,7 @@ class _Travelling(Profile):
     __slots__ = ()
 
     def decide_stay(self, transport_seconds: float) -> bool:
-        return self.home is not None
+        return self.on_loop_because is not None
 
     def estimate(self) -> float:
         return 1e-5
@@ -116,9 +116,8 @@ class Engine:
         self.loop = asyncio.new_event_loop()
         self.executor = executor
         self.events: list[Event] = []
-        self.dispatcher = Dispatcher(
-            executor, self.loop, [self.events.append], barrier=barrier
-        )
+        self.dispatcher = Dispatcher(executor, self.loop, barrier=barrier)
+        self.dispatcher.listeners.append(self.events.append)
 
     @property
     def scripted(self) -> ScriptedExecutor:

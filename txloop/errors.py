@@ -6,7 +6,7 @@
      +-- TxConfigurationError (ValueError)    a bad option: fix the program
      +-- TxValueError (TypeError)             a value that may not be shared
      +-- TxThreadError (RuntimeError)         a write from a foreign thread
-     +-- TxForgottenError (LookupError)       a container nobody kept alive
+     +-- TxForgottenError (LookupError)       a container nothing kept alive
      +-- TxWorkerError (RuntimeError)         a call that kills its workers
      +-- TxTimeoutError (TimeoutError)        a call that ran for too long
      +-- TxClosedError (RuntimeError)         the loop closed before the commit

@@ -24,7 +24,7 @@ class Short:
     def __init__(self, engine):
         self.engine = engine
         self.profile = engine.profile()
-        self.profile.home = "the test says so"
+        self.profile.on_loop_because = "the test says so"
         # The loop's thread owns the store from now on; no worker is forked for that.
         engine.wait(engine.submit(int, profile=self.profile))
         engine.dispatcher.listeners.clear()

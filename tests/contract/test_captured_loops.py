@@ -71,7 +71,9 @@ def run_twice(engine, use):
     profile = engine.profile("uses the loop")
     engine.run_in_turn(profile, use)
     engine.until(lambda: len(noted) >= 2)
-    return profile.home, [one.reason for one in engine.events if type(one) is Aborted]
+    return profile.on_loop_because, [
+        one.reason for one in engine.events if type(one) is Aborted
+    ]
 
 
 @on("processes", "threads")

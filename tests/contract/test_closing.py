@@ -6,8 +6,8 @@ import pytest
 
 from tests.engine import note, noted, on
 from txloop import TDict, TVar, TxClosedError, inevitable, on_commit
-from txloop.engine.dispatcher import MOST_CONFLICTS
 from txloop.engine.events import Committed
+from txloop.engine.machine import MOST_CONFLICTS
 
 
 def add(variable):
@@ -132,7 +132,7 @@ def test_an_effect_may_close_it_in_a_round_that_runs_here(engine, ordered):
     # GIVEN calls that are known to be short, in one round
     variable = TVar(0)
     profile = engine.profile()
-    profile.home = "the test says so"
+    profile.on_loop_because = "the test says so"
     noted.append(engine.dispatcher)
     bodies = [add, add, change_and_close, add, add]
 

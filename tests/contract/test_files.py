@@ -93,7 +93,7 @@ def test_from_then_on_its_function_runs_on_the_loop_thread(engine, tmp_path):
 
     # THEN
     assert ("1", "1", 2) == (result.value, again.value, profile.inline)
-    assert "mark it yourself with @txloop.transactional" in str(profile.home)
+    assert "mark it yourself with @txloop.transactional" in str(profile.on_loop_because)
 
 
 def names_in(path):

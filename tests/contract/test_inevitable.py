@@ -75,7 +75,7 @@ def test_later_calls_go_to_the_loop_thread_directly(engine, tmp_path):
 
     # THEN
     assert 3 == tally.count
-    assert "it asks to be inevitable" == profile.home
+    assert "it asks to be inevitable" == profile.on_loop_because
     assert "it asks to be inevitable" == profile.stats().on_loop_because
     assert 2 == profile.inline
 
@@ -122,7 +122,7 @@ def test_use_of_the_running_loop_moves_a_call_there(engine, use):
     if engine.executor.name == "serial":
         assert [] == aborted(engine)
     else:
-        assert "it uses the running event loop" == profile.home
+        assert "it uses the running event loop" == profile.on_loop_because
         assert ["it uses the running event loop"] == aborted(engine)
 
 
@@ -218,7 +218,7 @@ def test_what_does_not_pickle_runs_on_the_loop_thread(engine, function, args, re
         results, profile = run_twice(engine, function, *args)
 
     # THEN
-    assert profile.home is not None
+    assert profile.on_loop_because is not None
     assert 1 == len(aborted(engine))
     assert (function is raise_locked) == (results[0].error is not None)
     said = {ask_lambda: "by lambda", ask_method: "by method", ask_with_lock: "lock"}

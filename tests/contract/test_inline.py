@@ -125,7 +125,7 @@ def test_where_there_is_nowhere_to_send_all_runs_here(engine, tmp_path):
 def test_a_call_that_runs_here_waits_for_the_round(engine, ordered):
     # GIVEN
     profile = engine.profile()
-    profile.home = "the test says so"
+    profile.on_loop_because = "the test says so"
 
     # WHEN
     result = engine.submit(int, 5, profile=profile, ordered=ordered)
@@ -142,7 +142,7 @@ def test_an_ordered_call_waits_even_if_it_is_short(engine):
     # GIVEN
     first, number = engine.send(int, ordered=True)
     profile = engine.profile()
-    profile.home = "the test says so"
+    profile.on_loop_because = "the test says so"
 
     # WHEN
     result = engine.submit(int, 5, profile=profile, ordered=True)

@@ -116,7 +116,7 @@ def test_what_must_run_on_the_loop_thread_does(monkeypatch, name):
 
     with faulty(monkeypatch, name) as engine:
         at_home = engine.profile()
-        at_home.home = "the test says so"
+        at_home.on_loop_because = "the test says so"
 
         # WHEN
         held = submit(engine, 1, at_home)

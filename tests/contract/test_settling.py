@@ -53,7 +53,7 @@ def test_what_fills_a_cache_leaves_again_when_it_is_filled(engine, soon):
     spawned = engine.processes._crew.spawned
 
     # WHEN
-    engine.until(lambda: profile.home is None)
+    engine.until(lambda: profile.on_loop_because is None)
     ((pid, filled),) = engine.run_in_turn(profile, remember, "tea", times=1)
 
     # THEN
@@ -72,7 +72,7 @@ def test_what_is_held_again_and_again_stays(engine, soon):
         engine.dispatcher.note_program()
         with expect_log("txloop", HELD):
             settle(engine, profile)
-        engine.until(lambda: profile.home is None)
+        engine.until(lambda: profile.on_loop_because is None)
 
     # WHEN
     cache.clear()
@@ -82,7 +82,7 @@ def test_what_is_held_again_and_again_stays(engine, soon):
     settle(engine, profile)
 
     # THEN
-    assert profile.home is not None
+    assert profile.on_loop_because is not None
     assert [] == engine.dispatcher._holds._settled
 
 
@@ -106,7 +106,7 @@ def test_with_another_thread_workers_are_not_forked_anew(engine, soon, monkeypat
         thread.join()
 
     # THEN
-    assert profile.home is not None
+    assert profile.on_loop_because is not None
     assert spawned == engine.processes._crew.spawned
 
 
@@ -143,7 +143,7 @@ def test_what_was_not_looked_at_in_time_runs_here_until_workers_are_forked_anew(
     assert (2, os.getpid()) == (value, pid)
 
     # WHEN
-    engine.until(lambda: profile.home is None)
+    engine.until(lambda: profile.on_loop_because is None)
     ((value, pid),) = engine.run_in_turn(profile, look_deep, times=1)
 
     # THEN

@@ -194,7 +194,7 @@ def test_what_a_function_changes_is_changed(engine, given):
 
     # THEN
     assert [0, 1] == look()
-    assert serial == (profile.home is None)
+    assert serial == (profile.on_loop_because is None)
 
 
 def read(rows):
@@ -212,7 +212,7 @@ def test_what_changes_nothing_stays_in_parallel(engine):
     # THEN
     assert {(3, 0)} == {value[:2] for value in values}
     assert (os.getpid(), threading.get_ident()) not in {value[2:] for value in values}
-    assert profile.home is None
+    assert profile.on_loop_because is None
 
 
 # What modules have
@@ -263,7 +263,7 @@ def test_the_first_run_is_made_alone(engine, tmp_path):
     first, second, *rest = [line.split()[1] for line in tally.lines]
     assert first == second
     assert sorted(rest) == sorted([*map(str, range(1, CALLS))] * 2)
-    assert profile.home is None
+    assert profile.on_loop_because is None
 
 
 @on(*AWAY)
@@ -276,7 +276,7 @@ def test_what_is_trusted_is_left_alone(engine):
         engine.wait(engine.submit(enter, number, profile=profile, watched=False))
 
     # THEN
-    assert profile.home is None
+    assert profile.on_loop_because is None
     copies = engine.executor.name == "processes"
     assert ([] if copies else [0, 1, 2]) == ledger
 
@@ -346,7 +346,7 @@ def test_a_spoilt_worker_is_replaced_and_its_calls_run_elsewhere(engine):
     assert spawned + 1 == engine.processes._crew.spawned
     assert 2 == len(engine.processes._workers)
     assert {} == engine.processes._deaths
-    assert innocent.home is None
+    assert innocent.on_loop_because is None
 
 
 # What workers do not know of

@@ -35,7 +35,7 @@ def loop(kind):
 def dispatcher_of(loop):
     if isinstance(loop, TransactionIOLoop):
         return loop.dispatcher
-    return loop._txloop_calls._dispatcher
+    return loop._txloop_calls.dispatcher
 
 
 async def waiting(loop, count):

@@ -9,7 +9,7 @@ import pytest
 from conflict_log import rows
 from tests.contract.logged import Logged
 from txloop import TDict, retry
-from txloop.stmlog import Stories
+from txloop.stmlog.stories import Stories
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
 
@@ -24,7 +24,8 @@ def test_the_log_names_workers_by_address(machines, engine, tmp_path):
     # GIVEN more workers than were asked for
     logged = Logged(engine, tmp_path / "stm.log")
     executor = engine.processes
-    stories = Stories(engine.dispatcher, executor.own_place, executor.addresses)
+    stories = Stories(engine.dispatcher)
+    engine.dispatcher.trace(stories)
     shared = TDict(there=False)
     for _ in range(2):
         machines.add(threads=2)

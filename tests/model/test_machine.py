@@ -250,8 +250,6 @@ class Machines(RuleBasedStateMachine):
     @rule(data=st.data(), answer=ANSWERS)
     def answer(self, data: st.DataObject, answer: Outcome | Retry | Refusal) -> None:
         transaction = self.pick(data, State.AWAY)
-        if isinstance(answer, Refusal) and answer.lasting:
-            transaction.profile.home = answer.reason
         self.handle(Answered(transaction, answer))
         self.drain()
 
@@ -322,7 +320,7 @@ class Machines(RuleBasedStateMachine):
     def each_is_where_its_state_says(self) -> None:
         machine, turns = self.machine, self.machine.turns
         note(f"{list(machine.open.values())}")
-        lines = machine.contention._lines
+        lines = machine.lines._lines
         for one in self.all:
             is_open = one.state not in (State.NEW, State.DONE)
             assert is_open == (machine.open.get(one.number) is one)
@@ -358,9 +356,9 @@ class Machines(RuleBasedStateMachine):
         else:
             assert machine.open[turns.inevitable.number] is turns.inevitable
             assert State.WAITING is not turns.inevitable.state
-        holders = machine.contention._holders
+        holders = machine.lines._holders
         assert holders.keys() <= machine.open.keys()
-        for cell, line in machine.contention._lines.items():
+        for cell, line in machine.lines._lines.items():
             assert not line or cell in holders.values()
         if self.are_there(State.ROUND) and not self.round_announced:
             assert machine.rounds.waits
@@ -454,9 +452,13 @@ def test_what_a_front_has_refused_to_run_runs_here():
     machine = Machine(reporter(), WORKERS)
     transaction = Transaction(1, Call(print), Profile("ann"), lambda *_: None)
 
-    # THEN
+    # WHEN
     refusal = Refusal("the test says so")
-    assert [RunHere(transaction)] == machine.handle(Arrived(transaction, refusal))
+    actions = machine.handle(Arrived(transaction, refusal))
+
+    # THEN so do all later calls of its function
+    because = transaction.profile.on_loop_because
+    assert ([RunHere(transaction)], "the test says so") == (actions, because)
 
 
 def test_a_barrier_does_not_keep_back_one_that_others_of_the_round_wait_for():

@@ -249,7 +249,7 @@ def test_an_answer_without_memory_is_a_memory_error_too(engine, tmp_path):
 
     # THEN
     assert isinstance(result.error, MemoryError)
-    assert (1, 0, None) == (tally.count, shared["n"], profile.home)
+    assert (1, 0, None) == (tally.count, shared["n"], profile.on_loop_because)
     assert os.getpid() not in tally.pids
 
 
@@ -293,7 +293,7 @@ def test_a_worker_that_cannot_follow_is_replaced(tmp_path):
 
         # THEN
         assert 100 * MEGABYTE == result.value
-        assert profile.home is None
+        assert profile.on_loop_because is None
 
 
 def measure(shared):
@@ -333,7 +333,7 @@ def test_a_worker_that_cannot_load_what_others_wrote_is_replaced(tmp_path):
 
         # THEN
         assert [result.value] == tally.pids[1:]
-        assert profile.home is None
+        assert profile.on_loop_because is None
 
 
 # A log that fails

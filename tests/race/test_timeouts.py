@@ -233,7 +233,7 @@ def test_on_the_loop_thread_a_timeout_can_only_be_logged_once(name):
     with running(name) as engine:
         # GIVEN
         profile = engine.profile()
-        profile.home = "it is a test"
+        profile.on_loop_because = "it is a test"
 
         # WHEN
         with expect_log("txloop", r"^test ran for [\d.]+ s on the loop thread, where"):

@@ -184,7 +184,7 @@ def test_the_log_stays_short_whoever_lags(log, shared, monkeypatch):
 def test_a_dump_holds_what_has_changed_and_names_what_lives(log, shared):
     # GIVEN
     untouched = TDict[str, int]()
-    committed.install([(untouched, "x", 1)], log.forked_at)
+    committed.replay([(untouched, "x", 1)], log.forked_at)
     empty = TDict[str, int]()
 
     # WHEN

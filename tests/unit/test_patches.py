@@ -29,6 +29,7 @@ OWN = {
     "executors/codec/answers.py": {"record"},
     "cells/tobject.py": {"cls", "made", "self"},
     "stm/arithmetic.py": {"self._shared"},  # the context of decimals, of an attempt
+    "stm/container.py": {"container"},  # a slot that each reference takes along
     "stm/log_capture.py": {"record"},
     "sharing/making.py": {"builtins", "node"},  # in a rehearsal; a syntax tree
     "transaction/pieces.py": {"run_pieces"},

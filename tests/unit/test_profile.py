@@ -200,7 +200,7 @@ def test_a_function_is_looked_at_once():
 
     # THEN
     assert first is second
-    assert ([1], None, "label") == (looks, first.home, first.label)
+    assert ([1], None, "label") == (looks, first.on_loop_because, first.label)
 
 
 @pytest.mark.parametrize("scanning", [True, False])
@@ -217,8 +217,8 @@ def test_what_the_scan_finds_keeps_a_function_here(scanning):
 
     # THEN
     assert scanning == profile.decide_stay(0.0)
-    assert profile.home == (finding().describe() if scanning else None)
-    assert (profile.home or "") == profile.stats().on_loop_because
+    assert profile.on_loop_because == (finding().describe() if scanning else None)
+    assert (profile.on_loop_because or "") == profile.stats().on_loop_because
 
 
 def test_after_the_end_the_figures_stay_without_the_functions(executor):

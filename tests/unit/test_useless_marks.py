@@ -30,7 +30,7 @@ async def wait():
     [
         (Plain, r"^Plain is marked @transactional, .*: it is no RequestHandler$"),
         (Socket, r"^Socket is marked .*: its on_message is a coroutine, which runs"),
-        (wait, r"^wait is marked .* it is a coroutine, which runs as ever"),
+        (wait, r"^wait is marked .* it is a coroutine, which runs as in stock Tornado"),
     ],
 )
 def test_what_a_mark_does_not_change(target, reason):

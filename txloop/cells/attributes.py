@@ -71,7 +71,7 @@ class Attribute:
         else:
             value = attempt.read(shared, self.name)
         if value is MISSING:
-            return self._of_nobody(shared, kind)
+            return self._without_value(shared, kind)
         return value
 
     def value(self, shared: Container) -> object:
@@ -111,7 +111,7 @@ class Attribute:
         bind = getattr(type(self.shown), "__get__", None)
         return self.shown if bind is None else bind(self.shown, None, kind)
 
-    def _of_nobody(self, shared: Container, kind: type) -> Any:
+    def _without_value(self, shared: Container, kind: type) -> Any:
         """Return what the class has for an object that has no value of its own."""
         default = self.default
         if default is MISSING:

@@ -71,7 +71,7 @@ def _parts_of(kind: type, group: Collection[Any]) -> _Parts | None:
         if _goes_through(kind, tuple) or _goes_through(kind, frozenset):
             return partial(chain.from_iterable, group)
         return None
-    by_identity: Any = object  # as whoever has not said otherwise
+    by_identity: Any = object  # as in classes that define neither
     if (
         not frozen.frozen
         or issubclass(kind, FAMILIES)

@@ -121,7 +121,7 @@ class Channel(Generic[T]):
         return self.capacity or 0
 
     def __len__(self) -> int:
-        """Return how many things are in it; conflicts with everybody who changes it."""
+        """Return how many things are in it; conflicts with every put and get."""
         return self._things.count()
 
     def __bool__(self) -> bool:

@@ -54,7 +54,7 @@ class Claims:
         """Claim an entry, or give the attempt up while another one computes it.
 
         Args:
-            number: That of the cache.
+            number: The number of the cache.
             key: The entry's, which was read and found missing.
         """
         attempt = running.attempt

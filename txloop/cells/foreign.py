@@ -24,7 +24,7 @@ def is_of(module: str, value: object, name: str) -> bool:
 
 
 def is_frozen_array(value: Any) -> bool:
-    """Tell whether it is an array that nobody can write to, here or in a worker.
+    """Tell whether it is an array that cannot be written to, here or in a worker.
 
     Of those, only what lies in one piece arrives as it was.
     """

@@ -75,6 +75,14 @@ class KeyedCells(Container):
     def _told(self) -> Write:
         return self, Key.ALL, Update(self._cells.copy())
 
+    def _write(self, key: object, value: object) -> None:
+        """Set a cell to what may be stored; MISSING deletes."""
+        attempt = running.attempt
+        if attempt is None:
+            committed.write(self, key, value)
+        else:
+            attempt.write(self, key, value)
+
     def _update(self, cells: dict[Any, Any]) -> None:
         """Set many cells to what may be stored; the dict may be the program's."""
         attempt = running.attempt

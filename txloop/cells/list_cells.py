@@ -25,7 +25,7 @@ from txloop.cells.list_chunks import (
 )
 from txloop.cells.list_writes import ListWrites
 from txloop.stm.attempt import Attempt, running
-from txloop.stm.container import NEWEST, Container, refer
+from txloop.stm.container import NEWEST, Container, reduced_with
 from txloop.stm.held import STRANGE
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key, Unsendable
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ListCells"]
 
-# Who has read single items of a list so often, and a sixteenth as often as it is long,
-# counts as having read all of it: from then on, reads cost next to nothing.
+# An attempt that has read this many single items of a list, and a sixteenth of it, is
+# treated as having read all of it: further reads cost next to nothing.
 _OFTEN = 16
 _SHARE = 16
 
-_FEW = 8  # a slice of so many items is read item by item where some are written
+_FEW = 8  # items; a slice of as many is read one by one where some are written
 
 
 class ListCells(Container):
@@ -59,8 +59,7 @@ class ListCells(Container):
         self._whole = False
 
     def __reduce__(self) -> tuple[object, ...]:
-        function, arguments = super().__reduce__()
-        return _refer_whole if self._whole else function, arguments
+        return reduced_with(self, "_whole") if self._whole else super().__reduce__()
 
     def _item(self, index: int) -> Any:
         """Return one item, or MISSING; a negative index is not there."""
@@ -132,7 +131,7 @@ class ListCells(Container):
         return size
 
     def _contents(self) -> list[Any]:
-        """Return everything; whoever gets it must not change it."""
+        """Return everything; callers must not change it."""
         if self._view is not None:
             return self._view
         attempt = running.attempt
@@ -296,10 +295,3 @@ class ListCells(Container):
         if isinstance(key, int):
             return size > key if presence else item_at(self, key, NEWEST)
         return size
-
-
-def _refer_whole(kind: type[ListCells], number: int) -> Container:
-    container = refer(kind, number)
-    assert isinstance(container, ListCells)
-    container._whole = True
-    return container

@@ -1,8 +1,8 @@
 """How a TList lies in cells: tuples of up to `CHUNK` items, and its size.
 
 The cells 0, 1, 2 ... hold the chunks, all full but the last one; the cell `Key.KEYS`
-holds the size. Nobody writes them directly: a list is written by operations, which are
-resolved into chunks when they commit. So an item is the unit of conflict (`item_at`
+holds the size. They are not written directly: a list is written by operations, which
+are resolved into chunks when they commit. So an item is the unit of conflict (`item_at`
 tells whether it is still the same object), a row of a grid is one tuple, and a change
 of a long list costs one chunk.
 """
@@ -154,7 +154,7 @@ def _from_chunk(
 class ListOperation(Operation):
     """A write to a list, which also knows what it does to a plain one.
 
-    Nobody changes one.
+    Once made it is never changed.
     """
 
     __slots__ = ()
@@ -166,7 +166,7 @@ class ListOperation(Operation):
 
 @dataclass(slots=True)  # not frozen: making one would take twice as long
 class Put(ListOperation):
-    """Replace items that are there; whoever makes one has read that they are."""
+    """Replace items that are there, as what makes one has read."""
 
     items: dict[int, object]  # by index, 0 or more
 
@@ -265,7 +265,7 @@ class Splice(ListOperation):
 
 @dataclass(slots=True)
 class KeepLast(ListOperation):
-    """Delete what is at the beginning, if there are more than so many items."""
+    """Delete items at the beginning, of which there are more than `count`."""
 
     count: int
 

@@ -1,6 +1,6 @@
 """Loops that see what their bodies do to a container, as over plain objects.
 
-A list is gone over by index, so that one who deletes the item at hand skips the next;
+A list is gone over by index, so that deleting the item at hand skips the next;
 dicts, sets and deques raise RuntimeError. Programs that were written for plain objects
 have come to rely on that, rightly or not. A loop over a list gets a list of its own,
 which follows what its own code does to the shared one; what others commit meanwhile it

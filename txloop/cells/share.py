@@ -60,8 +60,8 @@ def share(plain: Any) -> Any:
     What is one object in several places stays one, also where it contains itself. A
     dataclass becomes a `TObject` with its attributes and methods, which still is an
     instance of its class; a frozen one is rebuilt if a part of it changes. Values that
-    may be shared as they are, and containers, are returned. May be called by whoever
-    may write: see `TVar`.
+    may be shared as they are, and containers, are returned. May be called wherever
+    containers may be written to: see `TVar`.
 
     >>> state = share({"board": [[0, 0], [0, 0]], "players": set()})
     >>> state["board"][1].append(1)
@@ -73,7 +73,7 @@ def share(plain: Any) -> Any:
     """
     if holds_the_rest():
         # Objects that are there already may be known elsewhere, too: they stay. Of a
-        # tuple nobody can tell.
+        # tuple that is not known.
         known = container_for(type(plain)) or isinstance(plain, tuple)
         return Conversion(container_for).convert(plain) if known else plain
     return Conversion(_container_for, rebuild=True).convert(plain)

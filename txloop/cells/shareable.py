@@ -101,10 +101,10 @@ def check_keys(keys: Collection[Any]) -> None:
 
 
 def shareable_values(contents: dict[Any, Any]) -> dict[Any, Any]:
-    """Do the same with the values of a dict, which is returned or replaced.
+    """Return a dict with its values as `shareable` returns each; itself if all stay.
 
     Raises:
-        TxValueError: if a key is none.
+        TxValueError: if something in it may not be shared.
     """
     check_keys(contents)
     values = contents.values()

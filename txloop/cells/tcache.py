@@ -23,7 +23,7 @@ from txloop.cells.tdict import TDict, as_dict
 from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
 from txloop.stm.callables import with_article
-from txloop.stm.container import NEWEST, Container, refer
+from txloop.stm.container import NEWEST, reduced_with
 from txloop.stm.primitives import on_commit
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
@@ -40,14 +40,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _claims = Claims()
-_MANY = 1000  # versions that are remembered before those are dropped that nobody needs
+_MANY = 1000  # versions; of more, those that no entry has are forgotten
 
 
 class TCache(TDict[K, V]):
     """A `TDict` that forgets what is too much or too old, as a cache of `cachetools`.
 
     An entry that is too old is not there. The oldest ones are taken out after the
-    commit that filled one too many: nobody conflicts with that. Two transactions that
+    commit that filled one too many, which conflicts with nothing. Two transactions that
     fill the same entry conflict; the second one runs again and finds it. The rest is as
     in `TDict`.
 
@@ -209,15 +209,7 @@ class TCache(TDict[K, V]):
         return super()._changed_since(key, presence, snapshot)
 
     def __reduce__(self) -> tuple[object, ...]:
-        _, arguments = super().__reduce__()
-        return _refer, (*cast("tuple[Any, ...]", arguments), self._rules)
-
-
-def _refer(kind: type[TCache[Any, Any]], number: int, rules: Any) -> Container:
-    made = refer(kind, number)
-    assert isinstance(made, TCache)
-    made._rules = rules
-    return made
+        return reduced_with(self, "_rules")
 
 
 def _evict(cache: TCache[Any, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import reprlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +11,7 @@ from txloop.cells.likeness import PassesFor
 from txloop.cells.shareable import Convert, register
 from txloop.cells.tdict import TDict, as_dict, fill_dict
 from txloop.cells.tvar import TVar
-from txloop.stm.container import refer
+from txloop.stm.container import reduced_with
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -106,11 +105,6 @@ class TDefaultDict(TDict[K, V]):
             return NotImplemented
         return defaultdict(self.default_factory, as_dict(other) | self._contents())
 
-    def __deepcopy__(self, memo: dict[int, object]) -> TDefaultDict[K, V]:
-        made = memo[id(self)] = self._like({})
-        made.update(copy.deepcopy(self._contents(), memo))
-        return made
-
     @reprlib.recursive_repr("TDefaultDict(...)")
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -126,14 +120,7 @@ class TDefaultDict(TDict[K, V]):
         return made
 
     def __reduce__(self) -> tuple[object, ...]:
-        _, arguments = super().__reduce__()
-        return _refer, (*arguments, self._factory)  # type: ignore[misc] # a tuple of two
-
-
-def _refer(kind: type[TDefaultDict[Any, Any]], number: int, factory: TVar[Any]) -> Any:
-    made: Any = refer(kind, number)
-    made._factory = factory
-    return made
+        return reduced_with(self, "_factory")
 
 
 def _check(factory: object) -> None:

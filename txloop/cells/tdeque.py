@@ -19,7 +19,7 @@ from txloop.cells.shareable import (
     shareable_all,
 )
 from txloop.stm.attempt import running
-from txloop.stm.container import Container, refer
+from txloop.stm.container import reduced_with
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 
@@ -227,15 +227,7 @@ class TDeque(SequenceCells[T]):
         self._limit = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        _, arguments = super().__reduce__()
-        return _refer, (*cast("tuple[Any, ...]", arguments), self._limit)
-
-
-def _refer(kind: type[TDeque[Any]], number: int, limit: int | None) -> Container:
-    made = refer(kind, number)
-    assert isinstance(made, TDeque)
-    made._limit = limit
-    return made
+        return reduced_with(self, "_limit")
 
 
 def _checked(maxlen: object) -> int | None:

@@ -350,13 +350,6 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         TDict.__init__(made, contents)
         return made
 
-    def _write(self, key: object, value: object) -> None:
-        attempt = running.attempt
-        if attempt is None:
-            committed.write(self, key, value)
-        else:
-            attempt.write(self, key, value)
-
 
 def as_dict(items: Any) -> dict[Any, Any]:
     """Return a new dict of what `dict` takes; a TDict is not asked key by key."""

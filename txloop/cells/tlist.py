@@ -38,9 +38,9 @@ class TList(SequenceCells[T]):
     read of one list so; iteration, other slices, comparison, `sort` and whatever else
     needs everything with any change. Setting an item needs only that it is there.
     `append`, `extend`, `insert`, `clear` and slice assignments and deletions from an
-    index that is not negative read nothing: two of them never conflict. Who reads
-    single items 16 times, and at least once for every 16 items of the list, counts as a
-    reader of the whole list.
+    index that is not negative read nothing: two of them never conflict. A
+    transaction that reads single items 16 times, and at least once for every 16 items
+    of the list, is treated as reading the whole list.
 
     Plain lists, dicts and sets in it become containers, so that ``grid[y][x] = 1``
     works. `sort` and `copy` work as for lists; `copy`, `+` and slices are plain lists.

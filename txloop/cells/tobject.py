@@ -156,7 +156,7 @@ class TObject(_WithDict):
         for name, value in contents.items():
             setattr(self, name, value)
 
-    if not TYPE_CHECKING:  # who sees it takes every attribute for declared
+    if not TYPE_CHECKING:  # type checkers would take every attribute for declared
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in self._settable:

@@ -239,13 +239,6 @@ class TSet(KeyedCells, MutableSet[T]):
         TSet.__init__(made, elements)
         return made
 
-    def _write(self, element: object, value: object) -> None:
-        attempt = running.attempt
-        if attempt is not None:
-            attempt.write(self, element, value)
-        else:
-            committed.write(self, element, value)
-
 
 def _shareable_elements(elements: Iterable[object]) -> dict[Any, Any]:
     if type(elements) is not set:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class TVar(Container, Generic[T]):
-    """One shared value: who read it conflicts with who sets it.
+    """One shared value: reading it conflicts with setting it.
 
     Inside a transaction, reads see the snapshot and the transaction's own writes, and
     writes take effect at its commit. Unmarked code on the loop thread reads and writes

@@ -17,7 +17,7 @@
     holds        functions held on the loop thread, as plain objects have changed
     marks        the mark that makes a function a transaction
     calls        plain functions as transactions
-    events       what happened, for whoever listens
-    reporting    tells listeners, and counts
+    events       what happened, as listeners are told
+    reporting    tells listeners, and warns
     stats        the figures of a loop: `txloop.stats`
 """

@@ -16,9 +16,10 @@ from txloop.stm.types import Call
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from txloop.engine.dispatcher import Dispatcher, Done
+    from txloop.engine.dispatcher import Dispatcher
     from txloop.engine.marks import Mark
     from txloop.engine.profile import Profile
+    from txloop.engine.transaction import Done
     from txloop.scan import Finding
 
 __all__ = [
@@ -52,7 +53,7 @@ class FunctionCalls:
         ordered: bool,
         timeout: float | None = None,
     ) -> None:
-        self._dispatcher = dispatcher
+        self.dispatcher = dispatcher
         self._commits_on = commits_on
         self._ordered = ordered
         self._timeout = timeout
@@ -61,7 +62,7 @@ class FunctionCalls:
     def profile(self, function: Callable[..., object]) -> Profile:
         """Return the record of a function, which is scanned when first seen."""
         bare = without_partials(function)
-        identity, profiles = _identity(bare), self._dispatcher.profiles
+        identity, profiles = _identity(bare), self.dispatcher.profiles
         return profiles.known(identity) or profiles.find(
             identity, name_of(bare), lambda: held_because(function)
         )
@@ -93,7 +94,7 @@ class FunctionCalls:
         """
         asked = _Asked(self, function, args, kwargs, ordered or self._ordered)
         profile, ordered = self.profile(function), asked.ordered
-        return self._dispatcher.submit_ready(asked, profile, done, ordered, spare_loop)
+        return self.dispatcher.submit_ready(asked, profile, done, ordered, spare_loop)
 
     def future(
         self,
@@ -112,17 +113,13 @@ class FunctionCalls:
         future: asyncio.Future[T] = loop.create_future()
         awaited = _Awaited(self, function, args, kwargs, ordered or self._ordered)
         awaited.future, awaited.leave = future, None
-        profile, dispatcher = self.profile(function), self._dispatcher
+        profile, dispatcher = self.profile(function), self.dispatcher
         if awaited.ordered:  # from now on
             number = dispatcher.submit(awaited.call(), profile, awaited.done)
             awaited.goes_on(number)
         else:
             dispatcher.ask(awaited, profile, awaited.done)
         return future
-
-    def leave(self, number: int) -> None:
-        """Take note that the result of a transaction is not waited for any more."""
-        self._dispatcher.leave(number)
 
     def terms(self, function: Callable[..., object]) -> _Terms:
         """Return how calls of a function run, as its mark says."""
@@ -198,11 +195,12 @@ class _Awaited(_Asked):
         return not self.future.cancelled()
 
     def goes_on(self, number: int) -> None:
+        dispatcher = self._calls.dispatcher
+
         def leave(future: asyncio.Future[object]) -> None:
             if future.cancelled():
-                calls.leave(number)
+                dispatcher.leave(number)
 
-        calls = self._calls
         self.leave = leave
         self.future.add_done_callback(leave)
 
@@ -231,7 +229,7 @@ def check_awaitable(function: Callable[..., object]) -> None:
     """
     attempt = running.attempt
     if attempt is not None:
-        attempt.show("it awaits a transaction")
+        attempt.reveal("it awaits a transaction")
         raise TxError(
             "a transaction cannot wait for another one; call "
             f"{name_of(function)} directly, as a part of this one"

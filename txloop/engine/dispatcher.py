@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.engine.effects import EffectQueue, too_late
 from txloop.engine.holds import Holds
-from txloop.engine.machine import MOST_CONFLICTS, Machine
+from txloop.engine.machine import Machine
 from txloop.engine.placement import Placement
 from txloop.engine.profile import Profile, Profiles
 from txloop.engine.reporting import Reporter
@@ -55,7 +55,7 @@ from txloop.engine.stimuli import (
     Why,
     Woken,
 )
-from txloop.engine.transaction import Done, Transaction
+from txloop.engine.transaction import Transaction
 from txloop.engine.waiting import Timers, WaitingRoom
 from txloop.errors import TxClosedError, TxOverloadError, TxThreadError
 from txloop.executors.faults import faults_on_purpose
@@ -74,12 +74,13 @@ if TYPE_CHECKING:
     from txloop.engine.events import Listener
     from txloop.engine.stats import Stats
     from txloop.engine.stimuli import Action, Stimulus
+    from txloop.engine.transaction import Done
     from txloop.executors.protocol import Running
 
-__all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
+__all__ = ["Dispatcher"]
 
 _MOST_WOKEN = 64
-"""So many run one after another, each woken by the last one, in one iteration."""
+"""How many run one after another in one iteration, each woken by the last one."""
 
 _log = logging.getLogger("txloop")
 
@@ -100,11 +101,10 @@ class Dispatcher(ShortWay):
         listeners: Told what happens.
         profiles: What is known of each function.
         machine: Decides what becomes of each transaction.
-        traces: Whether calls are traced.
         started: Whether the executor has been started.
         closed: Whether no more transactions run.
-        thread: That runs the loop, by its identifier; 0 before the first transaction.
-        before_stats: Called before figures are given: they add what they know.
+        thread: The identifier of the loop thread; 0 before the first transaction.
+        before_stats: Called before figures are returned, to add what they know.
     """
 
     reactor: DispatcherReactor
@@ -113,7 +113,6 @@ class Dispatcher(ShortWay):
         self,
         executor: Executor,
         reactor: DispatcherReactor,
-        listeners: Sequence[Listener] = (),
         on_start: Callable[[], object] = lambda: None,
         max_queue: int | None = None,
         barrier: bool = False,
@@ -123,7 +122,6 @@ class Dispatcher(ShortWay):
         Args:
             executor: Where attempts run.
             reactor: The running event loop.
-            listeners: Told what happens.
             on_start: Called just before the executor is started.
             max_queue: How many calls may wait for a worker; beyond it they are
                 rejected, except those that commit in order. None for any number.
@@ -136,12 +134,11 @@ class Dispatcher(ShortWay):
         )
         self.executor = executor
         self.reactor = reactor
-        self.listeners = list(listeners)
+        self.listeners = []
         self.profiles = Profiles(scanning=executor.parallel)
         self.started = False
         self.closed = False
         self.thread = 0
-        self.traces = False
         self._tracing: list[Listener] = []
         self._report = Reporter(self.listeners, executor.parallel)
         self.machine = Machine(self._report, executor.workers, max_queue, barrier)
@@ -202,7 +199,6 @@ class Dispatcher(ShortWay):
         """Tell `listener` of what happens, too, and trace all calls from now on."""
         self.listeners.append(listener)
         self._tracing.append(listener)
-        self.traces = True
 
     def untrace(self, listener: Listener) -> None:
         """Undo `trace`."""
@@ -210,7 +206,6 @@ class Dispatcher(ShortWay):
             self.listeners.remove(listener)
         if listener in self._tracing:
             self._tracing.remove(listener)
-        self.traces = bool(self._tracing)
 
     def tell_of(self, call: Call, profile: Profile, answer: Answer) -> None:
         """Tell of an attempt that was made elsewhere, and is over.
@@ -239,20 +234,29 @@ class Dispatcher(ShortWay):
         To copies of this process only: it may be given up there in its midst, and what
         it has changed of plain objects by then has to go with that.
         """
-        if self.closed or not self.executor.forks or profile.home is not None:
+        if (
+            self.closed
+            or not self.executor.forks
+            or profile.on_loop_because is not None
+        ):
             return False
         faults = self._faults
         if faults and faults.sends_away(self.executor.transport_seconds):
             return True
         return not self._placement.decide_stay(profile, True)
 
-    def stays(self, transaction: Transaction) -> bool:
-        """Look at plain objects; tell whether they keep a function on this thread."""
-        return transaction.profile.home is not None or self._holds.stays(transaction)
+    def check_call(self, transaction: Transaction) -> bool:
+        """Hold a function here if plain objects have changed; tell whether it is held.
 
-    def look(self, transaction: Transaction) -> None:
-        """Look at plain objects; hold a function that has changed them elsewhere."""
-        self._holds.changed(transaction)
+        For calls that run elsewhere without being sent there by this dispatcher.
+        """
+        if transaction.profile.on_loop_because is not None:
+            return True
+        return self._holds.check_call(transaction)
+
+    def check_answer(self, transaction: Transaction) -> None:
+        """Hold a function here that has changed plain objects elsewhere."""
+        self._holds.check_answer(transaction)
 
     def note_program(self) -> None:
         """Take note that code of the program has run on this thread, unmarked."""
@@ -292,7 +296,7 @@ class Dispatcher(ShortWay):
         transaction.away = away
         transaction.since = transaction.since if since is None else since
         transaction.spare_loop = spare_loop
-        if self.traces:
+        if self._tracing:
             transaction.call = dataclasses.replace(call, traced=True)
         if self.closed:
             done(None, TxClosedError(f"the loop is closed; {call.label} did not run"))
@@ -323,7 +327,7 @@ class Dispatcher(ShortWay):
         self.profiles.rounds += 1
         sends = []
         for transaction in batch:
-            here = self._stays(transaction, alone=len(batch) == 1)
+            here = self._decide_stay(transaction, alone=len(batch) == 1)
             for action in self.machine.handle(Placed(transaction, here)):
                 if type(action) is Send:
                     sends.append(action)
@@ -334,10 +338,10 @@ class Dispatcher(ShortWay):
             self._help_soon()
         self.drain()
 
-    def _stays(self, transaction: Transaction, alone: bool) -> bool:
-        """Tell whether a call runs here: it is short, or must not run elsewhere."""
+    def _decide_stay(self, transaction: Transaction, alone: bool) -> bool:
+        """Decide whether a call runs here: it is short, or must not run elsewhere."""
         profile = transaction.profile
-        if profile.home is not None:
+        if profile.on_loop_because is not None:
             return True
         away, transaction.away = transaction.away, False
         spare_loop = transaction.spare_loop
@@ -345,15 +349,13 @@ class Dispatcher(ShortWay):
         if here and self._faults is not None:
             seconds = self.executor.transport_seconds
             here = not self._faults.sends_away(seconds)
-        return here or self._holds.stays(transaction)
+        return here or self._holds.check_call(transaction)
 
     def _help_soon(self) -> None:
         """Run one here that waits for a worker, once the loop has looked around."""
         if not self._helping and self.machine.queued:
             self._helping = True
-            # In an empty context, as a round.
-            look = weakly(self._look_around)
-            self.reactor.call_soon(look, context=contextvars.Context())
+            self._call_soon(self._look_around)
 
     def _look_around(self) -> None:
         """Let the loop see to what it has just found to be ready, before it helps.
@@ -361,7 +363,7 @@ class Dispatcher(ShortWay):
         What waits already goes first in an iteration: the answers of workers, which get
         their next calls then, would wait for the call that runs here.
         """
-        self.reactor.call_soon(weakly(self._help), context=contextvars.Context())
+        self._call_soon(self._help)
 
     def _help(self) -> None:
         """Take a call of medium length back from the executor, and run it here."""
@@ -393,8 +395,7 @@ class Dispatcher(ShortWay):
         self.handle(Left(transaction, if_it_waits))
         if not self.is_over():
             # Not now: code of the program may be at work, and has written half.
-            context = contextvars.Context()
-            self.reactor.call_soon(weakly(self.drain), context=context)
+            self._call_soon(self.drain)
 
     def put_in_order(self, number: int) -> None:
         """Let what comes in order from now on commit after a transaction.
@@ -419,8 +420,12 @@ class Dispatcher(ShortWay):
 
     def _announce(self, _: RunRound) -> None:
         """Begin the round in the loop's next iteration."""
-        # In an empty context: the first submitter's is not the others'.
-        self.reactor.call_soon(weakly(self.flush), context=contextvars.Context())
+        self._call_soon(self.flush)
+
+    def _call_soon(self, method: Callable[[], object]) -> None:
+        """Have the loop call a method in its next iteration."""
+        # In an empty context: that of one submitter is not for the calls of others.
+        self.reactor.call_soon(weakly(method), context=contextvars.Context())
 
     def _send_one(self, send: Send) -> None:
         """Give one attempt to the executor."""
@@ -447,7 +452,7 @@ class Dispatcher(ShortWay):
         estimate = profile.estimate()
         spare_loop, transport = transaction.spare_loop, self.executor.transport_seconds
         medium = not spare_loop and profile.medium(transport)
-        late = profile.takes_late() or (
+        late = profile.decide_late() or (
             self._faults is not None and self._faults.is_late()
         )
         transaction.late = late
@@ -483,7 +488,7 @@ class Dispatcher(ShortWay):
             if not still_holds(answer, committed):
                 stimulus = Conflicting(transaction, None)
         elif isinstance(answer, Outcome):
-            if self._is_outdated(transaction, answer):
+            if self._refuse_outdated(transaction, answer):
                 stimulus = Outdated(transaction)
             else:
                 ordered = transaction.call.ordered
@@ -493,21 +498,23 @@ class Dispatcher(ShortWay):
         _release(answer)
         self.handle(stimulus)
 
-    def _is_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
-        """Tell whether an outcome counts for nothing because of what is not shared.
+    def _refuse_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
+        """Refuse an outcome that counts for nothing; return whether it does.
 
         It may have read a file that was written since, or plain objects; or want done
         what cannot be done any more.
         """
         reason = outdated(outcome.files) if outcome.files else None
         if reason is not None:
-            self._report.refused(transaction, Refusal(reason))
+            refusal = Refusal(reason)
+            self._report.refused(transaction, refusal)
+            transaction.profile.note_refusal(refusal)
             return True
         reason = too_late(outcome.effects) if outcome.effects else None
         if reason is not None:
             self._report.aborted(transaction, Refusal(reason))
             return True
-        return self._holds.changed(transaction)
+        return self._holds.check_answer(transaction)
 
     def _commit(self, commit: Commit) -> None:
         """Install the writes, and queue effects and result."""
@@ -538,7 +545,7 @@ class Dispatcher(ShortWay):
         self._room.enter(wait.transaction, wait.retry)
 
     def _hand_back(self, action: HandBack) -> None:
-        """Tell who has made its attempt, elsewhere, that it came to nothing."""
+        """Tell where its attempt was made, elsewhere, that it came to nothing."""
         transaction, conflict = action
         transaction.answer = None
         assert transaction.hand_back is not None
@@ -611,7 +618,7 @@ class Dispatcher(ShortWay):
 
     def drain(self) -> None:
         """Run effects, and what had to wait, until nothing more can be done."""
-        if self._draining or not (self.machine.open or self._effects):
+        if self._draining or not (self.machine.open or self._effects.waiting):
             return
         self._draining = self._room.attended = True
         self._woken = 0

@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
     from txloop.executors.faults import Faults
 
-__all__ = ["EffectQueue", "look_before", "too_late"]
+__all__ = ["EffectQueue", "check_before_commit", "too_late"]
 
-_looks: dict[Callable[..., object], Callable[..., str | None]] = {}
+_checks: dict[Callable[..., object], Callable[..., str | None]] = {}
 """What tells of an effect, before its commit, why it comes too late; by function."""
 
 _log = logging.getLogger("txloop")
 
 
-def look_before(
-    function: Callable[..., object], look: Callable[..., str | None]
+def check_before_commit(
+    function: Callable[..., object], check: Callable[..., str | None]
 ) -> None:
-    """Have attempts made elsewhere come to nothing whose effect would come too late.
+    """Refuse attempts made elsewhere if an effect of theirs would come too late.
 
-    Where it was made, nobody could know. The call runs on the loop thread instead.
+    That cannot be known where they are made. Their call runs on the loop thread.
 
     Args:
-        function: That of the effect.
-        look: Given the effect's arguments, returns why it comes too late, or None; on
+        function: The function of the effect.
+        check: Given the effect's arguments, returns why it comes too late, or None; on
             the loop thread.
     """
-    _looks[function] = look
+    _checks[function] = check
 
 
 def too_late(effects: Iterable[Effect]) -> str | None:
@@ -46,8 +46,8 @@ def too_late(effects: Iterable[Effect]) -> str | None:
     for effect in effects:
         function = effect.function
         known = type(function) is FunctionType  # others may have no hash
-        look = _looks.get(function) if known else None
-        reason = None if look is None else look(*effect.args, **effect.kwargs)
+        check = _checks.get(function) if known else None
+        reason = None if check is None else check(*effect.args, **effect.kwargs)
         if reason is not None:
             return reason
     return None
@@ -86,7 +86,7 @@ class EffectQueue:
             outcome: The outcome.
             done: Takes its value or its error, after the effects.
             label: Names the call.
-            context: That of the call, if it may have run in another process.
+            context: The context of the call, if it may have run in another process.
         """
         effects: Iterable[Effect] = outcome.effects
         if self._faults is not None:
@@ -96,9 +96,6 @@ class EffectQueue:
                 effect.variables.base = context
             self.waiting.append(effect)
         self.waiting.append(Effect(done, (outcome.value, outcome.error), {}, label))
-
-    def __len__(self) -> int:
-        return len(self.waiting)
 
     def deliver(
         self,
@@ -113,8 +110,8 @@ class EffectQueue:
             done(value, error)
         except KeyboardInterrupt:  # hardly its own
             raise
-        except BaseException as error:  # an effect, of which others know nothing
-            if exits_by_signal(error):
+        except BaseException as raised:  # an effect, of which others know nothing
+            if exits_by_signal(raised):
                 raise
             _log_failure(done, label)
         finally:

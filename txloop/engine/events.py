@@ -1,4 +1,4 @@
-"""What happened to transactions, for whoever listens: statistics, logs, tests.
+"""What happened to transactions, as listeners are told: statistics, logs, tests.
 
 Events are told on the loop thread, in the order in which things happened there. A
 listener must not touch shared state; one that raises is removed with a log line.

@@ -71,7 +71,7 @@ class Holds:
         if self._watch is not None:
             self._watch.note()
 
-    def stays(self, transaction: Transaction) -> bool:
+    def check_call(self, transaction: Transaction) -> bool:
         """Hold the function of a call if it cannot run elsewhere as it would run here.
 
         Returns:
@@ -95,16 +95,18 @@ class Holds:
                     "reaches objects that were not looked at when they were",
                     profile.label,
                 )
-                profile.home = _LATE
+                profile.on_loop_because = _LATE
                 self._may_leave(profile)
                 return True
         if holds:  # perhaps only since workers are new
-            profile.home = subject.held
-            _log.warning("%s runs on the loop thread: %s", profile.label, profile.home)
+            profile.on_loop_because = subject.held
+            _log.warning(
+                "%s runs on the loop thread: %s", profile.label, profile.on_loop_because
+            )
             return True
-        return self._watch.copies and self._outdated(transaction)
+        return self._watch.copies and self._check_copies(transaction)
 
-    def _outdated(self, transaction: Transaction) -> bool:
+    def _check_copies(self, transaction: Transaction) -> bool:
         """Hold the function of a call if a copy of the program would not do."""
         change = self._look(transaction)
         if change is not None:
@@ -126,7 +128,7 @@ class Holds:
                 len(subject.reach.things),
             )
 
-    def changed(self, transaction: Transaction) -> bool:
+    def check_answer(self, transaction: Transaction) -> bool:
         """Hold the function of a call that has run away from here, if need be.
 
         Returns:
@@ -135,7 +137,7 @@ class Holds:
         if self._watch is None:
             return False
         if self._watch.copies:
-            return self._outdated(transaction)
+            return self._check_copies(transaction)
         # The very objects have changed: to run it again would change them twice.
         change = self._look(transaction)
         if change is not None:
@@ -163,6 +165,7 @@ class Holds:
         """Keep a function on the loop thread from now on, and warn of it."""
         refusal = Refusal(reason, settles=True)
         self._reporter.refused(transaction, refusal)
+        transaction.profile.note_refusal(refusal)
         self.refused(transaction, refusal)
 
     def refused(self, transaction: Transaction, refusal: Refusal) -> None:
@@ -178,7 +181,7 @@ class Holds:
         if self._watch is None:
             return
         self._watch.note()
-        if profile.home is None:
+        if profile.on_loop_because is None:
             return
         call = ready.call()
         if not call.watched:
@@ -206,11 +209,11 @@ class Holds:
         if not renewed:
             _log.info("workers cannot be forked anew while the program has threads")
             for profile in settled:
-                if profile.home is _LATE:  # not warned of yet
+                if profile.on_loop_because is _LATE:  # not warned of yet
                     _log.warning("%s runs on the loop thread: %s", profile.label, _LATE)
             return
         for profile in settled:
             _log.info(
                 "%s runs in parallel again: it changes nothing now", profile.label
             )
-            profile.home = None
+            profile.on_loop_because = None

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from txloop.engine.queues import Contention, Rounds, Turns
+from txloop.engine.queues import Lines, Rounds, Turns
 from txloop.engine.stimuli import (
     Action,
     Answered,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CONFLICTS", "Machine"]
 
 MOST_CONFLICTS = 3
-"""After so many conflicts a transaction becomes inevitable."""
+"""The number of conflicts after which a transaction becomes inevitable."""
 
 
 class Machine:
@@ -71,7 +71,7 @@ class Machine:
         away: Those whose attempts the executor has, by attempt number.
         turns: Which one may commit.
         rounds: Which ones go on together.
-        contention: Which ones stand in line for a cell.
+        lines: Which ones stand in line for a cell.
         workers: How many attempts the executor can run at once.
     """
 
@@ -95,7 +95,7 @@ class Machine:
         self.away: dict[int, Transaction] = {}
         self.turns = Turns()
         self.rounds = Rounds(barrier)
-        self.contention = Contention()
+        self.lines = Lines()
         self._report = report
         self.workers = workers
         self._max_queue = max_queue
@@ -105,7 +105,7 @@ class Machine:
     @property
     def queued(self) -> int:
         """The number of transactions that wait for a worker."""
-        return max(0, len(self.away) - self.workers) + len(self.contention)
+        return max(0, len(self.away) - self.workers) + len(self.lines)
 
     def handle(self, stimulus: Stimulus) -> list[Action]:
         """Let something happen to a transaction; return what is to be done, in order.
@@ -139,9 +139,9 @@ class Machine:
         inevitable = self.turns.next_inevitable()
         if inevitable is not None:
             return self._send(inevitable, urgent=True)
-        following = self.contention.next()
+        following = self.lines.next()
         if following is not None:
-            if following.profile.home is None:
+            if following.profile.on_loop_because is None:
                 return self._send(following)
             following.enter(State.HERE)  # it is held since it stood in line
             return self._settle(following)
@@ -156,7 +156,7 @@ class Machine:
         left = list(self.open.values())
         for transaction in left:
             transaction.enter(State.DONE)
-        for places in (self.open, self.away, self._here, self.turns, self.contention):
+        for places in (self.open, self.away, self._here, self.turns, self.lines):
             places.clear()
         return left
 
@@ -233,7 +233,7 @@ class Machine:
 
     def _send_or_queue(self, transaction: Transaction) -> list[Action]:
         """Send it, unless another one that is after the same cell runs."""
-        if self.contention.enter_or_queue(transaction):
+        if self.lines.enter_or_queue(transaction):
             return self._send(transaction)
         transaction.enter(State.LINE)
         self._report.lined_up(transaction)
@@ -280,16 +280,17 @@ class Machine:
 
     def _take_in(self, transaction: Transaction, answer: Answer) -> list[Action]:
         """Let one go on with its answer."""
-        self._take(transaction, answer)
+        self._note_answer(transaction, answer)
         if isinstance(answer, Refusal):
             self._report.refused(transaction, answer)
+            transaction.profile.note_refusal(answer)
             transaction.enter(State.HERE)
         else:
             transaction.answer = answer
             transaction.enter(State.ANSWERED)
         return self._settle(transaction)
 
-    def _take(self, transaction: Transaction, answer: Answer) -> None:
+    def _note_answer(self, transaction: Transaction, answer: Answer) -> None:
         """Count an answer that has come from elsewhere."""
         transaction.profile.unproven = False
         self._report.answered(transaction, answer)
@@ -300,8 +301,9 @@ class Machine:
         """Take the answer of one beside which nothing has run: it holds for certain."""
         self._land(transaction)
         answer = granted.answer
-        self._take(transaction, answer)
-        self._report.bound(transaction, granted.refusal)
+        self._note_answer(transaction, answer)
+        self._report.kept_on_loop(transaction, granted.refusal)
+        transaction.profile.note_refusal(granted.refusal)
         if isinstance(answer, Outcome):
             return self._commit(transaction, answer)
         if isinstance(answer, Retry):
@@ -350,7 +352,7 @@ class Machine:
         return self._commit(transaction, answer)
 
     def _ran_short(self, transaction: Transaction, _: RanShort) -> list[Action]:
-        """Note that it has ended: its writes are installed already."""
+        """Note that it has ended: the short way commits it."""
         return self._end(transaction)
 
     def _commit(self, transaction: Transaction, outcome: Outcome) -> list[Action]:
@@ -375,7 +377,7 @@ class Machine:
         self._report.conflicted(transaction, answer, conflict)
         if not transaction.may_be_sent:
             return self._hand_back(transaction, conflict)
-        if transaction is self.turns.inevitable or profile.home is not None:
+        if transaction is self.turns.inevitable or profile.on_loop_because is not None:
             actions = self._run_here(transaction)
         elif transaction.conflicts >= MOST_CONFLICTS:
             self._report.at_bound(transaction, conflict)
@@ -417,8 +419,8 @@ class Machine:
     def _let_others_go_on(self, transaction: Transaction) -> list[Action]:
         """Take it out of all that makes others wait for it."""
         self.turns.leave(transaction)
-        self.contention.left(transaction)
-        return [RunRound()] if self.rounds.left(transaction) else []
+        self.lines.leave(transaction)
+        return [RunRound()] if self.rounds.leave(transaction) else []
 
     # Waiting for a change
 
@@ -441,7 +443,7 @@ class Machine:
         self._report.retried(transaction, retry, waits=False)
         if transaction.unwanted:
             return self._drop(transaction)
-        if transaction.profile.home is not None:
+        if transaction.profile.on_loop_because is not None:
             return self._run_here(transaction)
         urgent = transaction is self.turns.inevitable
         return self._send(transaction, urgent)
@@ -486,7 +488,7 @@ class Machine:
         if state is State.ROUND:
             self.rounds.forget(transaction)
         elif state is State.LINE:
-            self.contention.forget(transaction)
+            self.lines.forget(transaction)
         elif state is State.AWAY:
             self._land(transaction)
         del self.open[transaction.number]

@@ -33,8 +33,8 @@ class Mark:
         timeout: After how many seconds a run of it is ended; None: as the loop says.
         vouched: Whether the program's author has marked it; a pattern on the command
             line vouches for nothing.
-        proved: Whether nobody has marked it: it is marked as long as the scan proves
-            that it shares nothing.
+        proved: Whether it is marked only as long as the scan proves that it shares
+            nothing.
     """
 
     on_error: Literal["rollback", "commit"] = "rollback"
@@ -53,6 +53,11 @@ class Mark:
         seconds = of_loop if self.timeout is None else self.timeout
         return None if seconds == math.inf else seconds
 
+
+_A_COROUTINE = (
+    "a coroutine, which runs as in stock Tornado; in it, "
+    "`await txloop.atomically(function, ...)` runs a transaction"
+)
 
 _VERBS = ("get", "post", "put", "delete", "patch", "head", "options")
 
@@ -104,7 +109,7 @@ def transactional(
 
     Raises:
         TxConfigurationError: if `on_error` is neither, or `timeout` no such number.
-        TypeError: if `target` can be called by nobody.
+        TypeError: if `target` cannot be called.
     """
     if target is not None and not callable(target):
         raise TypeError(
@@ -132,10 +137,7 @@ def _warn_if_useless(target: Callable[..., object]) -> None:
     if isinstance(target, type):
         reason = _why_no_handler(target)
     elif inspect.iscoroutinefunction(target) and not _is_verb(target):
-        reason = (
-            "it is a coroutine, which runs as ever; in it, "
-            "`await txloop.atomically(function, ...)` runs a transaction"
-        )
+        reason = f"it is {_A_COROUTINE}"
     else:
         reason = None
     if reason is not None:
@@ -156,10 +158,7 @@ def _why_no_handler(target: type) -> str | None:
     names = {f"{base.__module__}.{base.__name__}" for base in target.__mro__}
     if "tornado.websocket.WebSocketHandler" in names:
         if is_coroutine(target.on_message):  # type: ignore[attr-defined] # that has one
-            return (
-                "its on_message is a coroutine, which runs as ever; in it, "
-                "`await txloop.atomically(function, ...)` runs a transaction"
-            )
+            return f"its on_message is {_A_COROUTINE}"
         return None
     if "tornado.web.RequestHandler" in names or any(map(target.__dict__.get, _VERBS)):
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Executor
     from txloop.scan import Finding
-    from txloop.stm.types import Cell, Conflict, Outcome
+    from txloop.stm.types import Cell, Conflict, Outcome, Refusal
 
 __all__ = ["SHORT_SECONDS", "Profile", "Profiles"]
 
@@ -37,14 +37,14 @@ _CERTAINLY_SHORT = 0.8 * SHORT_SECONDS  # by the wall clock, whatever disturbs i
 
 _MOST_WORTH = 0.001  # the first calls that are sent away cost much more than others
 
-_TRIAL_FACTOR = 4.0  # in a worker, with cold caches, a short body takes so much longer
+_TRIAL_FACTOR = 4.0  # times longer that a body takes in a worker, where caches are cold
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
 _WRITING_WEIGHT = 0.1  # of the newest run in the moving average
 
-_LATE_CALLS = 400  # for so long a conflict is remembered
-_LATE_TRIAL = 20  # of so many of them, one shows whether it is still so
+_LATE_CALLS = 400  # for which a conflict is remembered
+_LATE_TRIAL = 20  # of these calls, one shows whether it is still so
 
 
 def _worth(transport_seconds: float) -> float:
@@ -61,9 +61,9 @@ class Profile:
 
     Attributes:
         label: Its name in statistics and logs.
-        home: Why it always runs on the loop thread, or None.
+        on_loop_because: Why it always runs on the loop thread, or None.
         body: Its body's time.
-        here: The same of its runs on the loop thread alone.
+        here: Its body's time in runs on the loop thread alone.
         next_trial: After how many attempts it is tried here, though it looks long.
         commits: Transactions that took effect.
         errors: Those among them that ended with an exception.
@@ -72,26 +72,26 @@ class Profile:
         inline: Runs on the loop thread.
         retries: Runs that gave up until something changes.
         waits: Those among them after which nothing had changed yet.
-        refused: Calls turned away because too many waited.
+        refused: Calls rejected because too many waited.
         heat: How often it conflicts on the same cell.
         stayed: Whether it was known to be short when it was last called.
         examined: Whether it was asked if it can run elsewhere at all.
         unproven: Whether its first run away from here, which is made alone, has not
             been answered.
         blocks: Whether it waited for something when it last ran here.
-        late_calls: So many of the next attempts away from here settle what they read
+        late_calls: How many of the next attempts away from here settle what they read
             only when they read something.
         writing: The share of its runs that write, a moving average.
         deadly: Whether it has ended processes in which it ran: it never is to run here,
             unless it has to.
-        timeout_seconds: Of a handler's verb: after how long a run is ended, or None.
+        timeout_seconds: After how long a run of a handler's verb is ended, or None.
         bodies: How long its runs took.
         queues: How long its calls waited before they first ran.
         latencies: How long it took from a call to its commit.
     """
 
     label: str
-    home: str | None = None
+    on_loop_because: str | None = None
     body: Average = field(default_factory=Average)
     here: Average = field(default_factory=Average)
     next_trial: int = 1
@@ -157,7 +157,12 @@ class Profile:
         else:
             self.late_calls = _LATE_CALLS
 
-    def takes_late(self) -> bool:
+    def note_refusal(self, refusal: Refusal) -> None:
+        """Take note of an attempt that gave up: later calls may have to stay, too."""
+        if refusal.lasting:
+            self.on_loop_because = refusal.reason
+
+    def decide_late(self) -> bool:
         """Decide whether the next attempt settles what it reads when it reads first.
 
         That costs more than to read what was there when it began. So it is done after
@@ -221,14 +226,14 @@ class Profile:
         A function that never ran is sent away: it may be long. One that looks short
         from afar is tried here now and then: only that tells how long it takes here.
         """
-        if self.deadly and self.home is None:
+        if self.deadly and self.on_loop_because is None:
             self.stayed = False
             return False
         here_seconds = self.here.seconds
         if here_seconds is None or here_seconds > _CERTAINLY_SHORT:
             self.stayed = self.short(transport_seconds)
         else:
-            self.stayed = transport_seconds > 0.0 or self.home is not None
+            self.stayed = transport_seconds > 0.0 or self.on_loop_because is not None
         if self.stayed:
             return True
         body_seconds = self.body.seconds
@@ -243,7 +248,7 @@ class Profile:
 
     def short(self, transport_seconds: float) -> bool:
         """Tell whether it is known to cost less here, or has to run here."""
-        if self.home is not None:
+        if self.on_loop_because is not None:
             return True
         here_seconds = self.here.seconds
         if here_seconds is None:
@@ -282,7 +287,7 @@ class Profile:
             self.attempts,
             self.inline,
             self.body.seconds or 0.0,
-            self.home or "",
+            self.on_loop_because or "",
             self.retries,
             self.waits,
             self.refused,
@@ -310,7 +315,7 @@ class Profiles:
     Attributes:
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events, requests and calls that ran as transactions.
-        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+        unmarked: Callbacks and fd events that ran as in stock Tornado.
         fronts: Those that serve HTTP, as counted last.
         front_processes: Each of them.
         front_tally: What has become of those that there were.
@@ -352,8 +357,10 @@ class Profiles:
             self._profiles[key] = profile
             found = findings() if self._scanning else ()
             if found:
-                profile.home = found[0].describe()
-                _log.warning("%s runs on the loop thread: %s", label, profile.home)
+                profile.on_loop_because = found[0].describe()
+                _log.warning(
+                    "%s runs on the loop thread: %s", label, profile.on_loop_because
+                )
         return profile
 
     def close(self) -> None:

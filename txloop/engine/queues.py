@@ -31,7 +31,7 @@ from txloop.engine.transaction import State, Transaction
 if TYPE_CHECKING:
     from txloop.stm.types import Cell
 
-__all__ = ["Contention", "Rounds", "Turns"]
+__all__ = ["Lines", "Rounds", "Turns"]
 
 _READY = frozenset({State.HERE, State.ANSWERED})
 
@@ -71,7 +71,7 @@ class Rounds:
         """
         woken = transaction.waiting_since is not None
         (self._woken if woken else self._next).append(transaction)
-        return self._is_due()
+        return self._announce()
 
     def begin(self) -> list[Transaction]:
         """Return those that begin now; none if they have to wait."""
@@ -83,7 +83,7 @@ class Rounds:
             self._running.update(transaction.number for transaction in batch)
         return batch
 
-    def left(self, transaction: Transaction) -> bool:
+    def leave(self, transaction: Transaction) -> bool:
         """Take note that one has ended, or waits for a change.
 
         Returns:
@@ -92,17 +92,17 @@ class Rounds:
         if transaction.number not in self._running:
             return False
         self._running.remove(transaction.number)
-        return self._is_due()
+        return self._announce()
 
-    def _is_due(self) -> bool:
-        """Tell whether there is something to begin that was not announced."""
+    def _announce(self) -> bool:
+        """Return whether there is something to begin; True once for each round."""
         if self._announced or not (self._woken or (self._next and not self._running)):
             return False
         self._announced = True
         return True
 
     def forget(self, transaction: Transaction) -> None:
-        """Let one leave that has not begun."""
+        """Remove one that has not begun."""
         (self._next if transaction in self._next else self._woken).remove(transaction)
 
 
@@ -186,7 +186,7 @@ class Turns:
             self.inevitable = None
 
     def forget(self, transaction: Transaction) -> None:
-        """Let it no longer wait for its turn, if it does."""
+        """Remove one that waits for its turn, if it does."""
         for line in (self._held, self._next_inevitable):
             if transaction in line:
                 line.remove(transaction)
@@ -198,7 +198,7 @@ class Turns:
             line.clear()
 
 
-class Contention:
+class Lines:
     """Which transactions stand in line for which cell."""
 
     def __init__(self) -> None:
@@ -226,14 +226,14 @@ class Contention:
         line.append(transaction)
         return False
 
-    def left(self, transaction: Transaction) -> None:
+    def leave(self, transaction: Transaction) -> None:
         """Take note that a transaction has committed, or will not for now."""
         cell = self._holders.pop(transaction.number, None)
         if cell is not None:
             self._free.append(cell)
 
     def forget(self, transaction: Transaction) -> None:
-        """Let a transaction leave that stands in line."""
+        """Remove one that stands in line."""
         next(line for line in self._lines.values() if transaction in line).remove(
             transaction
         )

@@ -1,4 +1,4 @@
-"""What is told of transactions, to listeners, and counted, in their profiles."""
+"""What is told of transactions: events to listeners, warnings to the log."""
 
 from __future__ import annotations
 
@@ -88,24 +88,22 @@ class Reporter:
             self._tell(Answered(number, label, answer.trace))
 
     def refused(self, transaction: Transaction, refusal: Refusal) -> None:
-        """Tell that a call has to run on the loop thread, perhaps from now on."""
+        """Tell that a call has to run on the loop thread, and warn if that is new."""
         self.aborted(transaction, refusal)
-        self.bound(transaction, refusal)
+        self.kept_on_loop(transaction, refusal)
 
     def aborted(self, transaction: Transaction, refusal: Refusal) -> None:
         """Tell that an attempt was given up, and its call runs on the loop thread."""
         label = transaction.profile.label
         self._tell(Aborted(transaction.number, label, refusal.reason))
 
-    def bound(self, transaction: Transaction, refusal: Refusal) -> None:
-        """Note why a function runs on the loop thread from now on; nothing is lost."""
+    def kept_on_loop(self, transaction: Transaction, refusal: Refusal) -> None:
+        """Warn that a function runs on the loop thread, unless that is known."""
         profile = transaction.profile
-        if refusal.warn and profile.home is None:
+        if refusal.warn and profile.on_loop_because is None:
             _log.warning(
                 "%s runs on the loop thread: %s", profile.label, refusal.reason
             )
-        if refusal.lasting:
-            profile.home = refusal.reason
 
     def held_back(self, transaction: Transaction, inevitable: Transaction) -> None:
         """Tell that an answer has to wait for an inevitable transaction."""

@@ -65,7 +65,7 @@ class ShortWay(abc.ABC):
 
     Attributes:
         closed: Whether no more transactions run.
-        thread: That runs the loop, by its identifier; 0 before the first transaction.
+        thread: The identifier of the loop thread; 0 before the first transaction.
         listeners: Told what happens.
         reactor: The running event loop.
         machine: Decides what becomes of each transaction.
@@ -129,8 +129,8 @@ class ShortWay(abc.ABC):
         """Run effects, and what had to wait, until nothing more can be done."""
 
     @abc.abstractmethod
-    def _is_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
-        """Tell whether an outcome counts for nothing because of what is not shared."""
+    def _refuse_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
+        """Refuse an outcome that counts for nothing; return whether it does."""
 
     @abc.abstractmethod
     def answer_closed(self, done: Done, label: str) -> None:
@@ -325,7 +325,7 @@ class ShortWay(abc.ABC):
         profile, conflict = watching.profile, None
         profile.attempts += 1
         profile.note_body(outcome.body_seconds, inline=False)
-        outdated = self._is_outdated(watching, outcome)
+        outdated = self._refuse_outdated(watching, outcome)
         if not outdated:
             conflict = self._decide(outcome, committed, False)
         committed.close_snapshot(outcome.snapshot)

@@ -104,7 +104,7 @@ class Stats:
         gil: Whether this interpreter holds its global lock.
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events and requests that ran as transactions.
-        unmarked: Callbacks and fd events that ran on the loop thread as ever.
+        unmarked: Callbacks and fd events that ran as in stock Tornado.
         commits: Transactions that have ended, with a result or an exception.
         errors: Those among them that ended with an exception.
         aborts: Attempts thrown away in a conflict.
@@ -115,7 +115,7 @@ class Stats:
         waiting: Transactions that wait just now.
         pending: Transactions that have not ended, those that wait included.
         queued: Calls for which there is no worker yet.
-        refused: Calls turned away because too many waited.
+        refused: Calls rejected because too many waited.
         fronts: Fronts, which serve HTTP and run what is short, ready just now.
         transport_seconds: What sending one call away costs.
         version: The number of commits that wrote, direct writes included.

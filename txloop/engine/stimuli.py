@@ -110,7 +110,7 @@ class RanHere(NamedTuple):
 
 
 class RanShort(NamedTuple):
-    """Likewise, the short way: all is done that was to be done."""
+    """It has run on the loop thread the short way, which also commits it."""
 
     transaction: Transaction
 
@@ -236,7 +236,7 @@ class Reject(NamedTuple):
 
 
 class HandBack(NamedTuple):
-    """Tell those who have made its attempt that it came to nothing."""
+    """Tell where its attempt was made that it came to nothing."""
 
     transaction: Transaction
     conflict: Conflict | None

@@ -21,9 +21,9 @@
                v                    v
             RUNNING ------------> DONE        either one may end in WAITING (`retry`)
 
-Whoever is HERE or ANSWERED while another transaction is inevitable is HELD until that
-one has committed. A transaction that is dropped, or whose loop is closed, is DONE. One
-that arrives with an attempt that was made in a front is ANSWERED at once, and goes back
+One that is HERE or ANSWERED while another one is inevitable is HELD until that has
+committed. A transaction that is dropped, or whose loop is closed, is DONE. One that
+arrives with an attempt that was made in a front is ANSWERED at once, and goes back
 there, DONE, if that cannot commit; one that a front refuses to run is HERE. One that
 comes from a front to run in a worker goes back there where others would be RUNNING.
 What is short, and woken alone, is RUNNING at once if it would be the next to run here.
@@ -86,7 +86,7 @@ class Transaction:
         done: Takes its result.
         state: Where it is; changed by the machine, through `enter`.
         attempts: How many attempts there were.
-        attempt_number: Of the attempt that the executor has, 0 for none.
+        attempt_number: The number of the attempt that the executor has, 0 for none.
         inline: Whether its newest attempt ran here.
         conflicts: Attempts aborted since it came, or since it was woken.
         answer: The one that it has, None while it runs or waits.
@@ -96,7 +96,7 @@ class Transaction:
         timer: Wakes it then.
         away: Whether it was decided, when it came, that it runs away from here.
         late: Whether its newest attempt away from here settled what it read only when
-            it read something, or did not have to: see `Profile.takes_late`.
+            it read something, or did not have to: see `Profile.decide_late`.
         spare_loop: Whether only what is short may run on the loop thread, as other
             threads of the program wait for it, and for the interpreter.
         unwanted: Whether its result is not wanted any more.
@@ -165,7 +165,7 @@ class Transaction:
         self._story = [State.NEW]
 
     def note_ran(self, seconds: float = 0.0) -> None:
-        """Take note that an attempt has run, for so long, until now."""
+        """Take note that an attempt has run until now, for `seconds`."""
         if self.queued_seconds is None:
             queued = time.perf_counter() - self.since - seconds
             self.queued_seconds = max(0.0, queued)

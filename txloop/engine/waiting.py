@@ -159,7 +159,7 @@ class WaitingRoom:
         if not (self._looking or self.attended):
             self._looking = True
             try:
-                # In an empty context: whoever made the change may be anybody.
+                # In an empty context: the change may have been made in any.
                 self._timers.call_soon(self._look_now, context=contextvars.Context())
             except RuntimeError:  # a stock loop was closed, and does not tell
                 self.clear()

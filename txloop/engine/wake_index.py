@@ -2,16 +2,16 @@
 
 It belongs to the loop thread and knows transactions by their numbers only.
 
-Each cell that is waited for has a **watch**. In a watch, those who found the cell
-in the same state stand in one line, in the order in which they came::
+Each cell that is waited for has a **watch**. In a watch, transactions that found the
+cell in the same state stand in one line, in the order in which they came::
 
     cell (7, "open") --> watch --> found False: 3, 8, 12     <- passed over while False
                                --> found 4711:  5            <- ... while that value
 
-So a commit costs nothing for those who would see again what they have seen already, be
+So a commit costs nothing for those that would see again what they have seen already, be
 it ten thousand: their line is passed over as a whole. Of the others, one is woken: it
 may take what the next one would find. When it has ended, its watches are looked at
-again; if the container was not written to meanwhile, those who wait do not take, and
+again; if the container was not written to meanwhile, those that wait do not take, and
 twice as many are woken at once from then on. A line that was formed earlier goes first:
 those that saw a newer state yield to those that did not.
 """
@@ -38,12 +38,12 @@ _MOST = 1024  # more do not run at once, whatever the executor
 
 
 class _Line:
-    """Those who found a cell in the same state."""
+    """Transactions that found a cell in the same state."""
 
     __slots__ = ("_gone", "_numbers", "stamp")
 
     def __init__(self, stamp: object) -> None:
-        self.stamp = stamp  # keeps the object alive whose identity it is
+        self.stamp = stamp  # keeps alive the object that `state` identifies
         self._numbers: list[int] = []  # sorted
         self._gone = 0  # how many of the first ones have left
 
@@ -78,7 +78,7 @@ class _Watch:
         cell: Its container's number and its key.
         presence: Whether only the coming and going of the key counts.
         lines: By the state in which they found it; the oldest line first.
-        awake: How many were woken who had waited for it, and have not ended.
+        awake: How many of those woken by it have not ended.
         most: How many may be awake at once, as far as the cell knows.
         version: The stamp of its whole container when it was last looked at.
     """
@@ -94,7 +94,7 @@ class _Watch:
         self.version: object = None
 
     def enter(self, number: int, stamp: object) -> Hashable:
-        """Let a transaction stand in the line of those who found the same."""
+        """Let a transaction stand in the line of those that found the same."""
         state = stamp if type(stamp) is int else (id(stamp),)
         line = self.lines.get(state)
         if line is None:
@@ -110,7 +110,7 @@ class _Watch:
             del self.lines[state]
 
     def candidate(self, stamp: object) -> int | None:
-        """Return the first of those who have not seen the cell as it is, or None."""
+        """Return the first that has not seen the cell as it is, or None."""
         for line in self.lines.values():
             if not same_stamp(line.stamp, stamp):
                 return line.first
@@ -172,7 +172,7 @@ class Watches(Follower):
         """Take out those that may find something to do now, in the order of arrival.
 
         Each of them has to be given back to `ended` when it has committed or waits
-        again: until then the others who wait for the same cell may be kept back.
+        again: until then others that wait for the same cell may be kept back.
 
         Args:
             most: Tells how many like this one may be awake at once, at least 1.
@@ -182,7 +182,7 @@ class Watches(Follower):
             watch = next(iter(self._suspects))
             del self._suspects[watch]
             stamp = self._store.stamp(*watch.cell, watch.presence)
-            self._is_unchanged(watch)
+            self._note_version(watch)
             number = watch.candidate(stamp)
             while number is not None:
                 awake = watch.awake
@@ -198,8 +198,8 @@ class Watches(Follower):
             self._unfollow()
         return sorted(woken)
 
-    def _is_unchanged(self, watch: _Watch) -> bool:
-        """Tell whether its container was not written to since the last time."""
+    def _note_version(self, watch: _Watch) -> bool:
+        """Look at its container; return whether it is as it was the last time."""
         version = self._store.stamp(watch.cell[0], Key.ALL, False)
         if same_stamp(version, watch.version):
             return True
@@ -210,7 +210,7 @@ class Watches(Follower):
         """Take note that one that `wake` has named is awake no more."""
         for watch, _ in self._awake.pop(number, ()):
             watch.awake -= 1
-            if self._is_unchanged(watch):
+            if self._note_version(watch):
                 watch.most = min(2 * watch.most, _MOST)
             self._suspects[watch] = None
             self._discard_unused(watch)

@@ -6,7 +6,7 @@ of the system, and a new handle. Here a descriptor that is to be left alone stay
 registered: it is taken out when something comes that is not wanted, which is rare.
 
 It may be told then of what was there before it was left alone. A stream does not mind,
-as it tries to read; other handlers may, and are served as ever.
+as it tries to read; other handlers may, and are served as in stock Tornado.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LastingReaders(BaseAsyncIOLoop):
 
     @refusing
     def update_handler(self, fd: Any, events: int) -> None:
-        """Listen for other events, as ever."""
+        """Listen for other events, as Tornado does."""
         number, _ = self.split_fd(fd)
         if events & IOLoop.READ:
             if number in self._resting:
@@ -61,7 +61,7 @@ class LastingReaders(BaseAsyncIOLoop):
 
     @refusing
     def remove_handler(self, fd: Any) -> None:
-        """Listen no more, as ever."""
+        """Listen no more, as Tornado does."""
         number, _ = self.split_fd(fd)
         if number in self._resting:
             self._take_out(number)
@@ -113,7 +113,7 @@ class Descriptors(LastingReaders):
         handler = self.handlers[fd]
         fileobj, function = handler
         # What was read cannot be unread, and workers do not have the descriptor.
-        self.calls.profile(function).home = "it handles a file descriptor"
+        self.calls.profile(function).on_loop_because = "it handles a file descriptor"
         watched = (IOLoop.READ if fd in self.readers else 0) | (
             IOLoop.WRITE if fd in self.writers else 0
         )

@@ -1,9 +1,9 @@
 """Options that come from outside of the program.
 
 The environment gives those that the program leaves open: ``TXLOOP_`` and the name, in
-capitals. The command ``txloop`` gives what counts more than the program's own: whoever
-types ``--workers 8`` or ``--debug`` means this run, also of a program that has an
-`install` of its own.
+capitals. The command ``txloop`` gives what counts more than the program's own:
+``--workers 8`` or ``--debug`` means this run, also of a program that has an `install`
+of its own.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ LEAST = {
 
 _OF_THE_COMMAND = ("transactional", "on_error", "debug", "faults")
 
-_SWITCHES = {"1": True, "true": True, "yes": True, "0": False, "false": False}
-_SWITCHES["no"] = False
+_SWITCHES = {
+    **dict.fromkeys(("1", "true", "yes"), True),
+    **dict.fromkeys(("0", "false", "no"), False),
+}
 
 _by_command: dict[str, object] = {}  # of this process, and of those that it forks
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import math
 import weakref
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
@@ -32,7 +31,6 @@ from txloop.loop.descriptors import Descriptors, is_marked
 from txloop.loop.options import Options, take_executor
 from txloop.loop.patches import extend, patch
 from txloop.loop.shutdown import Guests, drain_on_signals
-from txloop.stm.callables import weakly
 from txloop.stm.log_capture import handle
 
 if TYPE_CHECKING:
@@ -51,9 +49,6 @@ __all__ = [
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_STORIES_SECONDS = 60.0
-"""So long are stories kept after the page of an error was shown in debug mode."""
-
 
 class TransactionLoop(Descriptors):
     """What both kinds of transactional loops share.
@@ -62,14 +57,12 @@ class TransactionLoop(Descriptors):
         options: As given to `txloop.install` or ``IOLoop.configure``.
         doorman: Gives connections to fronts; None if there are none.
         opened: Whether it was found out if there can be some.
-        stories: What became of the last transactions, while somebody wants to know.
+        stories: What became of the last transactions.
     """
 
     options: Options
     doorman: Guests | None = None
     opened = False
-    stories: stmlog.Stories | None = None
-    _stories_end: float | None = None  # when they are forgotten, if they are kept
 
     def initialize(self, **kwargs: object) -> None:  # type: ignore[override]
         """Begin with txloop's options in `kwargs`; the rest is Tornado's.
@@ -100,50 +93,11 @@ class TransactionLoop(Descriptors):
         self.calls = FunctionCalls(
             self.dispatcher, (Finish,), in_order, self.options.timeout
         )
+        self.stories = stmlog.KeptStories(self.dispatcher)
         stmlog.connect(self.dispatcher, self.options.log, self.options.log_bytes)
         keep_records()
         if self.options.signals:
             drain_on_signals(self, self.options.drain_seconds)
-
-    def tell_stories(self) -> stmlog.Stories:
-        """Return the stories of transactions, which are kept from the first call on."""
-        self._stories_end = math.inf
-        return self._keep_stories()
-
-    def story_of_failed(self, transaction: int) -> str:
-        """Return the story of a transaction whose error is shown, "" if there is none.
-
-        Stories are kept from here on for a minute: that costs every call more than
-        what is short takes, so that it is not done before something has failed.
-        """
-        story = self._keep_stories().tell_of(transaction)
-        if self._stories_end is None:
-            self._forget_stories_later(_STORIES_SECONDS)
-        if self._stories_end != math.inf:
-            self._stories_end = self.time() + _STORIES_SECONDS
-        return story
-
-    def _forget_stories_later(self, seconds: float) -> None:
-        self.asyncio_loop.call_later(seconds, weakly(self._forget_stories))
-
-    def _forget_stories(self) -> None:
-        end = self._stories_end
-        if end is None or end == math.inf or self.stories is None:
-            return
-        left = end - self.time()
-        if left > 0:
-            self._forget_stories_later(left)
-            return
-        self.dispatcher.untrace(self.stories)
-        self.stories = self._stories_end = None
-
-    def _keep_stories(self) -> stmlog.Stories:
-        if self.stories is None:
-            executor = self.dispatcher.executor
-            self.stories = stmlog.Stories(
-                self.dispatcher, executor.own_place, executor.addresses
-            )
-        return self.stories
 
     def start(self) -> None:
         self._started_here = True
@@ -297,7 +251,7 @@ def on_options(function: Callable[[Options], object]) -> None:
 
 
 def tell_options(options: Options) -> None:
-    """Tell those who have asked what the next loop's options are."""
+    """Call what `on_options` was given with the next loop's options."""
     for hear in _hearers:
         hear(options)
 

@@ -44,7 +44,7 @@ _DROP_SYN = (
 _imported_by = os.getpid()
 
 
-class Listener(Protocol):
+class ListeningLoop(Protocol):
     """What is asked of the loop."""
 
     @property
@@ -55,7 +55,7 @@ class Listener(Protocol):
         """Watch a descriptor no more."""
 
 
-def turn_newcomers_away(loop: Listener) -> bool:
+def turn_newcomers_away(loop: ListeningLoop) -> bool:
     """Leave new connections to other processes, where there may be some.
 
     Returns:
@@ -65,7 +65,7 @@ def turn_newcomers_away(loop: Listener) -> bool:
     return any(filtered)
 
 
-def accept_and_close(loop: Listener) -> None:
+def accept_and_close(loop: ListeningLoop) -> None:
     """Accept the connections that wait in the queues, and close the queues."""
     for fd, listening, accept in list(_sockets(loop)):
         queue = select.poll()  # not `select`, which fails beyond 1023 open files
@@ -84,7 +84,7 @@ def accept_and_close(loop: Listener) -> None:
 
 
 def _sockets(
-    loop: Listener,
+    loop: ListeningLoop,
 ) -> Iterator[tuple[int, socket.socket, Callable[..., object]]]:
     for fd, (thing, handler) in list(loop.handlers.items()):
         if isinstance(thing, socket.socket) and thing.getsockopt(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "install", "is_installed", "start_workers", "stats"]
 
+_log = logging.getLogger("txloop")
+_installed = False
+
 
 def install(
     executor: Literal["auto", "processes", "threads", "serial", "dask"] | None = None,
@@ -111,10 +114,6 @@ def install(
     _installed = True
 
 
-_log = logging.getLogger("txloop")
-_installed = False
-
-
 def is_installed() -> bool:
     """Tell whether the program, or the command that runs it, has called `install`."""
     return _installed
@@ -153,7 +152,7 @@ def explain() -> str:
     Raises:
         TxError: if the current IOLoop is not txloop's.
     """
-    return _current().tell_stories().tell()
+    return _current().stories.tell()
 
 
 def stats() -> Stats:

@@ -13,7 +13,7 @@ from txloop.loop.connections import end_after_answers
 from txloop.loop.leaving import InterruptedProgram, leave_threads_behind
 from txloop.loop.ports import (
     HANDSHAKE_SECONDS,
-    Listener,
+    ListeningLoop,
     accept_and_close,
     turn_newcomers_away,
 )
@@ -42,7 +42,7 @@ class Guests(Protocol):
         """Have all of them come back, and give none away any more."""
 
 
-class DrainableLoop(Listener, Protocol):
+class DrainableLoop(ListeningLoop, Protocol):
     """What is asked of the loop that is to end."""
 
     asyncio_loop: asyncio.AbstractEventLoop

@@ -1,6 +1,6 @@
 """One run of a transaction: what it read, what it would write, what it would do.
 
-It changes nothing that anybody else can see. An attempt belongs to the thread that runs
+It changes nothing that other code can see. An attempt belongs to the thread that runs
 it (see `txloop.stm.run`), which finds it with `current`.
 """
 
@@ -55,7 +55,7 @@ class Attempt:
         ordered: Whether its transaction has a place in an order.
         presences: Cells of which it learnt only whether the key was there.
         item_reads: By list's number, how many single items of it were read.
-        views: By list's number, its contents, where it shows none to all who read.
+        views: By list's number, its contents, where `Store.show` may not show them.
         spans: By list's number, the span of it that was read in slices: a cell, too.
         writes: By container number, what it writes there.
         abandoned: Why it has to start anew on the loop thread, or None.
@@ -74,8 +74,8 @@ class Attempt:
         patience_seconds: The shortest timeout that it retried with, or None.
         waited_seconds: How long its transaction has waited before.
         alternatives: How many `or_else` have something else to try if it retries.
-        passing: Whether it is to go unnoticed by its function, a coroutine, which runs
-            as ever where it would not.
+        unnoticed: Whether its function, a coroutine, must not notice it. Where that
+            would, it runs as in stock Tornado instead.
         fixed: What happened that cannot be undone, so that it cannot retry, or None.
         traced: Whether it notes where in the source things happen: `TracedAttempt`.
     """
@@ -92,7 +92,6 @@ class Attempt:
         "fixed",
         "item_reads",
         "ordered",
-        "passing",
         "patience_seconds",
         "plead",
         "presences",
@@ -101,6 +100,7 @@ class Attempt:
         "snapshot",
         "spans",
         "speculative",
+        "unnoticed",
         "values",
         "variables",
         "views",
@@ -120,14 +120,14 @@ class Attempt:
         Args:
             snapshot: The version that it reads.
             speculative: Whether it may still be thrown away.
-            context: That in which it runs, where it does not travel; else it is copied.
+            context: The one in which it runs, where that does not travel; None: a copy.
         """
         self.snapshot = snapshot
         self.speculative = speculative
         self.values: set[Cell] = set()
         self.presences: set[Cell] = set()
         self.ordered = False
-        self.passing = False
+        self.unnoticed = False
         self.item_reads: dict[int, int] = {}
         self.spans: dict[int, tuple[int, int]] = {}
         self.views: dict[int, list[Any]] = {}
@@ -343,9 +343,9 @@ class Attempt:
         self.abandoned = reason
         raise BecomeInevitable(reason)
 
-    def show(self, reason: str) -> None:
-        """Give it up if its function is not to see that it runs in an attempt."""
-        if self.passing and self.speculative:
+    def reveal(self, reason: str) -> None:
+        """Give it up if its function would notice it now, and must not."""
+        if self.unnoticed and self.speculative:
             self.abandon(reason)
 
     def stay(self, version: int) -> None:

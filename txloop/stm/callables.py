@@ -92,7 +92,7 @@ def is_coroutine(function: Callable[..., object]) -> bool:
 
 
 def is_generator(function: Callable[..., object]) -> bool:
-    """Tell whether calling it makes a generator that nobody awaits."""
+    """Tell whether calling it makes a generator that is not awaited."""
     bare = getattr(function, "__func__", function)
     if getattr(bare, "__tornado_coroutine__", False):
         return False

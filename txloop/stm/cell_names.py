@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_roots", "cell_name", "container_names", "name_in", "named_roots"]
 
-_MOST_OBJECTS = 10_000  # that are gone into in one search
-_LARGEST = 2_000  # lists and dicts with more than so many parts are not gone through
+_MOST_OBJECTS = 10_000  # that one search looks into
+_LARGEST = 2_000  # parts; longer lists and dicts are not searched
 
 _HAVE_PARTS = (Container, dict, list, tuple, type)
 

@@ -25,7 +25,7 @@ class Closed(set["Cell"]):
 
 
 class ClosedSpans(dict[int, tuple[int, int]]):
-    """The same of spans."""
+    """The spans read by an attempt that must not read any more."""
 
     def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
         raise BecomeInevitable("this attempt was cancelled")

@@ -1,7 +1,7 @@
 """What every piece of shared state is: a container of versioned cells.
 
 A container holds its own cells; the store changes them. This room knows what a cell is,
-what its change means to those who have read it, and how a container travels.
+what its change means to attempts that have read it, and how a container travels.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = [
     "Update",
     "Write",
     "forgotten_message",
+    "reduced_with",
     "refer",
     "same_stamp",
 ]
@@ -33,8 +34,8 @@ NEWEST = sys.maxsize
 class Container:
     """What every piece of shared state is: a numbered set of versioned cells.
 
-    Pickled, it is only its class and number; whoever unpickles it gets the container
-    of that number in the own process.
+    Pickled, it is only its class and number; unpickled, it is the container of that
+    number in the process where that happens.
     """
 
     __slots__ = (
@@ -121,6 +122,21 @@ class Container:
 def refer(kind: type[Container], number: int) -> Container:
     """Return the container of that number; an empty one where it is unknown yet."""
     return Container._find(kind, number)
+
+
+def refer_with(
+    kind: type[Container], number: int, slot: str, value: object
+) -> Container:
+    """Do as `refer`, and set a slot."""
+    container = refer(kind, number)
+    setattr(container, slot, value)
+    return container
+
+
+def reduced_with(container: Container, slot: str) -> tuple[object, ...]:
+    """Return what pickles a container with a slot that each reference takes along."""
+    _, arguments = Container.__reduce__(container)
+    return refer_with, (*arguments, slot, getattr(container, slot))  # type: ignore[misc] # a tuple of two
 
 
 Write: TypeAlias = tuple[Container, Hashable, object]

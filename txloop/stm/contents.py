@@ -134,7 +134,7 @@ def put_all(
         container: Their container.
         operation: What to do.
         version: The commit that writes them.
-        place: That of the first.
+        place: The place of the first one.
         kept: Whether a snapshot is open.
 
     Returns:
@@ -188,7 +188,7 @@ def _update_kept(
         container: Their container.
         items: Their keys and values.
         version: The commit that writes them.
-        place: That of the first.
+        place: The place of the first one.
 
     Returns:
         The keys that `settle` has to look after.

@@ -1,10 +1,10 @@
 """What a container may hold although it cannot be shared: it has a thread of its own.
 
 A lock, a socket, a request handler or a loop means something in one process, mostly in
-one thread. A container holds the object itself. Whoever reads it on the loop thread
-gets it; an attempt elsewhere that comes upon it is given up, and its call runs on the
-loop thread. It never travels: the codec refuses its class, and replicas have something
-in its place that tells why.
+one thread. A container holds the object itself. A read on the loop thread returns it;
+an attempt elsewhere that comes upon it is given up, and its call runs on the loop
+thread. It never travels: the codec refuses its class, and replicas have something in
+its place that tells why.
 
 What is of use elsewhere in part, as a WebSocket is that is only written to, becomes a
 *reference*: see `register_reference`.

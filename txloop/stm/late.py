@@ -80,4 +80,4 @@ class LateAttempt(_Late):
 
 
 class LateTracedAttempt(_Late, TracedAttempt):
-    """The same, with the lines."""
+    """A `LateAttempt` that notes lines, as a `TracedAttempt` does."""

@@ -46,7 +46,7 @@ def send_records(sink: Callable[[logging.LogRecord], object] | None) -> None:
     """Let `sink` take the records that this thread makes outside attempts.
 
     Args:
-        sink: Takes each; None: they are handled here, as ever.
+        sink: Takes each; None: they are handled here, as usual.
     """
     _here.sink = sink
 

@@ -170,7 +170,7 @@ class Histogram:
         self.seconds = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one that took so long."""
+        """Count one."""
         self.counts[bisect_left(BOUNDS, seconds) if seconds > _SHORTEST else 0] += 1
         self.seconds += seconds
 

@@ -53,7 +53,7 @@ _HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Owner(enum.Enum):
-    """Who wrote a file."""
+    """Whose a file is."""
 
     PROGRAM = enum.auto()
     TXLOOP = enum.auto()

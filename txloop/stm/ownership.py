@@ -2,7 +2,7 @@
 
 There is one store in a process, and it belongs to one thread. The first transaction of
 a loop claims it for the loop's thread; closing the loop gives it back. A claim is void
-when its thread has ended or its event loop is closed, whoever forgot to close what.
+when its thread has ended or its event loop is closed, even without a `release`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Owned(Protocol):
 
 
 class Claimant(Protocol):
-    """Who claims the store for its thread: a loop's dispatcher."""
+    """What claims the store for its thread: a loop's dispatcher."""
 
     def is_over(self) -> bool:
         """Tell whether its event loop is closed, so that it cannot commit any more."""
@@ -83,7 +83,7 @@ def _drop_void_claims() -> None:
 
 
 def recheck(store: Owned) -> None:
-    """Correct the owner of a store, whose loop may have gone without a word."""
+    """Correct the owner of a store, whose loop may have ended without `release`."""
     with _lock:
         _drop_void_claims()
         store.owner = next(iter(_claims.values()), None)

@@ -90,7 +90,7 @@ def retry(timeout: float | None = None) -> None:
             "retry() waits until something changes that a transaction has read; call "
             "it in one: in a function marked @transactional or given to atomically()"
         )
-    attempt.show("it retries, and is a coroutine")
+    attempt.reveal("it retries, and is a coroutine")
     if timeout is not None and attempt.waited_seconds >= timeout and not attempt.fixed:
         return
     attempt.retry(None if timeout == math.inf else timeout)
@@ -115,7 +115,7 @@ def or_else(first: Callable[[], F], second: Callable[[], S]) -> F | S:
             "or_else() is a part of a transaction; call it in one: in a function "
             "marked @transactional or given to atomically()"
         )
-    attempt.show("it calls or_else(), and is a coroutine")
+    attempt.reveal("it calls or_else(), and is a coroutine")
     savepoint = _Savepoint(attempt)
     try:
         value = first()

@@ -62,7 +62,7 @@ def run_attempt(
         worker: Whose thread this is, from 1; 0 for the loop's.
         snapshot: The version; None for the newest one.
         renew: Returns the one that is read instead, when something is read first.
-        on_begin: Given the attempt before it begins, for those who may condemn it.
+        on_begin: Given the attempt before it begins, so that it can be condemned.
     """
     context = call.context.copy()
     own = own_decimals(context) if speculative else None
@@ -222,7 +222,7 @@ class _ForbiddenLoop:
         # asyncio looks the current task up by it, and a coroutine has one.
         attempt = current()
         if attempt is not None:
-            attempt.show("it asks for the current task")
+            attempt.reveal("it asks for the current task")
         return id(self)
 
     def __getattr__(self, name: str) -> Any:

@@ -40,13 +40,13 @@ __all__ = ["Follower", "Store", "committed"]
 
 
 class Follower(Protocol):
-    """Who keeps replicas of the store up to date."""
+    """What is told of commits: replicas, transactions that wait, the log."""
 
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         """Take note of a commit; called on the thread that commits.
 
         Args:
-            version: Its.
+            version: The version that it made.
             writes: Cells and their new values.
             direct: Whether the code that runs just now has made the writes, rather than
                 a transaction that listeners are told of.
@@ -77,15 +77,15 @@ class Store:
     """The committed versions of all containers of this process.
 
     Attributes:
-        version: The newest version. Written last by `install`, so that a reader who
+        version: The newest version. Written last by `install`, so that a reader that
             sees it sees all of its writes.
         followers: Told of every commit and of every container that died.
         kept: Containers that live although nothing here refers to them (a replica
             keeps what the loop's process keeps), by number; None where that is not so.
         owner: The thread that alone may write; None before the first transaction, and
             `NO_THREAD` in a replica.
-        readers: Who runs attempts in other threads than the owner's; containers show
-            no views as long as there is anybody.
+        readers: What runs attempts in threads other than the owner's; while there is
+            any, containers show no views.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Store:
         self.owner: int | None = None
         self.readers: set[object] = set()
         self._reader = threading.get_ident()
-        self._views: set[int] = set()  # numbers: views keep nobody alive
+        self._views: set[int] = set()  # numbers: a view keeps no container alive
         self._dropped = self._drop  # one for all: each would be an object of its own
         self._numbers = counting_from(1)
         self._replicas = itertools.count(1)
@@ -250,30 +250,24 @@ class Store:
 
     # Writing
 
-    def install(
-        self,
-        writes: Sequence[Write],
-        version: int | None = None,
-        direct: bool = True,
-    ) -> int:
+    def install(self, writes: Sequence[Write], *, direct: bool = True) -> int:
         """Make `writes` the next version and return it.
 
         Args:
             writes: Cells and their new values; MISSING deletes.
-            version: The number to give it; None for the next one.
             direct: What followers are told of it; see there.
 
         Raises:
             TxThreadError: if another thread owns the store, or if it is a replica.
         """
         self._check_owner()
-        version = self.replay(writes, version)
+        version = self.replay(writes)
         for follower in self.followers:
             follower.installed(version, writes, direct)
         return version
 
     def replay(self, writes: Sequence[Write], version: int | None = None) -> int:
-        """Do the same without asking which thread this is, nor telling followers.
+        """Make `writes` the next version, or that one, and tell no follower.
 
         By this a replica repeats the commits of the loop's process; no other code in
         a worker may change it, or it would differ from all others.
@@ -326,8 +320,8 @@ class Store:
     def begin(self, container: Container) -> None:
         """Make the contents of a new container known, which it holds already.
 
-        They have no version. Whoever finds the container finds them in it, at whatever
-        snapshot: it cannot have been there before them, and they have never changed.
+        They have no version: any snapshot that finds the container finds them in it, as
+        it cannot have been there before them, and they have never changed.
 
         Args:
             container: It must be a new one, made outside of any attempt.

@@ -19,6 +19,6 @@ from __future__ import annotations
 
 from txloop.stmlog.file import DEFAULT_BYTES
 from txloop.stmlog.process_log import connect, hub, keep, recent
-from txloop.stmlog.stories import Stories
+from txloop.stmlog.stories import KeptStories
 
-__all__ = ["DEFAULT_BYTES", "Stories", "connect", "hub", "keep", "recent"]
+__all__ = ["DEFAULT_BYTES", "KeptStories", "connect", "hub", "keep", "recent"]

@@ -25,7 +25,7 @@ DEFAULT_BYTES = 256 << 20
 """How long a file becomes before it is rotated."""
 
 _MOST_UNREAD = 8 << 20
-"""So much is kept for the reader of a pipe that does not keep up."""
+"""How much is kept for a pipe whose reader does not keep up."""
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # as far as there are any

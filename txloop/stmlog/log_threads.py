@@ -257,16 +257,16 @@ class LogThreads(dict[int, LogThread]):
     """The threads of one loop, by worker, and by 0 its own; made when asked for."""
 
     def __init__(
-        self, home: int, timeline: Timeline, addresses: Mapping[int, str]
+        self, own_place: int, timeline: Timeline, addresses: Mapping[int, str]
     ) -> None:
-        """Set the number of the loop's own thread, and where events go.
+        """Begin with the loop's own thread.
 
         Args:
-            home: That number.
+            own_place: Its number.
             timeline: Takes events.
             addresses: Where workers are that are on other machines, by number.
         """
-        super().__init__({0: LogThread(home, timeline, {})})
+        super().__init__({0: LogThread(own_place, timeline, {})})
         self._timeline = timeline
         self._addresses = addresses
 

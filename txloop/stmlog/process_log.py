@@ -21,8 +21,7 @@ from txloop.stmlog.writer import Scribe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.engine.events import Listener
-    from txloop.executors.protocol import Executor, Running
+    from txloop.engine.dispatcher import Dispatcher
 
 __all__ = ["Hub", "connect", "hub", "keep", "recent"]
 
@@ -52,19 +51,18 @@ class Hub:
     Attributes:
         clock: Returns the time in nanoseconds.
         timeline: Where scribes put what happens.
-        home: The thread number of the loop thread; 0 before there is a scribe.
+        own_place: The thread number of the loop thread; 0 before there is a scribe.
     """
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self.clock = clock
         self.timeline = Timeline()
-        self.home = 0
+        self.own_place = 0
         self._sources: list[Source] = []
         self._memory: MemoryLog | None = None
-        self._unasked_ns: int | None = (
-            None  # it ends when it is not asked for for so long
-        )
-        self._asked_ns = 0  # when it last was
+        # After how long without a `recent` the memory ends; None: never.
+        self._unasked_ns: int | None = None
+        self._asked_ns = 0  # when something last did
         self._files: dict[str, LogFile] = {}
         self._loops: list[tuple[weakref.ref[Any], Callable[[Any], object]]] = []
 
@@ -74,11 +72,11 @@ class Hub:
         return self._memory is not None or bool(self._files)
 
     def keep(self, kept_ns: int, unasked_ns: int | None = None) -> None:
-        """Keep at least so much in memory from now on.
+        """Keep the last events in memory from now on.
 
         Args:
-            kept_ns: Of how long.
-            unasked_ns: It ends when it is not asked for for so long; None for never.
+            kept_ns: Those of at least how long.
+            unasked_ns: After how long without a `recent` it ends; None: never.
         """
         self._asked_ns = self.clock()
         if self._memory is not None:
@@ -205,8 +203,8 @@ def keep(minutes: float = 5.0, unasked_minutes: float | None = None) -> None:
 
     Args:
         minutes: How many.
-        unasked_minutes: It ends when `recent` was not called for so long. After one
-            call with None it goes on as long as the program.
+        unasked_minutes: After how long without a `recent` it ends. After one call with
+            None it goes on as long as the program.
     """
     unasked_ns = None
     if unasked_minutes is not None:
@@ -225,43 +223,11 @@ def recent(seconds: float = 300.0) -> bytes:
     return hub.recent(round(seconds * _SECOND_NS))
 
 
-class Reactor(Protocol):
-    """What is needed of the event loop."""
-
-    def call_later(
-        self, delay: float, callback: Callable[..., object], /, *args: object
-    ) -> object:
-        """Call `callback` after `delay` seconds."""
-
-
-class Dispatching(Protocol):
-    """What is needed of a dispatcher."""
-
-    executor: Executor
-    listeners: list[Listener]
-
-    @property
-    def reactor(self) -> Reactor:
-        """The running event loop."""
-
-    def is_over(self) -> bool:
-        """Tell whether it runs no more transactions."""
-
-    def trace(self, listener: Listener) -> None:
-        """Tell `listener` of what happens, too, and trace all calls from now on."""
-
-    def untrace(self, listener: Listener) -> None:
-        """Undo `trace`."""
-
-    def running(self) -> list[tuple[int, Running]]:
-        """Return what runs away from the loop thread, by transaction's number."""
-
-
-def connect(dispatcher: Dispatching, name: str | None, most_bytes: int) -> None:
+def connect(dispatcher: Dispatcher, name: str | None, most_bytes: int) -> None:
     """Log what a dispatcher does, now or as soon as a log is wanted.
 
     Args:
-        dispatcher: Of a loop that has not run yet.
+        dispatcher: The dispatcher of a loop that has not run yet.
         name: The file to write, as in ``PYPYSTM``, or None.
         most_bytes: How long that may become before it is rotated.
     """
@@ -270,12 +236,12 @@ def connect(dispatcher: Dispatching, name: str | None, most_bytes: int) -> None:
     hub.when_wanted(dispatcher, _begin)
 
 
-def _begin(dispatcher: Dispatching) -> None:
+def _begin(dispatcher: Dispatcher) -> None:
     logged = any(isinstance(one, Scribe) for one in dispatcher.listeners)
     if dispatcher.is_over() or logged:
         return
     executor = dispatcher.executor
-    hub.home = executor.own_place
+    hub.own_place = executor.own_place
     scribe = Scribe(
         hub,
         dispatcher,

@@ -1,4 +1,4 @@
-"""What became of the last transactions, in words: for whoever looks for a mistake.
+"""What became of the last transactions, in words, for finding a mistake.
 
 A listener, as the one that writes the log, but for one transaction at a time: which
 attempts there were, where each ran, and what it lost to which line.
@@ -6,9 +6,11 @@ attempts there were, where each ran, and what it lost to which line.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from txloop.engine.events import (
     Aborted,
@@ -20,26 +22,22 @@ from txloop.engine.events import (
     Retried,
     Started,
 )
+from txloop.stm.callables import weakly
 from txloop.stmlog.markers import CellNames, Places
 from txloop.stmlog.winners import Winners
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from txloop.engine.events import Event, Listener
+    from txloop.engine.dispatcher import Dispatcher
+    from txloop.engine.events import Event
     from txloop.stm.types import Conflict, Site, Trace
 
-__all__ = ["Stories"]
+__all__ = ["KeptStories", "Stories"]
 
 _MOST_ENDED: Final = 100
 _MOST_ATTEMPTS: Final = 20  # of one that waits and runs again and again, the last ones
 
 
-class Told(Protocol):
-    """What is needed of a dispatcher."""
-
-    def trace(self, listener: Listener) -> None:
-        """Tell `listener` of what happens, and trace all calls from now on."""
+_KEPT_SECONDS = 60.0  # after the story of a transaction was asked for
 
 
 @dataclass(slots=True)
@@ -61,24 +59,15 @@ class _Story:
 class Stories:
     """Keeps what happened to the last transactions; used by the loop thread only."""
 
-    def __init__(
-        self, dispatcher: Told, own_place: int, addresses: Mapping[int, str]
-    ) -> None:
-        """Listen from now on.
-
-        Args:
-            dispatcher: Tells what happens.
-            own_place: What the loop thread is called among the workers; fronts have
-                the numbers that follow.
-            addresses: Where workers are that are on other machines, by number.
-        """
-        self._own_place = own_place
-        self._addresses = addresses
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        """Prepare to listen to a dispatcher, with `Dispatcher.trace`."""
+        executor = dispatcher.executor
+        self._own_place = executor.own_place  # fronts have the numbers that follow
+        self._addresses = executor.addresses
         self._cells = CellNames()
         self._winners = Winners(Places())
         self._open: dict[int, _Story] = {}
         self._ended: deque[_Story] = deque(maxlen=_MOST_ENDED)
-        dispatcher.trace(self)
 
     def __call__(self, event: Event) -> None:
         """Note an event."""
@@ -104,7 +93,11 @@ class Stories:
             case Dropped():
                 self._end(event.transaction)
             case Closed():
-                self._winners.close()
+                self.close()
+
+    def close(self) -> None:
+        """Follow the store no more; what is known stays."""
+        self._winners.close()
 
     def tell(self) -> str:
         """Return the story of the last one that failed or ran more than once."""
@@ -179,6 +172,46 @@ class Stories:
         if address is None and number > self._own_place:
             return f"in front {number - self._own_place}"
         return f"in worker {number} of {address}" if address else f"in worker {number}"
+
+
+class KeptStories:
+    """The stories of one loop, while they are wanted; used by its thread only.
+
+    To listen costs each call more than what is short takes, so it begins when a story
+    is asked for.
+    """
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._stories: Stories | None = None
+        self._until = 0.0  # they are kept, by `time.monotonic`
+
+    def tell(self) -> str:
+        """Do as `Stories.tell`; stories are kept from the first call on."""
+        return self._kept(math.inf).tell()
+
+    def tell_of(self, transaction: int) -> str:
+        """Do as `Stories.tell_of`; stories are kept for a minute."""
+        return self._kept(_KEPT_SECONDS).tell_of(transaction)
+
+    def _kept(self, seconds: float) -> Stories:
+        self._until = max(self._until, time.monotonic() + seconds)
+        if self._stories is None:
+            self._stories = Stories(self._dispatcher)
+            self._dispatcher.trace(self._stories)
+            self._forget_in_time()
+        return self._stories
+
+    def _forget_in_time(self) -> None:
+        left = self._until - time.monotonic()
+        if self._stories is None or left == math.inf:
+            return
+        if left > 0:
+            self._dispatcher.reactor.call_later(left, weakly(self._forget_in_time))
+            return
+        self._dispatcher.untrace(self._stories)
+        self._stories.close()
+        self._stories = None
 
 
 def _shown(site: Site) -> str:

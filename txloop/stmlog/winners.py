@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.stm.store import committed
+from txloop.stm.store import Follower, committed
 from txloop.stm.traced import here
 from txloop.stm.types import Key
 from txloop.stmlog.c7_format import CONTENTION_WRITE_READ, CONTENTION_WRITE_WRITE
@@ -23,7 +23,7 @@ __all__ = ["Winners"]
 _MOST = 2000  # commits that are remembered
 
 
-class Winners:
+class Winners(Follower):
     """Follows the store; used by the loop thread only."""
 
     def __init__(self, places: Places) -> None:

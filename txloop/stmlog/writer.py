@@ -87,7 +87,7 @@ class Scribe:
         self,
         hub: Hub,
         loop: Loop,
-        home: int,
+        own_place: int,
         call_later: Callable[[float, Callable[[], object]], object],
         addresses: Mapping[int, str],
     ) -> None:
@@ -96,7 +96,7 @@ class Scribe:
         Args:
             hub: Where events go.
             loop: Knows what runs.
-            home: The thread number of the loop thread.
+            own_place: The thread number of the loop thread.
             call_later: Calls a function after some seconds.
             addresses: Where workers are that are on other machines, by number.
         """
@@ -107,7 +107,7 @@ class Scribe:
         self._told: list[tuple[int, Event]] = []  # with the time, not yet dealt with
         self._places = Places()
         self._winners = Winners(self._places)
-        self._threads = LogThreads(home, hub.timeline, addresses)
+        self._threads = LogThreads(own_place, hub.timeline, addresses)
         self._idling = Idling(loop.running, self._threads)
         self._handed: dict[int, int] = {}  # when, by transaction
         # By worker, what is in the log before its answer is there: whose attempt it is.
@@ -218,7 +218,7 @@ class Scribe:
         if event.waits:
             self._forget(event.transaction)
 
-    def _refused(self, event: Aborted) -> None:
+    def _aborted(self, event: Aborted) -> None:
         place = self._give_up(event.transaction, CONTENTION_INEVITABLE)
         if place:
             self._inevitable[event.label] = place
@@ -264,7 +264,7 @@ class Scribe:
         self._winners.close()
         self._loop.untrace(self)
 
-    # What is known by and by
+    # What is known before it has ended
 
     def catch_up(self, until: int) -> None:
         """Add what is known of the time before `until`, although it goes on."""
@@ -308,7 +308,7 @@ _ON: dict[type, Callable[[Scribe, Any], None]] = {
     Committed: Scribe._committed,
     Conflicted: Scribe._conflicted,
     Retried: Scribe._retried,
-    Aborted: Scribe._refused,
+    Aborted: Scribe._aborted,
     Dropped: Scribe._dropped,
     Closed: Scribe._closed,
 }

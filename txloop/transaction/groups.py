@@ -45,7 +45,7 @@ class PieceProfile(Profile):
         self._stays = stays
 
     def decide_stay(self, transport_seconds: float) -> bool:
-        return self._stays or self.home is not None
+        return self._stays or self.on_loop_because is not None
 
     def short(self, transport_seconds: float) -> bool:
         return self.decide_stay(transport_seconds)
@@ -68,7 +68,7 @@ class Group:
         waiting: Its pieces that may travel together.
         singles: Those that must travel alone.
         here: The record of what runs on the calling thread.
-        away: The record of the chunks; its `home` says why none may travel.
+        away: The record of the chunks; its `on_loop_because` says why none may travel.
         alone: Whether each one travels alone from now on.
         watched: Whether the pieces are given objects that they might change.
         trusted: Whether their function is marked so.

@@ -54,7 +54,7 @@ class Piece(NamedTuple):
     kwargs: Mapping[str, object]
 
     def run(self) -> None:
-        """Make the call; what it returns is of no use to anybody."""
+        """Make the call; what it returns is dropped."""
         self.function(*self.args, **self.kwargs)
 
     @property

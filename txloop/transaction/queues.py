@@ -99,7 +99,7 @@ class TransactionQueue:
         """Run a generator, each part up to a ``yield`` as a transaction of its own.
 
         The parts run one after another, on the thread that calls `run`: a generator
-        cannot be copied. What it yields is of no use to anybody.
+        cannot be copied. What it yields is dropped.
         """
         self.add(_advance, self, generator_iterator)
 

@@ -39,7 +39,7 @@ class _Scheduled:
 
 
 class _Watched(NamedTuple):
-    """Whom to call when a descriptor is ready to be read, and to be written."""
+    """What to call when a descriptor is ready to be read, and to be written."""
 
     reader: Callable[[], object] | None = None
     writer: Callable[[], object] | None = None
@@ -113,7 +113,7 @@ class Reactor:
         self._watch(fd, watched._replace(reader=lambda: callback(*args)))
 
     def remove_reader(self, fd: int, /) -> None:
-        """Stop that; where nothing is to be stopped, do nothing."""
+        """Undo `add_reader`, if it was called."""
         self._watch(fd, self._watched(fd)._replace(reader=None))
 
     def add_writer(
@@ -124,7 +124,7 @@ class Reactor:
         self._watch(fd, watched._replace(writer=lambda: callback(*args)))
 
     def remove_writer(self, fd: int, /) -> None:
-        """Stop that; where nothing is to be stopped, do nothing."""
+        """Undo `add_writer`, if it was called."""
         self._watch(fd, self._watched(fd)._replace(writer=None))
 
     def is_closed(self) -> bool:

@@ -71,7 +71,7 @@ class Run:
             options: Which executor, and whether there is a log.
             workers: How many pieces run at once; one is the calling thread itself.
             added: The pieces, which may become more while it runs.
-            told: Of which functions was said why they do not run in parallel.
+            told: Functions of which the reason why they stay here was logged.
         """
         self.executed = 0
         self._workers = workers
@@ -137,7 +137,7 @@ class Run:
         for _ in range(min(len(self._added), _MOST_SORTED)):
             piece = self._added.popleft()
             group = self._group_of(piece)
-            if group.away.home is not None:
+            if group.away.on_loop_because is not None:
                 self._here.append((group, piece))
                 continue
             if not group:
@@ -151,7 +151,7 @@ class Run:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = Group(piece, _seconds.get(key))
-            group.away.home = group.hindrance(piece)
+            group.away.on_loop_because = group.hindrance(piece)
             self._tell(group)
         return group
 
@@ -159,11 +159,11 @@ class Run:
         """Return the group of all, where no other worker can share the work."""
         if None not in self._groups:
             group = self._groups[None] = Group(piece, None)
-            group.away.home = "there is one worker"
+            group.away.on_loop_because = "there is one worker"
         return self._groups[None]
 
     def _tell(self, group: Group) -> None:
-        reason = group.away.home
+        reason = group.away.on_loop_because
         if isinstance(reason, Hindrance) and group.label not in self._told:
             self._told.add(group.label)
             _log.warning("%s runs on the calling thread: %s", group.label, reason)
@@ -179,7 +179,7 @@ class Run:
         here = 0
         while self._active and self._dispatcher.busy < 2 * self._workers + here:
             group = self._active.popleft()
-            if group.away.home is not None:  # found out on the way
+            if group.away.on_loop_because is not None:  # found out on the way
                 pieces = (*group.singles, *group.waiting)
                 self._here.extend((group, piece) for piece in pieces)
                 group.singles.clear()

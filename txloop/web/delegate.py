@@ -243,7 +243,7 @@ class TransactionDelegate(HandlerDelegate):
     def _explain(self, recorder: Recorder) -> None:
         """Add to the page of an error how it came to that, if it did not at once."""
         # What has no number ran once, here and now.
-        story = self.loop.story_of_failed(self._number) if self._number else ""
+        story = self.loop.stories.tell_of(self._number) if self._number else ""
         if story:
             recorder.add_text(f"\n{story}\n")
 

@@ -239,7 +239,7 @@ def _run_handler(
     replace(handler, "_handle_request_exception", handle_exception)
     replaced: Sequence[str] = _REPLACED
     if passes:
-        attempt.passing = True
+        attempt.unnoticed = True
         attempt.plead = None  # it may not act where it could not wait afterwards
         verb = handler.request.method.lower()
         replace(handler, verb, driven(getattr(handler, verb)))
@@ -260,7 +260,7 @@ def _run_handler(
         if attempt.speculative and not (response.open or recorder.finished):
             attempt.abandon("it leaves its response to be finished later")
     except BecomeInevitable as error:
-        if attempt.passing:
+        if attempt.unnoticed:
             close_prepared(execution, error)
         raise
     else:

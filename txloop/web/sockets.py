@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 from tornado.escape import json_encode, utf8
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from txloop.engine.effects import look_before
+from txloop.engine.effects import check_before_commit
 from txloop.loop.patches import patch
 from txloop.stm.attempt import Attempt, running
 from txloop.stm.held import REFERENCE, is_reference, register_reference
@@ -353,7 +353,7 @@ def _forget(future: Future[None]) -> None:
 def let_sockets_wait() -> None:
     """Have transactions write to WebSockets when they commit."""
     register_reference(WebSocketHandler, _adopt_shared)
-    look_before(send_all, _too_late)
+    check_before_commit(send_all, _too_late)
     patch(WebSocketHandler, "write_message", _write_message)
     patch(WebSocketHandler, "close", _close)
     patch(WebSocketHandler, "ping", _ping)

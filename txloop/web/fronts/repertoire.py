@@ -227,7 +227,7 @@ class Repertoire:
         """Return what fronts should do with a verb, by what is known of it."""
         profile = verb.profile
         if (
-            profile.home is not None
+            profile.on_loop_because is not None
             or profile.heat.lined_up
             or 10 * profile.retries > profile.attempts
         ):
@@ -256,7 +256,7 @@ class Repertoire:
         if (
             not self.desk.knows()
             or verb.application in self._routing.changed
-            or self._dispatcher.stays(verb.watching)
+            or self._dispatcher.check_call(verb.watching)
         ):
             return True
         return self._may_change(verb, on)
@@ -276,8 +276,8 @@ class Repertoire:
             verb.proved_at = profile.attempts + _PROVING_RUNS * (not self.hurries())
         if verb.looked_at != profile.attempts:
             verb.looked_at = profile.attempts
-            self._dispatcher.look(verb.watching)
-        return profile.home is not None or profile.attempts < verb.proved_at
+            self._dispatcher.check_answer(verb.watching)
+        return profile.on_loop_because is not None or profile.attempts < verb.proved_at
 
     def look(self) -> None:
         """Look whether routes have changed, or plain objects that verbs can reach."""
