@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import importlib
 import importlib.util
 import logging
@@ -19,7 +18,7 @@ from txloop.stm.counting import gil_enabled
 
 if TYPE_CHECKING:
     from txloop.executors.plea import Plea
-    from txloop.stm.types import Answer, Call, Outcome, Retry
+    from txloop.stm.types import Answer, Call
     from txloop.watch import Watch
 
 __all__ = [
@@ -34,7 +33,6 @@ __all__ = [
     "gil_enabled",
     "register_executor",
     "resolve_name",
-    "run_here",
     "unknown",
 ]
 
@@ -250,18 +248,6 @@ def available_cores() -> int:
             if name == "Cpus_allowed":
                 return int(mask.replace(",", ""), 16).bit_count()
     return os.cpu_count() or 1
-
-
-def run_here(call: Call) -> Outcome | Retry:
-    """Run `call` at once on this thread, the loop's, where nothing can interfere."""
-    return _serial_run()(call)
-
-
-@functools.cache
-def _serial_run() -> Callable[[Call], Outcome | Retry]:
-    # Imported late: every executor imports this module.
-    module = importlib.import_module("txloop.executors.serial")
-    return cast("Callable[[Call], Outcome | Retry]", module.run_here)  # as it is there
 
 
 def executor_named(
