@@ -21,6 +21,7 @@ from tornado.iostream import IOStream
 from txloop.errors import TxTimeoutError
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.desk import Desk
+from txloop.executors.fronts.reception import Callbacks
 from txloop.executors.fronts.thread_desk import ThreadDesk
 from txloop.stm.callables import weakly
 from txloop.stm.types import Outcome, Refusal
@@ -91,30 +92,30 @@ class Doorman:
 
     def _desk_for(self, size: int, timeout_seconds: float | None) -> Reception:
         repertoire, executor = self._repertoire, self._dispatcher.executor
-        threads: Any = executor  # or the one that forks: see `why_none`
-        hearers: dict[str, Any] = {
-            "on_outcome": weakly(self._take_outcome),
-            "on_ran": weakly(self._note_run),
-            "on_call": weakly(self._take_call),
-            "on_leave": weakly(self._dispatcher.leave),
-            "on_note": weakly(self._hear),
-            "on_greeting": weakly(repertoire.greet),
-        }
+        pool: Any = executor  # the one that forks, or that of threads: see `why_none`
+        callbacks = Callbacks(
+            on_outcome=weakly(self._take_outcome),
+            on_ran=weakly(self._note_run),
+            on_call=weakly(self._take_call),
+            on_leave=weakly(self._dispatcher.leave),
+            on_note=weakly(self._hear),
+            on_greeting=weakly(repertoire.greet),
+        )
         options: dict[str, Any] = {
             "servers": self._servers,
             "timeout_seconds": timeout_seconds,
         }
         if not executor.forks:
             make = functools.partial(ThreadServing, **options)
-            hearers["label_of"] = weakly(repertoire.label_of)
-            return ThreadDesk(size, threads, make, **hearers)
+            label_of = weakly(repertoire.label_of)
+            return ThreadDesk(size, pool, make, callbacks, label_of)
         return Desk(
             size,
-            threads,
+            pool,
             functools.partial(run_front, **options),
+            callbacks,
             on_ask=weakly(repertoire.look),
             on_death=weakly(repertoire.note_death),
-            **hearers,
         )
 
     # Starting and ending
