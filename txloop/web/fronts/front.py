@@ -14,8 +14,6 @@ import functools
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from tornado.http1connection import HTTP1Connection
-
 from txloop.executors.fronts.carrier import Verdict
 from txloop.loop.connections import served
 from txloop.stm.types import Outcome, Refusal
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tornado import httputil
+    from tornado.http1connection import HTTP1Connection
     from tornado.httpserver import HTTPServer
     from tornado.web import Application, RequestHandler
 
@@ -279,7 +278,6 @@ class Front:
             refusal: Why it cannot run here, if that was found out by running it.
         """
         connection = delegate.connection
-        assert isinstance(connection, HTTP1Connection)
         if connection.stream.closed():  # its client has left, and does not read
             self._carrier.tell(("orphan", *take_orphan(connection, body)))
         else:

@@ -6,7 +6,6 @@ import contextvars
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from tornado.http1connection import HTTP1Connection
 from tornado.web import RequestHandler
 
 from txloop.stm.types import Call
@@ -128,10 +127,8 @@ class FrontDelegate(TransactionDelegate):
             assert self.response.handler is not None
             RequestHandler._break_cycles(self.response.handler)  # leave no garbage
         self.response = None
-        connection = self.connection
-        assert isinstance(connection, HTTP1Connection)
-        if connection.stream is not None:
-            self.request = again(connection, self.request, bytes(self.chunks))
+        if self.connection.stream is not None:
+            self.request = again(self.connection, self.request, bytes(self.chunks))
 
     def wait(
         self,
@@ -147,7 +144,6 @@ class FrontDelegate(TransactionDelegate):
         self.waits = True
         keep_open(self.connection, ended)
         if left is not None:
-            assert isinstance(self.connection, HTTP1Connection)
             self.connection.set_close_callback(left)
 
     def call_for_worker(self, verb: Verb) -> Call:
