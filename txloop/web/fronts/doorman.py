@@ -40,7 +40,7 @@ from txloop.web.fronts.repertoire import Repertoire, Verb
 from txloop.web.fronts.request import On
 from txloop.web.fronts.servers import (
     is_stock,
-    movable,
+    make_movable,
     number_of,
     numbered_servers,
     suits,
@@ -226,7 +226,7 @@ class Doorman:
         connection = request.connection
         stream = getattr(connection, "stream", None)
         if self._closed or not isinstance(stream, MovableStream):
-            if isinstance(stream, IOStream) and movable(stream):
+            if isinstance(stream, IOStream) and make_movable(stream):
                 # From its next request on: it was there before the fronts.
                 stream.server = self._server_of(request)  # type: ignore[attr-defined] # it is movable
             return None

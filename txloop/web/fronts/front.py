@@ -27,7 +27,7 @@ from txloop.web.fronts.moving import (
     take_idle,
     take_orphan,
 )
-from txloop.web.fronts.request import FrontDelegate, On, Verb
+from txloop.web.fronts.request import FrontDelegate, On, VerbInFront
 from txloop.web.reached import roots_of_verb
 from txloop.web.targets import target_of
 
@@ -70,7 +70,7 @@ class Front:
             timeout_seconds: How long a call may run whose mark does not say it.
         """
         self._kinds: dict[tuple[int, str], tuple[int, On]] = {}  # by target and verb
-        self._verbs: dict[tuple[object, ...], Verb | None] = {}
+        self._verbs: dict[tuple[object, ...], VerbInFront | None] = {}
         self._carrier = carrier
         self._servers = servers
         self._timeout_seconds = timeout_seconds
@@ -112,7 +112,7 @@ class Front:
         handler_class: type[RequestHandler],
         arguments: Mapping[str, object] | None,
         method: str,
-    ) -> Verb | None:
+    ) -> VerbInFront | None:
         """Return what a request asks for, None if that does not run here."""
         key = application, handler_class, id(arguments) if arguments else 0, method
         if key in self._verbs:
@@ -130,7 +130,7 @@ class Front:
         handler_class: type[RequestHandler],
         arguments: Mapping[str, object],
         method: str,
-    ) -> Verb | None:
+    ) -> VerbInFront | None:
         plan = plan_for(handler_class, method)
         if plan is None:
             return None
@@ -139,7 +139,7 @@ class Front:
         if on is On.OFF:
             return None
         timeout_seconds = mark.timeout_seconds(self._timeout_seconds)
-        return Verb(
+        return VerbInFront(
             on,
             target,
             plan,
@@ -219,7 +219,7 @@ class Front:
             self._leaving = True  # what has been given meanwhile is handed over
             self._carrier.tell(("spoilt", self._carrier.trouble))
 
-    def _runs_here(self, verb: Verb) -> bool:
+    def _runs_here(self, verb: VerbInFront) -> bool:
         """Tell whether requests of a kind run here still; some have waited."""
         key = verb.target.number, verb.method
         return self._kinds[key][1] is On.HERE
@@ -241,7 +241,7 @@ class Front:
         else:
             self.hand_over(delegate, bytes(delegate.chunks))
 
-    def forward(self, delegate: FrontDelegate, verb: Verb) -> None:
+    def forward(self, delegate: FrontDelegate, verb: VerbInFront) -> None:
         """Have a request run in a worker."""
         call = None if self._leaving else delegate.call_for_worker(verb)
         done = functools.partial(self._take_answer, delegate)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from txloop.web.fronts.front import Front
     from txloop.web.targets import Target
 
-__all__ = ["FrontDelegate", "On", "Verb"]
+__all__ = ["FrontDelegate", "On", "VerbInFront"]
 
 
 def _ignore(close: Callable[[], object]) -> None:
@@ -41,7 +41,7 @@ class On(enum.IntEnum):
     AWAY = 2  # they run in workers
 
 
-class Verb(NamedTuple):
+class VerbInFront(NamedTuple):
     """A verb that is on: what runs here, and how; a `Kind`.
 
     Attributes:
@@ -86,7 +86,7 @@ class FrontDelegate(TransactionDelegate):
     """
 
     front: Front
-    verb: Verb | None
+    verb: VerbInFront | None
     conflicts = 0
     needed = 0, 0
     waits = False
@@ -146,7 +146,7 @@ class FrontDelegate(TransactionDelegate):
         if left is not None:
             self.connection.set_close_callback(left)
 
-    def call_for_worker(self, verb: Verb) -> Call:
+    def call_for_worker(self, verb: VerbInFront) -> Call:
         """Return the request as a call that travels."""
         self._target = verb.target
         self._context = context = self.front.context

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
     from txloop.loop.ioloop import TransactionLoop
 
-__all__ = ["apart", "is_stock", "movable", "number_of", "numbered_servers", "suits"]
+__all__ = [
+    "apart",
+    "is_stock",
+    "make_movable",
+    "number_of",
+    "numbered_servers",
+    "suits",
+]
 
 _STOCK = ("find_handler", "start_request", "get_handler_delegate", "__call__")
 
@@ -137,8 +144,8 @@ _OF_CONTEXT = {
 _OF_SERVER = {"stream", "params", "context", "_serving_future"}
 
 
-def movable(stream: IOStream) -> bool:
-    """Let a stream be one that can be moved; return whether it is one."""
+def make_movable(stream: IOStream) -> bool:
+    """Make a stream a `MovableStream` if it is Tornado's; return whether it is one."""
     if type(stream) is IOStream:
         stream.__class__ = MovableStream
     return isinstance(stream, MovableStream)
