@@ -1,10 +1,10 @@
 """What a handler leaves behind in a worker for `on_finish` and the access log.
 
-They run in the loop's process, with a handler object of their own. It gets the
-attributes of the one that made the answer, and its request those of the request there:
-what came with the request, or belongs to the application, is here already, and the rest
-travels. What cannot travel is missing, and says so; what `on_finish` is seen to use has
-to be there, so that such a request runs on the loop thread.
+They run in the loop's process, on a handler object of their own. It gets the attributes
+of the handler that made the answer, and its request those of the request there. What
+came with the request, or belongs to the application, is here already; the rest travels.
+An attribute that cannot travel is missing, and says why when it is read. If `on_finish`
+is seen to use it, the request runs on the loop thread instead.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Doorman:
     def __init__(
         self, loop: TransactionLoop, size: int, faults: Faults | None = None
     ) -> None:
-        """Take the loop, how many fronts there shall be, and what goes wrong."""
+        """Prepare `size` fronts for a loop; `start` starts them."""
         # Not the loop, which has this: a dropped one would be cyclic garbage.
         self._asyncio_loop = loop.asyncio_loop
         self._dispatcher = loop.dispatcher
@@ -306,7 +306,7 @@ class Doorman:
             self._returned[number] = returned + _RETURNED_WEIGHT * (1 - returned)
         front = self._desk.least_busy
         if not received and refusal is None and front is not None and not self._closed:
-            # It waits for a request: another front had too many of them.
+            # It is idle: its front had more connections than the others.
             self._give(front, number, address, b"", moves - 1, descriptor)
             return
         stream = stream_of(server, descriptor)

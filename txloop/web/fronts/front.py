@@ -1,10 +1,10 @@
 """A front: Tornado's HTTP in a loop of its own, and what is short runs there.
 
-It is a process or a thread: that is its carrier's affair. Requests whose verbs are
-switched on by the owner run here, one after another, on what the carrier has of the
-store. The answer of one that only reads is sent at once, that of one
-that writes when its verdict is there. All others are handed over with the connection:
-to the owner they look as if they had come to it.
+It is a process or a thread; only its carrier knows which. Requests whose verbs the
+owner has switched on run here, one after another, on what the carrier has of the store.
+An attempt that only reads is answered at once, one that writes when its verdict
+arrives. All other requests are handed over with their connection: to the owner they
+look as if they had come to it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Front"]
 
 MOST_CONFLICTS = 3
-"""After so many, a request is handed over: where the owner is, it cannot conflict."""
+"""After this many a request is handed over: on the loop thread it cannot conflict."""
 
 _LEAVE_SECONDS = 0.02  # between two looks whether all connections have gone
 
@@ -322,7 +322,7 @@ class Front:
     # The owner
 
     def receive(self) -> None:
-        """Take what the owner has sent; end when it has closed the link."""
+        """Deal with what the owner has sent; end when it has closed the link."""
         self._batches = True
         try:
             notes = self._carrier.receive()

@@ -1,9 +1,9 @@
 """When a loop's fronts are opened, and why there may be none.
 
-Those that were asked for are opened when the first marked request comes. With
-``fronts="auto"`` there are some when they pay: when the loop thread was busy for some
-time. Few requests are served as well by one process, and that starts no others. Threads
-have to be asked for: what they bring was not measured well enough to be a default.
+Fronts that were asked for are opened when the first marked request comes. With
+``fronts="auto"`` they are opened when they pay: when the loop thread has been busy for
+some time. One process serves a few requests as well, without starting others. Threads
+have to be asked for: their gain was not measured well enough to be a default.
 """
 
 from __future__ import annotations
