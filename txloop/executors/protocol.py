@@ -58,7 +58,7 @@ class Running:
 
     Attributes:
         number: That of its `Work`.
-        worker: Who runs it, from 1.
+        worker: The number of the worker that runs it, from 1.
         since_ns: Since when, by `time.monotonic_ns`.
     """
 
@@ -116,7 +116,7 @@ class Executor(Protocol):
     """Runs attempts somewhere and delivers their outcomes on the loop thread.
 
     An executor belongs to the loop thread, which alone calls it. For each attempt it
-    opens a snapshot of the store; whoever takes the answer closes it.
+    opens a snapshot of the store; what takes the answer closes it.
 
     Attributes:
         name: As in `executor_named`.
@@ -158,9 +158,9 @@ class Executor(Protocol):
         """Give what waits to workers that are free: a commit is done, effects wait."""
 
     def withdraw(self, number: int) -> bool:
-        """Forget work that has not been sent anywhere yet; tell whether it was so.
+        """Forget work that has not been sent anywhere yet; return whether it was so.
 
-        It is not answered then.
+        Then it is not answered.
         """
 
     def take_back(self) -> int | None:

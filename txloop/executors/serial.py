@@ -35,7 +35,7 @@ class SerialExecutor:
     watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
-        """Take and ignore the number of workers: there is one thread."""
+        """Ignore the number of workers: there is one thread."""
         self._deliver: Deliver | None = None
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:

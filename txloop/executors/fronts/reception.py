@@ -290,7 +290,7 @@ class Reception(abc.ABC):
     def _decide(
         self, front: FrontEnd, number: int, kind: int, answer: Answer | None
     ) -> None:
-        """Take the answer to an attempt; None if it could not be read."""
+        """Deal with the answer to an attempt; None if it could not be read."""
         if not number:
             if answer is not None:
                 self._callbacks.on_ran(kind, answer)

@@ -57,7 +57,7 @@ class Crew(Generic[M]):
         limits: Limits,
         what: str = "worker",
     ) -> None:
-        """Take how many there shall be, and whom to tell what.
+        """Begin without workers, which `start` makes.
 
         Args:
             size: How many get calls at once.
@@ -99,7 +99,7 @@ class Crew(Generic[M]):
         self._pausing = False
         self.complained = False
         self.tally = Tally()
-        self._planned = size  # so many are made, though none ends that should not
+        self._planned = size  # how many are made if none dies
 
     # Starting and ending
 
@@ -218,9 +218,9 @@ class Crew(Generic[M]):
         return spawner
 
     def renew(self) -> bool:
-        """Replace all workers by such that are forked from this process as it is now.
+        """Replace all workers by new ones, forked from this process as it is now.
 
-        Those that there are get no more calls, and leave when they have answered.
+        The old ones get no more calls, and leave when they have answered.
 
         Returns:
             Whether that could be done.
@@ -273,7 +273,7 @@ class Crew(Generic[M]):
         if self._barren and self._log is not None:
             self.tally.fork_failures += 1
             self._pause("the process that forks workers dies before it forks any")
-        # Its workers go on, but nobody ends them if they do not end by themselves.
+        # Its workers go on, but nothing ends them if they do not end by themselves.
         self._orphans += [one for one in self._all() if one.pid and not one.lost]
         return orderly
 
@@ -304,7 +304,7 @@ class Crew(Generic[M]):
     # What becomes of them
 
     def read_reports(self) -> None:
-        """Take what the spawner tells, or its death."""
+        """Deal with what the spawner reports, or with its death."""
         for spawner in list(self._outdated):
             reports = _reports_of(spawner)
             if reports is None:

@@ -58,7 +58,7 @@ class Companion(Protocol):
         """Return which versions their replicas have."""
 
     def note_dropped(self, numbers: Sequence[int]) -> None:
-        """Take note of the numbers of containers that have died."""
+        """Note the numbers of containers that have died, for each replica."""
 
     def close(self) -> None:
         """End them."""
@@ -76,7 +76,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take how many workers there shall be; see `Pool`."""
+        """Begin without workers, which `fork` makes; see `Pool`."""
         super().__init__(workers, Watch(copies=True), limits, clock)
         self._base = Base()
         self._crew = self._new_crew()
@@ -114,7 +114,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         return self._crew.most_calls
 
     def relieve_after(self, most_calls: int) -> None:
-        """Have workers replaced after so many calls; before they are forked."""
+        """Have workers replaced after `most_calls`; before they are forked."""
         self._crew.most_calls = most_calls
 
     def fork(self) -> None:
