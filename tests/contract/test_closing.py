@@ -6,8 +6,8 @@ import pytest
 
 from tests.engine import note, noted, on
 from txloop import TDict, TVar, TxClosedError, inevitable, on_commit
-from txloop.engine.dispatcher import MOST_CONFLICTS
 from txloop.engine.events import Committed
+from txloop.engine.machine import MOST_CONFLICTS
 
 
 def add(variable):

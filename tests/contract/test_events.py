@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.engine import on
 from tests.logs import expect_log
 from txloop import TVar, inevitable
-from txloop.engine.dispatcher import MOST_CONFLICTS
 from txloop.engine.events import Committed, RoundRun, Started
+from txloop.engine.machine import MOST_CONFLICTS
 
 
 def increment(variable):

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.logged import Logged, increment, line_of, read_only, wait_at
 from tests.engine import Gate, Meeting, Result, on, running
 from txloop import TVar, inevitable
-from txloop.engine.dispatcher import MOST_CONFLICTS
+from txloop.engine.machine import MOST_CONFLICTS
 from txloop.stm.types import Key
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.engine import Gate, Tally, on
 from txloop import TDict, TVar, TxThreadError
-from txloop.engine.dispatcher import MOST_CONFLICTS
 from txloop.engine.events import Conflicted, Started
+from txloop.engine.machine import MOST_CONFLICTS
 
 
 def add(shared, tally, started, gate):

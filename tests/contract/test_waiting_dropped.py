@@ -7,8 +7,8 @@ import pytest
 from tests.contract.waiting import await_key, kinds, take, take_and_count, until_waiting
 from tests.engine import on
 from txloop import TDict, TVar
-from txloop.engine.dispatcher import MOST_CONFLICTS
 from txloop.engine.events import Committed, Dropped, Retried
+from txloop.engine.machine import MOST_CONFLICTS
 
 
 def test_one_that_nobody_wants_any_more_is_dropped(engine):

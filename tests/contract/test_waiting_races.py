@@ -16,8 +16,8 @@ from tests.contract.waiting import (
 from tests.engine import Gate, noted, on
 from tests.logs import expect_log
 from txloop import TDict, TVar, on_commit, retry
-from txloop.engine.dispatcher import MOST_CONFLICTS
 from txloop.engine.events import Conflicted
+from txloop.engine.machine import MOST_CONFLICTS
 
 
 @on("scripted")

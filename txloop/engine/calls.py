@@ -16,9 +16,10 @@ from txloop.stm.types import Call
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from txloop.engine.dispatcher import Dispatcher, Done
+    from txloop.engine.dispatcher import Dispatcher
     from txloop.engine.marks import Mark
     from txloop.engine.profile import Profile
+    from txloop.engine.transaction import Done
     from txloop.scan import Finding
 
 __all__ = [

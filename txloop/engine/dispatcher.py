@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.engine.effects import EffectQueue, too_late
 from txloop.engine.holds import Holds
-from txloop.engine.machine import MOST_CONFLICTS, Machine
+from txloop.engine.machine import Machine
 from txloop.engine.placement import Placement
 from txloop.engine.profile import Profile, Profiles
 from txloop.engine.reporting import Reporter
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from txloop.engine.stimuli import Action, Stimulus
     from txloop.executors.protocol import Running
 
-__all__ = ["MOST_CONFLICTS", "Dispatcher", "Done"]
+__all__ = ["Dispatcher"]
 
 _MOST_WOKEN = 64
 """So many run one after another, each woken by the last one, in one iteration."""

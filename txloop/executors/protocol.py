@@ -30,7 +30,6 @@ __all__ = [
     "Work",
     "available_cores",
     "executor_named",
-    "gil_enabled",
     "register_executor",
     "resolve_name",
     "unknown",

@@ -13,7 +13,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from txloop.executors.whereabouts import lines_of
+from txloop.executors.debugging import lines_of
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 from txloop.errors import TxInternalError
 from txloop.executors.codec.frames import UNPICKLABLE
+from txloop.executors.debugging import lines_of
 from txloop.executors.plea import Plea
-from txloop.executors.protocol import NICENESS, gil_enabled
+from txloop.executors.protocol import NICENESS
 from txloop.executors.threads.isolation import isolated, opened
-from txloop.executors.whereabouts import lines_of
 from txloop.executors.worker_protocol import Run
 from txloop.stm.arithmetic import numpy_state, set_numpy_state
 from txloop.stm.attempt import make_current
+from txloop.stm.counting import gil_enabled
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal

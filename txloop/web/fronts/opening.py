@@ -19,9 +19,10 @@ from tornado.ioloop import IOLoop
 from tornado.process import task_id
 
 from txloop.executors.faults import faults_on_purpose
-from txloop.executors.protocol import available_cores, gil_enabled
+from txloop.executors.protocol import available_cores
 from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
+from txloop.stm.counting import gil_enabled
 from txloop.web.delegate import give_marked
 from txloop.web.fronts.doorman import Doorman
 from txloop.web.fronts.servers import make_movable
