@@ -21,7 +21,7 @@ from txloop.web.fronts.moving import MovableStream
 from txloop.web.tornado_private import HTTPRequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tornado import httputil
 
@@ -33,6 +33,7 @@ __all__ = [
     "make_movable",
     "number_of",
     "numbered_servers",
+    "server_of",
     "suits",
 ]
 
@@ -60,6 +61,16 @@ def numbered_servers(loop: TransactionLoop) -> Iterator[tuple[int, HTTPServer]]:
             server = getattr(cell.cell_contents, "__self__", None)
             if isinstance(server, HTTPServer):
                 yield number_of(server), server
+
+
+def server_of(
+    request: httputil.HTTPServerRequest, servers: Mapping[int, HTTPServer]
+) -> int:
+    """Return the number of the server that has a request's connection, or 0."""
+    for number, server in servers.items():
+        if request.server_connection in server._connections:
+            return number
+    return 0
 
 
 def apart(server: HTTPServer) -> HTTPServer:
