@@ -57,17 +57,17 @@ class Trail:
         self._current = 0
 
     def enter(self, thing: object) -> None:
-        """Take note that the walk goes into something now."""
+        """Note that the walk goes into something now."""
         self._current = 0 if issubclass(type(thing), _LASTING) else id(thing)
         self.note(thing)
 
     def note(self, thing: object) -> None:
-        """Take note of something that the walk may not go into."""
+        """Note something that the walk may not go into."""
         if is_missed_anywhere(thing):
             self._missed.append(id(thing))
 
     def see(self, thing: object) -> None:
-        """Take note that what it is in leads to something."""
+        """Note that what the walk is in leads to something."""
         if self._current:
             self._leading_to.setdefault(id(thing), []).append(self._current)
 

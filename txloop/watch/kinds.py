@@ -188,7 +188,6 @@ _HELD_NEAR = {
     ("codecs", "IncrementalEncoder"),
     ("_multibytecodec", "*"),
     ("pyexpat", "xmlparser"),
-    ("_lsprof", "Profiler"),
     ("_contextvars", "Context"),
     ("contextvars", "Context"),
 }

@@ -94,7 +94,7 @@ def _visit_dict(walk: Walk, job: Job) -> None:
 
 
 def _visit_view(walk: Walk, job: Job) -> None:
-    """Go into the mapping that a proxy shows: who has that itself may change it."""
+    """Go into the mapping that a proxy shows: code that has it may change it."""
     mapping = mapping_behind(job.thing)
     if type(mapping) is dict and "__doc__" in mapping:  # of a class, or a module
         space = walk.space(job, lambda: job.thing)
