@@ -144,10 +144,5 @@ def _findings(
 
 def _scan(target: Target, verb: str) -> tuple[Finding, ...]:
     return scan_handler(
-        target.handler_class,
-        verb,
-        target.handler_kwargs,
-        target.application,
-        outside=True,
-        unfollowed=True,
+        target.handler_class, verb, target.handler_kwargs, target.application
     )
