@@ -14,6 +14,7 @@
     fair_queue       calls that wait for a worker
     book             what each worker was given and has not answered
     limits           how long the pool waits before it does something
+    crew             what makes the workers, and others in their place
     members          which processes there are, and what became of others
     refusing         loops that refuse attempts: what they do cannot be undone
     plea             an attempt in a thread asks to go on in place

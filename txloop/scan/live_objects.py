@@ -249,7 +249,7 @@ def functions_of(thing: object) -> tuple[FunctionType, ...]:
     found: list[FunctionType] = []
     things = [thing]
     for each in things:  # it grows
-        if len(things) > _MOST_WRAPPERS:  # so many go round in a circle
+        if len(things) > _MOST_WRAPPERS:  # so long a chain is a circle
             break
         # PyPy's own functions are of this type too, but have no module.
         if has_type(each, FunctionType) and each.__globals__ is not None:

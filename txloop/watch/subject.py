@@ -184,7 +184,7 @@ class Subject:
         return self._runs < limits.FIRST_RUNS or self._credit >= limits.DUE_SECONDS
 
     def save(self, credit_seconds: float) -> None:
-        """Let looks take so much more time, later."""
+        """Let later looks take this much more time."""
         self._credit += credit_seconds
 
     def spend(self) -> None:

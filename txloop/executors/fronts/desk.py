@@ -20,7 +20,7 @@ from txloop.executors.codec.plain_cells import PlainOutcome, outcome_of
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.reception import Reception
 from txloop.executors.fronts.records import emit, records_of
-from txloop.executors.processes.crew import Crew
+from txloop.executors.processes.crew import ForkedCrew
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
 
@@ -89,7 +89,7 @@ class Desk(Reception):
         self._on_ask = on_ask
         self._on_death = on_death
         self._troubles = 0  # replicas that could not follow
-        self._crew: Crew[FrontConnection] = Crew(
+        self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
             size,
             functools.partial(run_front, page=self.page, base=self._base),
             weakly(self._receive),
