@@ -19,6 +19,7 @@ from tests.executors import ScriptedExecutor, register_all
 from txloop.engine.dispatcher import Dispatcher
 from txloop.engine.events import Conflicted
 from txloop.engine.profile import Profile
+from txloop.executors.processes.crew import ForkedCrew
 from txloop.executors.processes.executor import ProcessesExecutor
 from txloop.executors.protocol import executor_named
 from txloop.executors.threads.executor import ThreadsExecutor
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from txloop.engine.events import Event
     from txloop.executors.limits import Limits
+    from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.protocol import Executor
 
 __all__ = [
@@ -130,6 +132,13 @@ class Engine:
         """The executor, which must be the one with processes."""
         assert isinstance(self.executor, ProcessesExecutor)
         return self.executor
+
+    @property
+    def crew(self) -> ForkedCrew[WorkerConnection]:
+        """What makes the workers of that."""
+        crew = self.processes._crew
+        assert isinstance(crew, ForkedCrew)
+        return crew
 
     @property
     def aborts(self) -> int:

@@ -29,13 +29,13 @@ from txloop.executors.faults import Faults
 from txloop.executors.pool import Pool
 from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.executor import ProcessesExecutor
-from txloop.executors.protocol import gil_enabled
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.loop.options import use_executor
-from txloop.web import register_all as register_targets
+from txloop.stm.counting import gil_enabled
 from txloop.web.delegate import TOLD
 from txloop.web.fronts.opening import open_fronts, why_none
+from txloop.web.targets import register_all as register_targets
 from txloop.web.verdicts import judge_all
 
 if TYPE_CHECKING:

@@ -87,7 +87,7 @@ def test_what_a_call_leaves_in_its_worker_no_other_one_finds(monkeypatch):
 
         # THEN
         assert {1} == {length for _, _, length in values}
-        assert engine.processes._crew.spawned >= CALLS
+        assert engine.crew.spawned >= CALLS
         assert len(engine.processes._workers) == 2
 
 
@@ -150,4 +150,4 @@ def test_a_probability_sends_some_away(monkeypatch):
         # THEN
         ran, here = profile.attempts - before[0], profile.inline - before[1]
         assert 0 < here < ran
-        assert 2 < engine.processes._crew.spawned < profile.attempts
+        assert 2 < engine.crew.spawned < profile.attempts

@@ -326,7 +326,7 @@ def test_workers_can_be_forked_before_there_is_a_loop():
     shared["n"] = 2
 
     # THEN
-    assert 2 == executor._crew.spawned
+    assert 2 == len(executor._crew.workers)
     assert [executor._log] == committed.followers
     executor.close()
     executor.close()

@@ -34,7 +34,7 @@ def is_high_in(load, clocks, requests, seconds, share):
     found = []
     for _ in range(requests):
         clocks.spend(seconds / requests, share)
-        found.append(load.is_high())
+        found.append(load.note_request())
     return any(found)
 
 

@@ -15,6 +15,7 @@ from txloop.executors.codec.answers import pack
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.desk import Desk
 from txloop.executors.fronts.link import Link
+from txloop.executors.fronts.reception import Callbacks
 from txloop.executors.limits import Limits
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.run import run_attempt
@@ -38,7 +39,8 @@ def ignore(*_: object) -> None:
 def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     """Return one whose fronts are not forked yet."""
     executor: Any = SimpleNamespace(limits=limits)
-    return Desk(1, executor, ignore, on_outcome, *[ignore] * 7)
+    callbacks = Callbacks(on_outcome, *[ignore] * 5)
+    return Desk(1, executor, ignore, callbacks, on_ask=ignore, on_death=ignore)
 
 
 def add(number):

@@ -17,9 +17,9 @@ from tests.messages import Request
 from tests.serving import EXECUTORS, FRONTS, THREADS, serving
 from txloop import TDict, TVar, transactional
 from txloop.engine.marks import Mark
-from txloop.executors.protocol import gil_enabled
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.stm.attempt import current
+from txloop.stm.counting import gil_enabled
 from txloop.stm.store import committed
 from txloop.web import as_stock, delegate
 

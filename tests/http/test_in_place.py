@@ -21,9 +21,9 @@ from tests.serving import serving
 from txloop import TVar, inevitable
 from txloop.engine.marks import Mark
 from txloop.executors import plea
-from txloop.executors.protocol import gil_enabled
 from txloop.executors.worker_protocol import Assignment
 from txloop.stm.attempt import Attempt
+from txloop.stm.counting import gil_enabled
 
 UNVOUCHED = Mark("commit", trust=True, vouched=False)  # nothing is scanned or watched
 SAYS = r"^GET \S+ runs on the loop thread: .*: \w+\(\) writes .*done"

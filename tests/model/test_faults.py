@@ -128,7 +128,7 @@ class Faulty(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from([signal.SIGKILL, signal.SIGSTOP]))
     def strike_spawner(self, number: signal.Signals) -> None:
-        spawner = self.engine.processes._crew.spawner
+        spawner = self.engine.crew.spawner
         self._strike([spawner.pid] if spawner else [], number)
 
     def _strike(self, pids: list[int], number: signal.Signals) -> None:

@@ -69,10 +69,10 @@ def kill_all(engine: Engine) -> None:
 
 def kill_spawner(engine: Engine) -> None:
     """Kill the process that forks workers, and wait until that is noticed."""
-    spawner = engine.processes._crew.spawner
+    spawner = engine.crew.spawner
     assert spawner is not None
     kill(spawner.pid)
-    engine.until(lambda: engine.processes._crew.spawner is not spawner)
+    engine.until(lambda: engine.crew.spawner is not spawner)
 
 
 def is_full(engine: Engine) -> bool:

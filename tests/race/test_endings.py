@@ -38,7 +38,7 @@ with running("processes", 3) as engine:
         engine.submit(function, sys.argv[1])
     engine.run(note, sys.argv[1])
     engine.until(lambda: len(open(sys.argv[1]).readlines()) == 3)
-    print(engine.processes._crew.spawner.pid, flush=True)
+    print(engine.crew.spawner.pid, flush=True)
     engine.until(lambda: False)
 """
 
@@ -115,7 +115,7 @@ def test_closing_works_where_the_program_reaps_its_children_itself(tmp_path):
     # GIVEN
     with running("processes") as engine:
         pids = engine.ask_all_workers(os.getpid, tmp_path)
-        spawner = engine.processes._crew.spawner
+        spawner = engine.crew.spawner
         assert spawner is not None
         os.kill(spawner.pid, signal.SIGKILL)
         os.waitpid(spawner.pid, 0)

@@ -156,7 +156,7 @@ def test_a_spawner_that_is_stopped_is_replaced(engine, tmp_path, monkeypatch):
     # GIVEN
     monkeypatch.setattr(crew, "threads_besides", list)
     engine.ask_all_workers(int, tmp_path)
-    spawner = engine.processes._crew.spawner
+    spawner = engine.crew.spawner
     stop(spawner.pid)
 
     # WHEN a worker dies in the middle of a call
@@ -167,7 +167,7 @@ def test_a_spawner_that_is_stopped_is_replaced(engine, tmp_path, monkeypatch):
         tally = Tally(tmp_path / "tally")
         result = engine.submit(leave_first, tally)
         engine.wait(result)
-        engine.until(lambda: engine.processes._crew.spawner is not spawner)
+        engine.until(lambda: engine.crew.spawner is not spawner)
         engine.until(lambda: is_full(engine))
 
     # THEN
@@ -244,7 +244,7 @@ def test_a_stopped_worker_is_ended_with_the_loop_though_its_spawner_has_died(
         engine.ask_all_workers(int, tmp_path)
         first = pids_of(engine)[0]
         stop(first)
-        spawner = engine.processes._crew.spawner
+        spawner = engine.crew.spawner
         assert spawner is not None
         kill(spawner.pid)
 
@@ -282,7 +282,7 @@ def test_what_is_forked_anew_handles_no_exception(
         if at_once:
             kill_spawner(engine)
         else:
-            os.kill(engine.processes._crew.spawner.pid, signal.SIGKILL)
+            os.kill(engine.crew.spawner.pid, signal.SIGKILL)
         kill_all(engine)
         engine.until(lambda: is_full(engine) and not set(old) & set(pids_of(engine)))
 

@@ -12,7 +12,7 @@ from tests.logs import expect_log
 from tests.race.lateness import Clock, go_on, wait_at
 from txloop import TDict, TList, TxTimeoutError, on_commit
 from txloop.executors.pool import Pool
-from txloop.executors.protocol import gil_enabled
+from txloop.stm.counting import gil_enabled
 from txloop.stm.store import committed
 
 EXECUTOR = "threads"

@@ -17,7 +17,8 @@ from tests.engine import Gate, Tally
 from tests.logs import expect_log
 from tests.race.lateness import go_on, wait_at
 from txloop import TDict, TList, TxClosedError, retry
-from txloop.executors.protocol import NICENESS, gil_enabled
+from txloop.executors.protocol import NICENESS
+from txloop.stm.counting import gil_enabled
 from txloop.stm.store import committed
 
 EXECUTOR = "threads"

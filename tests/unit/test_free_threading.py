@@ -16,6 +16,7 @@ from tests.logs import expect_log
 from txloop.errors import TxConfigurationError
 from txloop.executors import protocol
 from txloop.executors.protocol import available_cores, executor_named, resolve_name
+from txloop.stm.counting import gil_enabled
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +29,7 @@ sys.exit(sys._is_gil_enabled())
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(protocol.gil_enabled(), reason="there is a GIL")
+@pytest.mark.skipif(gil_enabled(), reason="there is a GIL")
 def test_nothing_turns_the_gil_on():
     # GIVEN
     modules = [

@@ -33,7 +33,7 @@ from txloop.executors.codec.packing import (
 )
 from txloop.stm.types import Call, Effect, Outcome
 from txloop.web.frozen import FrozenRequest
-from txloop.web.leftovers import pristine, revived
+from txloop.web.leftovers import revived
 from txloop.web.recorder import Recorder
 from txloop.web.request_attempt import Response, run_request
 from txloop.web.targets import target_of
@@ -355,7 +355,7 @@ def test_a_response_whose_handler_is_looked_at_is_pickled(application, request_)
     made.handler = Handler(application, request_)
     made.context = contextvars.Context()
     made.target = target_of(application, Handler, {})
-    made.before = pristine(request_), contextvars.Context()
+    made.before = FrozenRequest(request_).before(), contextvars.Context()
     made.handler.extra = "kept"
 
     packed = pack_outcome(Outcome(1, made))

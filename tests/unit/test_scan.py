@@ -26,8 +26,14 @@ from tests.unit.scan_programs import (
     harmless,
     reads,
 )
-from tests.unit.scan_programs.loading import CONTAINERS, loading, marked, scan, told
-from txloop.scan import scan_handler
+from tests.unit.scan_programs.loading import (
+    CONTAINERS,
+    loading,
+    marked,
+    scan,
+    scan_handler,
+    told,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

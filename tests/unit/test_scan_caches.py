@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.scan_programs.loading import loading
-from txloop.scan import FindingKind, scan_handler
+from tests.unit.scan_programs.loading import loading, scan_handler
+from txloop.scan import FindingKind
 
 if TYPE_CHECKING:
     import types

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import txloop
-from tests.unit.scan_programs.loading import loading, scan, told
-from txloop.scan import Finding, FindingKind, scan_function, scan_handler
+from tests.unit.scan_programs.loading import loading, scan, scan_handler, told
+from txloop.scan import Finding, FindingKind, scan_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.scan_programs.loading import loading
-from txloop.scan import scan_handler, scan_once
+from tests.unit.scan_programs.loading import loading, scan_handler
+from txloop.scan import scan_once
 
 if TYPE_CHECKING:
     import types

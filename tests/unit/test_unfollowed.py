@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.scan_programs.loading import loading
+from tests.unit.scan_programs.loading import loading, scan_handler
 from txloop.errors import TxConfigurationError
 from txloop.loop.options import Options
-from txloop.scan import FindingKind, scan_handler
+from txloop.scan import FindingKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,12 +215,6 @@ def test_the_environment_is_lost_if_the_program_changes_it(
 
     # THEN
     assert {"get": told, "post": told} == found
-
-
-def test_it_is_told_only_who_asks(load: Load) -> None:
-    module = load(textwrap.dedent(PROGRAM).format(line="exec(name)"))
-
-    assert () == scan_handler(module.Handler, "get")
 
 
 def test_a_default_value_that_is_changed_is_found(load: Load) -> None:

@@ -19,9 +19,16 @@ from txloop.stm.callables import is_coroutine, name_of
 from txloop.stm.origin import is_own_module, own_module_of
 from txloop.watch import held_in_reach, roots_of
 from txloop.web import auto
-from txloop.web.eligible import ON_MESSAGE, mark_for, may_wait, verbs_of, why_not
-from txloop.web.reached import roots_of_verb
-from txloop.web.targets import applications, mounted, register_all, targets_of
+from txloop.web.eligible import (
+    NO_VERB,
+    ON_MESSAGE,
+    mark_for,
+    may_wait,
+    verbs_of,
+    why_not,
+)
+from txloop.web.reached import findings_in_reach
+from txloop.web.targets import applications, mounted, register_all
 from txloop.web.verdicts import acts_outside, held_because
 
 if TYPE_CHECKING:
@@ -105,7 +112,7 @@ def verdicts() -> list[Verdict]:
         _judge_verb(handler_class, verb)
         for handler_class in own
         for verb in sorted(verbs_of(handler_class))
-        if why_not(handler_class, verb) != "there is no such verb"
+        if why_not(handler_class, verb) != NO_VERB
     ]
     return [*verbs, *map(_judge_function, _marked_functions())]
 
@@ -158,9 +165,7 @@ def _reached(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, .
     mark = mark_for(handler_class, verb)
     if mark is not None and mark.trust:
         return ()
-    targets = targets_of(handler_class)
-    found = [held_in_reach(roots_of_verb(target, verb.lower())) for target in targets]
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    return findings_in_reach(handler_class, verb)
 
 
 def _notes(acts: Iterable[Finding], findings: tuple[Finding, ...]) -> tuple[str, ...]:

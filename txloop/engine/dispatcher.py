@@ -60,9 +60,10 @@ from txloop.engine.waiting import Timers, WaitingRoom
 from txloop.errors import TxClosedError, TxOverloadError, TxThreadError
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.plea import Plea
-from txloop.executors.protocol import Executor, Reactor, Work, run_here
+from txloop.executors.protocol import Executor, Reactor, Work
 from txloop.stm.callables import weakly
 from txloop.stm.ownership import claim, release
+from txloop.stm.run import run_here
 from txloop.stm.store import committed
 from txloop.stm.types import Answer, Call, Conflict, Outcome, Refusal, Retry
 from txloop.stm.validation import decide, still_holds

@@ -14,11 +14,11 @@
     fair_queue       calls that wait for a worker
     book             what each worker was given and has not answered
     limits           how long the pool waits before it does something
+    crew             what makes the workers, and others in their place
     members          which processes there are, and what became of others
-    whereabouts      where a call is, for the log
     refusing         loops that refuse attempts: what they do cannot be undone
     plea             an attempt in a thread asks to go on in place
     carried          what of txloop goes along where a program is copied
     faults           faults on purpose
-    debugging        names of processes, and why no debugger opens in them
+    debugging        names of processes, where a call is, why no debugger opens
 """

@@ -22,9 +22,9 @@ UNMEASURED_SECONDS = 1.0
 
 
 class Book:
-    """The only one that changes `Worker.assigned`; owned by the loop thread.
+    """Nothing else changes `Worker.assigned`; owned by the loop thread.
 
-    The snapshot of an assignment is open as long as it stands here.
+    The snapshot of an assignment is open as long as the assignment stands here.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -45,11 +45,11 @@ class Book:
         return None
 
     def strike(self, worker: Worker, number: int, newer: int | None = None) -> float:
-        """Take a line out; return what it has cost to send the call.
+        """Strike out an assignment; return what it has cost to send the call.
 
         Args:
-            worker: Whose.
-            number: That of the work.
+            worker: The worker.
+            number: The number of the work.
             newer: The snapshot of its answer, which is open from now on.
         """
         assignment = worker.assigned.pop(number)
@@ -64,7 +64,7 @@ class Book:
         return assignment.transport_seconds
 
     def strike_all(self, worker: Worker) -> list[Work]:
-        """Take all lines of a worker out; return what it had to do."""
+        """Strike out all assignments of a worker; return what it had to do."""
         left = [assignment.work for assignment in worker.assigned.values()]
         for work in left:
             self.strike(worker, work.number)
@@ -75,9 +75,9 @@ class Book:
         return self._seconds.get(worker, 0.0)
 
     def busy_seconds(self, worker: Worker) -> float:
-        """Return the same as far as measured.
+        """Return the same, corrected by what has been measured.
 
-        A call that turned out long counts for as long as it has been running.
+        A call that turns out long counts for as long as it has been running.
         """
         run = worker.running()
         if run is None:

@@ -1,4 +1,4 @@
-"""What a developer sees of forked processes: their names, and why no debugger opens."""
+"""What a developer sees of workers: names, where a call is, why no debugger opens."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ import importlib
 import logging
 import os
 import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["have_no_terminal", "set_title"]
+from txloop.stm.run import run_attempt
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+__all__ = ["have_no_terminal", "lines_of", "set_title"]
 
 _log = logging.getLogger("txloop")
+
+_MOST_FRAMES = 20
 
 
 def have_no_terminal() -> None:
@@ -48,3 +56,16 @@ def set_title(role: str) -> None:
     except ImportError:
         return
     library.setproctitle(f"txloop: {role} of {os.path.basename(sys.argv[0])}")
+
+
+def lines_of(frame: FrameType | None) -> str:
+    """Return what is on a stack, innermost first, without what runs the call."""
+    lines: list[str] = []
+    while frame is not None and len(lines) < _MOST_FRAMES:
+        code = frame.f_code
+        if code.co_filename == run_attempt.__code__.co_filename:
+            break
+        place = f'File "{code.co_filename}", line {frame.f_lineno}'
+        lines.append(f"  {place} in {code.co_name}")
+        frame = frame.f_back
+    return "\n".join(lines)

@@ -3,8 +3,8 @@
 Each function has a line of its own, in the order of arrival. The lines take turns so
 that each gets as much of the workers' time: a flood of one kind of request delays the
 others by one call, and a short kind does not wait for a long one at each of its calls.
-The rule is start-time fair queuing (Goyal, Vin and Cheng, 1996): the next one is whose
-line has been served least, in seconds of work.
+The rule is start-time fair queuing (Goyal, Vin and Cheng, 1996): the next call comes
+from the line that has been served least, in seconds of work.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FairQueue"]
 
-_UNKNOWN_SECONDS = 0.01  # of a call that nobody can say
+_UNKNOWN_SECONDS = 0.01  # what a call counts for that was never measured
 _LEAST_SECONDS = 0.0002  # what a call costs that does nothing
 
 
@@ -49,7 +49,7 @@ class FairQueue:
         line = self._lines.get(label)
         if line is None:
             line = self._lines[label] = deque()
-            # Who was away does not get all the time back that others had meanwhile.
+            # A line that was empty is not given the time that others had meanwhile.
             self._served[label] = max(self._served.get(label, 0.0), self._now)
         line.append(work)
 
@@ -67,7 +67,7 @@ class FairQueue:
         return self._first[0] if self._first else self._lines[self._next()][0]
 
     def pop(self) -> Work:
-        """Take the next call."""
+        """Remove the next call and return it."""
         if self._first:
             return self._first.popleft()
         label = self._next()
@@ -83,11 +83,11 @@ class FairQueue:
         return work
 
     def _next(self) -> str:
-        """Return whose turn it is; of equals, the line that was there first."""
+        """Return the label of the line whose turn it is; of equals, the first one."""
         return min(self._lines, key=self._served.__getitem__)
 
     def remove(self, number: int) -> bool:
-        """Take one call out, wherever it is; tell whether it was here."""
+        """Remove one call, wherever it is; return whether it was here."""
         for line in (self._first, *self._lines.values()):
             places = (n for n, work in enumerate(line) if work.number == number)
             place = next(places, None)

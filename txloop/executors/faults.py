@@ -62,10 +62,10 @@ class InjectedFault(RuntimeError):
 
 
 def faults_on_purpose(part: str) -> Faults | None:
-    """Return what goes wrong in a part of the program; None where nothing does.
+    """Return the faults of a part of the program; None where there are none.
 
     Args:
-        part: Tells parts apart, so that each makes choices of its own.
+        part: The part's name; each makes random choices of its own.
 
     Raises:
         TxConfigurationError: if the variable says something unknown.
@@ -100,7 +100,7 @@ class Faults:
     """Makes things go wrong, now and then; belongs to the thread that made it."""
 
     def __init__(self, numbers: Mapping[str, float], part: str) -> None:
-        """Take the probabilities, and what tells this part of the program apart."""
+        """Set the probabilities, and the name of this part of the program."""
         self._numbers = numbers
         seed = f"{numbers['seed']} {part}" if "seed" in numbers else None
         self._random = random.Random(seed)

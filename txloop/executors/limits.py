@@ -19,16 +19,15 @@ class Limits:
         overdue_seconds: After how long what waits behind a running call goes to a
             worker that is free.
         most_deaths: How many workers may die of one call before it is given up.
-        look_seconds: How often, at least, workers are looked at that have something to
-            do.
-        amiss_looks: After so many looks in a row a process that is stopped or gone is
+        look_seconds: How often, at least, busy workers are looked at.
+        amiss_looks: After how many looks in a row a process that is stopped or gone is
             taken for lost. A whole group that was stopped does not go on all at once.
-        lingering_looks: So many looks a process that has to end is given to say where
+        lingering_looks: How many looks a process that has to end is given to say where
             it was.
-        stalled_looks: After so many looks an answer of which no more arrives is given
+        stalled_looks: After how many looks an answer of which no more arrives is given
             up.
-        slow_start_seconds: After so long a process that is not ready is reported.
-        stillborn: So many processes may die before they are ready, in a row, until
+        slow_start_seconds: After how long a process that is not ready is reported.
+        stillborn: How many processes may die in a row, before they are ready, until
             there is a pause.
         first_pause_seconds: How long the first pause is before a process is made anew.
         longest_pause_seconds: Each pause is twice the last one, up to this.

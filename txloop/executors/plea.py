@@ -1,19 +1,19 @@
 """A plea: an attempt in a thread is about to act outside, and asks to go on in place.
 
-It might be ended there and its call run again on the loop thread, as in a forked
-worker. But in a thread it has shared the program's plain objects. What it has changed
-of them, unseen by the scan and the watch, would be changed a second time. So it waits,
-and asks the loop thread. If nothing that it has read has changed, it goes on where it
-is, with the newest version, while the loop thread does nothing but wait for its answer.
-Nothing can come between, so that it certainly commits: the act happens once, and so
-does all that came before it. From then on the function runs on the loop thread.
+It could be ended there and its call run again on the loop thread, as in a forked
+worker. But a thread shares the program's plain objects: what the attempt has changed of
+them, unseen by the scan and the watch, would be changed a second time. So it waits, and
+asks the loop thread. If nothing that it has read has changed, it goes on where it is,
+with the newest version, while the loop thread does nothing but wait for its answer.
+Nothing can come between, so it certainly commits: the act happens once, and so does all
+that came before it. From then on the function runs on the loop thread.
 
-It is refused, and ended as in a worker, if it would lose to another commit, or if it is
-not its turn. It also gives up by itself after a while: it may hold a lock for which the
-loop thread waits, or the one attempt that goes on.
+A plea is refused, and the attempt ended as in a worker, if it would lose to another
+commit, or if it is not its turn. The attempt also gives up by itself after a while: it
+may hold a lock for which the loop thread waits, or the one attempt that goes on.
 
-What it makes belongs to its thread. So what is of no use in any other one, such as a
-connection of sqlite3, is not asked for, but made on the loop thread.
+What it makes belongs to its thread. So an attempt does not plead for what no other
+thread can use, such as a connection of sqlite3: that is made on the loop thread.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Plea:
     """
 
     def __init__(self, attempt: Attempt, reason: str) -> None:
-        """Take the attempt, which does nothing until it is heard."""
+        """Plead for an attempt, which does nothing until it is heard."""
         self.reason = reason
         self.files = frozenset(attempt.files or ())
         self._attempt = attempt

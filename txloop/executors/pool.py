@@ -64,7 +64,7 @@ class Pool(Generic[W]):
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take how many workers there shall be, and the functions under watch.
+        """Begin without workers, which the executor makes.
 
         Args:
             workers: How many attempts can run at once; None for one per core.
@@ -86,7 +86,7 @@ class Pool(Generic[W]):
         self._unanswered: set[int] = set()
         self._deaths: dict[int, list[str]] = {}  # by attempt number
         self._look_due = math.inf  # when workers are looked at next
-        self._looks = 0  # so many times were planned
+        self._looks = 0  # how many were planned
         self._ahead = False  # whether calls behind others are looked after
         self._reactor: Reactor | None = None
         self._deliver: Deliver | None = None
@@ -258,11 +258,11 @@ class Pool(Generic[W]):
     # Answers; called for the workers
 
     def settle(self, worker: W, number: int, answer: Answer, seconds: float) -> None:
-        """Take the answer of a worker to a call in its book.
+        """Deliver the answer of a worker to a call that it was assigned.
 
         Args:
-            worker: Whose.
-            number: That of the work.
+            worker: The worker.
+            number: The number of the work.
             answer: Its snapshot, if it has one, is that of the assignment, or newer.
             seconds: What it has cost this thread to receive it.
         """

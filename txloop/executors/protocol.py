@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import importlib
 import importlib.util
 import logging
@@ -19,7 +18,7 @@ from txloop.stm.counting import gil_enabled
 
 if TYPE_CHECKING:
     from txloop.executors.plea import Plea
-    from txloop.stm.types import Answer, Call, Outcome, Retry
+    from txloop.stm.types import Answer, Call
     from txloop.watch import Watch
 
 __all__ = [
@@ -31,10 +30,8 @@ __all__ = [
     "Work",
     "available_cores",
     "executor_named",
-    "gil_enabled",
     "register_executor",
     "resolve_name",
-    "run_here",
     "unknown",
 ]
 
@@ -60,7 +57,7 @@ class Running:
 
     Attributes:
         number: That of its `Work`.
-        worker: Who runs it, from 1.
+        worker: The number of the worker that runs it, from 1.
         since_ns: Since when, by `time.monotonic_ns`.
     """
 
@@ -118,7 +115,7 @@ class Executor(Protocol):
     """Runs attempts somewhere and delivers their outcomes on the loop thread.
 
     An executor belongs to the loop thread, which alone calls it. For each attempt it
-    opens a snapshot of the store; whoever takes the answer closes it.
+    opens a snapshot of the store; what takes the answer closes it.
 
     Attributes:
         name: As in `executor_named`.
@@ -160,9 +157,9 @@ class Executor(Protocol):
         """Give what waits to workers that are free: a commit is done, effects wait."""
 
     def withdraw(self, number: int) -> bool:
-        """Forget work that has not been sent anywhere yet; tell whether it was so.
+        """Forget work that has not been sent anywhere yet; return whether it was so.
 
-        It is not answered then.
+        Then it is not answered.
         """
 
     def take_back(self) -> int | None:
@@ -250,18 +247,6 @@ def available_cores() -> int:
             if name == "Cpus_allowed":
                 return int(mask.replace(",", ""), 16).bit_count()
     return os.cpu_count() or 1
-
-
-def run_here(call: Call) -> Outcome | Retry:
-    """Run `call` at once on this thread, the loop's, where nothing can interfere."""
-    return _serial_run()(call)
-
-
-@functools.cache
-def _serial_run() -> Callable[[Call], Outcome | Retry]:
-    # Imported late: every executor imports this module.
-    module = importlib.import_module("txloop.executors.serial")
-    return cast("Callable[[Call], Outcome | Retry]", module.run_here)  # as it is there
 
 
 def executor_named(

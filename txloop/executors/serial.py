@@ -9,10 +9,8 @@ import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from txloop.errors import TxInternalError
-from txloop.stm.run import run_attempt
+from txloop.stm.run import run_here
 from txloop.stm.store import committed
-from txloop.stm.types import Call, Outcome, Refusal, Retry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,15 +18,7 @@ if TYPE_CHECKING:
     from txloop.executors.protocol import Deliver, Reactor, Running, Work
     from txloop.watch import Watch
 
-__all__ = ["SerialExecutor", "run_here"]
-
-
-def run_here(call: Call) -> Outcome | Retry:
-    """Run `call` at once on this thread, the loop's, where nothing can interfere."""
-    answer = run_attempt(call, speculative=False)
-    if isinstance(answer, Refusal):
-        raise TxInternalError(f"{call.label} was refused where everything is allowed")
-    return answer
+__all__ = ["SerialExecutor"]
 
 
 class SerialExecutor:
@@ -45,7 +35,7 @@ class SerialExecutor:
     watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
-        """Take and ignore the number of workers: there is one thread."""
+        """Ignore the number of workers: there is one thread."""
         self._deliver: Deliver | None = None
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:

@@ -66,8 +66,8 @@ _log = logging.getLogger("txloop")
 
 _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
 
-# The scan is asked through functions, and an index is too dear to build for each
-# question; it is derived from the sources, so that sharing it changes no answer.
+# The scan is asked through functions, and an index takes too long to build for each
+# question. It is derived from the sources, so sharing it changes no answer.
 _PROGRAM = Program()
 
 
@@ -152,11 +152,8 @@ def scan_handler(
     verb: str,
     arguments: Mapping[str, object] | None = None,
     application: object = None,
-    *,
-    outside: bool = False,
-    unfollowed: bool = False,
 ) -> tuple[Finding, ...]:
-    """Return what keeps a verb of a handler from running in a worker.
+    """Return what may keep a verb of a handler from running in a worker.
 
     Scans the verb and the methods that Tornado calls around it, as far as they are
     defined in the program's own modules. Looks at code only, runs none of the
@@ -169,11 +166,10 @@ def scan_handler(
             Without them what ``initialize`` keeps is taken for shareable.
         application: The application. Without it, what it holds is guessed from the
             source, and taken for shareable where that does not tell.
-        outside: Whether to return also what changes the world outside the program.
-        unfollowed: Whether to return also what the scan could not follow.
 
     Returns:
-        The findings by file and line.
+        The findings by file and line; after these, of other kinds, what changes the
+        world outside the program, and what the scan could not follow.
     """
     writes = _PROGRAM.writes()
     app = UNKNOWN if application is None else application
@@ -184,17 +180,14 @@ def scan_handler(
         given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
     found = _findings(walk, writes)
-    if outside:
-        acts = map(_act, filter(writes.may_happen, walk.outside))
-        found = (*found, *dict.fromkeys(acts))
-
-    def matters(access: Access) -> bool:
-        return not access.slots or writes.writer_of(access) is not None
-
-    if unfollowed:
-        lost = map(_lost, filter(writes.may_happen, filter(matters, walk.unfollowed)))
-        found = (*found, *dict.fromkeys(lost))
-    return found
+    acts = (_advised(one, VOUCH) for one in walk.outside if writes.may_happen(one))
+    lost = (
+        _advised(one, SETTLE)
+        for one in walk.unfollowed
+        if not one.slots or writes.writer_of(one) is not None
+        if writes.may_happen(one)
+    )
+    return (*found, *dict.fromkeys(acts), *dict.fromkeys(lost))
 
 
 def _arguments(
@@ -263,15 +256,9 @@ def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
     return tuple(unique[key] for key in sorted(unique))
 
 
-def _act(access: Access) -> Finding:
+def _advised(access: Access, remedy: str) -> Finding:
     return Finding(
-        access.kind, access.name, access.file, access.line, access.function, VOUCH
-    )
-
-
-def _lost(access: Access) -> Finding:
-    return Finding(
-        access.kind, access.name, access.file, access.line, access.function, SETTLE
+        access.kind, access.name, access.file, access.line, access.function, remedy
     )
 
 

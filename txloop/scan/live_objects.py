@@ -151,10 +151,7 @@ def class_label(cls: type) -> str:
 
 def is_options(cls: type) -> bool:
     """Return whether objects of the class are Tornado's parsers of options."""
-    return any(
-        each.__name__ == "OptionParser" and each.__module__ == "tornado.options"
-        for each in cls.__mro__
-    )
+    return _derives_from(cls, "tornado.options", "OptionParser")
 
 
 def options_of(parser: object) -> dict[str, object]:
@@ -171,9 +168,12 @@ def mapping_behind(view: MappingProxyType[object, object]) -> object:
 
 def is_application(cls: type) -> bool:
     """Return whether objects of the class are Tornado applications."""
+    return _derives_from(cls, "tornado.web", "Application")
+
+
+def _derives_from(cls: type, module: str, name: str) -> bool:
     return any(
-        each.__name__ == "Application" and each.__module__ == "tornado.web"
-        for each in cls.__mro__
+        each.__name__ == name and each.__module__ == module for each in cls.__mro__
     )
 
 
@@ -249,7 +249,7 @@ def functions_of(thing: object) -> tuple[FunctionType, ...]:
     found: list[FunctionType] = []
     things = [thing]
     for each in things:  # it grows
-        if len(things) > _MOST_WRAPPERS:  # so many go round in a circle
+        if len(things) > _MOST_WRAPPERS:  # so long a chain is a circle
             break
         # PyPy's own functions are of this type too, but have no module.
         if has_type(each, FunctionType) and each.__globals__ is not None:

@@ -16,13 +16,13 @@ from txloop.stm.measuring import BodyTimer
 from txloop.stm.signals import exits_by_signal, raise_again
 from txloop.stm.store import committed
 from txloop.stm.traced import TracedAttempt
-from txloop.stm.types import Answer, Call, Ready, Refusal
+from txloop.stm.types import Answer, Call, Outcome, Ready, Refusal, Retry
 
 if TYPE_CHECKING:
     import contextvars
     from collections.abc import Callable
 
-__all__ = ["hide_task", "run_attempt", "run_body", "run_ready"]
+__all__ = ["hide_task", "run_attempt", "run_body", "run_here", "run_ready"]
 
 _CHANGES_DECIMALS = (
     "it changes decimal's context, which others use, too; use decimal.localcontext()"
@@ -76,6 +76,14 @@ def run_attempt(
             own.share()
             return answer
         return Refusal(_CHANGES_DECIMALS, trace=answer.trace)
+    return answer
+
+
+def run_here(call: Call) -> Outcome | Retry:
+    """Run `call` at once on this thread, the loop's, where nothing can interfere."""
+    answer = run_attempt(call, speculative=False)
+    if isinstance(answer, Refusal):
+        raise TxInternalError(f"{call.label} was refused where everything is allowed")
     return answer
 
 

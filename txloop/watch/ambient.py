@@ -141,7 +141,7 @@ class Ambient(Thing):
 
     def retake(self) -> None:
         self._picture = [part.look() for part in _PARTS]
-        self.parts = 80  # it takes as long as so many
+        self.parts = 80  # it takes as long as this many
 
     def difference(self, names: Names | None) -> str | None:
         for part, old in zip(_PARTS, self._picture, strict=True):

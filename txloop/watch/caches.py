@@ -20,7 +20,7 @@ filled_by_each: set[object] = set()
 
 
 def note_start_hook(function: object) -> None:
-    """Take note of a function that each worker calls when it starts."""
+    """Note a function that each worker calls when it starts, if it is a cache."""
     if kind_of(function) is Kind.CACHE:
         filled_by_each.add(function)
 

@@ -12,14 +12,9 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from txloop.scan.live_objects import is_application
 from txloop.stm.origin import own_module_of
-from txloop.watch.kinds import (
-    ATOMS,
-    Kind,
-    is_live_stream,
-    is_tornados_application,
-    kind_of,
-)
+from txloop.watch.kinds import ATOMS, Kind, is_live_stream, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +33,7 @@ def is_missed(thing: object) -> bool:
     cls = type(thing)
     if cls in ATOMS or issubclass(cls, _LASTING) or kind_of(thing) not in _WITH_PARTS:
         return False
-    if own_module_of(cls) is None or is_tornados_application(cls):
+    if own_module_of(cls) is None or is_application(cls):
         return False
     if issubclass(cls, threading.local):  # has weak references of its own
         return False
@@ -62,17 +57,17 @@ class Trail:
         self._current = 0
 
     def enter(self, thing: object) -> None:
-        """Take note that the walk goes into something now."""
+        """Note that the walk goes into something now."""
         self._current = 0 if issubclass(type(thing), _LASTING) else id(thing)
         self.note(thing)
 
     def note(self, thing: object) -> None:
-        """Take note of something that the walk may not go into."""
+        """Note something that the walk may not go into."""
         if is_missed_anywhere(thing):
             self._missed.append(id(thing))
 
     def see(self, thing: object) -> None:
-        """Take note that what it is in leads to something."""
+        """Note that what the walk is in leads to something."""
         if self._current:
             self._leading_to.setdefault(id(thing), []).append(self._current)
 

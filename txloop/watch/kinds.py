@@ -26,7 +26,7 @@ from collections import deque
 from io import BytesIO, StringIO
 from typing import Any
 
-from txloop.scan.live_objects import is_options
+from txloop.scan.live_objects import is_application, is_options
 from txloop.stm.immutability import SCALARS
 from txloop.stm.origin import own_module_of
 
@@ -35,7 +35,6 @@ __all__ = [
     "Kind",
     "is_harmless",
     "is_live_stream",
-    "is_tornados_application",
     "kind_of",
 ]
 
@@ -189,7 +188,6 @@ _HELD_NEAR = {
     ("codecs", "IncrementalEncoder"),
     ("_multibytecodec", "*"),
     ("pyexpat", "xmlparser"),
-    ("_lsprof", "Profiler"),
     ("_contextvars", "Context"),
     ("contextvars", "Context"),
 }
@@ -292,17 +290,9 @@ def is_harmless(cls: type) -> bool:
     return _lists(_HARMLESS, [(str(cls.__module__), cls.__name__)])
 
 
-def is_tornados_application(cls: type) -> bool:
-    """Tell whether it is Tornado's class of applications, or derived from it."""
-    return any(
-        each.__name__ == "Application" and each.__module__ == "tornado.web"
-        for each in cls.__mro__
-    )
-
-
 def _is_programs(cls: type) -> bool:
     """Tell whether the program keeps what it likes on objects of the class."""
-    return own_module_of(cls) is not None or is_tornados_application(cls)
+    return own_module_of(cls) is not None or is_application(cls)
 
 
 def _lists(table: set[tuple[str, str]], names: list[tuple[str, str]]) -> bool:

@@ -64,11 +64,11 @@ _IMPORTS = {
 }
 """Operations whose arguments tell a name, by how many bits before."""
 
-_imports: dict[CodeType, frozenset[str]] = {}
-"""What `imports_of` found, likewise."""
-
 _names: dict[CodeType, frozenset[str]] = {}
 """What `names_of` found: code does not change. Threads find the same."""
+
+_imports: dict[CodeType, frozenset[str]] = {}
+"""What `imports_of` found, likewise."""
 
 
 def names_of(function: FunctionType) -> frozenset[str]:

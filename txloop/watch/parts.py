@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILTIN",
     "attributes_of",
+    "builtin_base",
     "class_attributes",
     "only_here",
     "parts_of",
@@ -36,8 +37,12 @@ _FIELDS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 def parts_of(thing: Any) -> Iterator[object]:
     """Return what iterates over a container as its builtin class does."""
-    base: Any = next(one for one in type(thing).__mro__ if one.__module__ in BUILTIN)
-    return iter(list(base.__iter__(thing)))
+    return iter(list(builtin_base(thing).__iter__(thing)))
+
+
+def builtin_base(thing: object) -> Any:
+    """Return the builtin class of a container from which its own class derives."""
+    return next(one for one in type(thing).__mro__ if one.__module__ in BUILTIN)
 
 
 def wrapped(thing: Any) -> Iterator[object]:

@@ -22,6 +22,7 @@ from txloop.watch import limits
 from txloop.watch.caches import cache_results, filled_by_each
 from txloop.watch.ends import is_missed
 from txloop.watch.kinds import ATOMS
+from txloop.watch.parts import builtin_base
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -130,7 +131,7 @@ class Items(Thing):
 
     def retake(self) -> None:
         thing = self.object
-        self._base: Any = _builtin_base(thing)
+        self._base = builtin_base(thing)
         self._size = self._base.__len__(thing)
         most = self._size if self._size <= limits.LARGE else limits.FIRST_PARTS
         self._picture = tuple(islice(self._base.__iter__(thing), most))
@@ -308,10 +309,3 @@ class Namespace(Thing):
                 if wanted and name not in old and name not in INTERNAL:
                     return f".{name}"
         return None
-
-
-def _builtin_base(thing: object) -> Any:
-    return next(one for one in type(thing).__mro__ if one.__module__ in _BUILTIN)
-
-
-_BUILTIN = ("builtins", "collections", "_collections")

@@ -18,6 +18,7 @@ from txloop.stm.callables import with_article
 from txloop.watch import limits
 from txloop.watch.definitions import Definition
 from txloop.watch.names import line_of
+from txloop.watch.parts import BUILTIN
 from txloop.watch.pictures import Namespace
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class Subject:
         return self._runs < limits.FIRST_RUNS or self._credit >= limits.DUE_SECONDS
 
     def save(self, credit_seconds: float) -> None:
-        """Let looks take so much more time, later."""
+        """Let later looks take this much more time."""
         self._credit += credit_seconds
 
     def spend(self) -> None:
@@ -254,7 +255,7 @@ def change_of(thing: Thing, part: str) -> Change:
     kind = type(thing.object)
     if isinstance(thing, Namespace):
         kind = type(thing.attributes.get(part.removeprefix(".")))
-    plain = kind.__module__ in ("builtins", "collections", "_collections")
+    plain = kind.__module__ in BUILTIN
     label = kind.__qualname__ if plain else f"{kind.__module__}.{kind.__qualname__}"
     name = f"{thing.name}{part}".lstrip(".")
     return Change(name, "" if kind is type(None) else label, thing.place)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import mapping_behind, options_of
+from txloop.scan.live_objects import is_application, mapping_behind, options_of
 from txloop.stm.origin import is_own_module
 from txloop.watch import limits
 from txloop.watch.ambient import shared_generators
@@ -23,7 +23,6 @@ from txloop.watch.kinds import (
     ATOMS,
     Kind,
     is_harmless,
-    is_tornados_application,
     kind_of,
 )
 from txloop.watch.library import (
@@ -95,7 +94,7 @@ def _visit_dict(walk: Walk, job: Job) -> None:
 
 
 def _visit_view(walk: Walk, job: Job) -> None:
-    """Go into the mapping that a proxy shows: who has that itself may change it."""
+    """Go into the mapping that a proxy shows: code that has it may change it."""
     mapping = mapping_behind(job.thing)
     if type(mapping) is dict and "__doc__" in mapping:  # of a class, or a module
         space = walk.space(job, lambda: job.thing)
@@ -230,7 +229,7 @@ def _visit_attributes(walk: Walk, job: Job, own: bool) -> None:
 
 def _names_tell(walk: Walk, cls: type) -> bool:
     """Tell whether only code of the program uses attributes of these objects."""
-    if cls is threading.local or is_tornados_application(cls):
+    if cls is threading.local or is_application(cls):
         return True
     if issubclass(cls, BaseException):  # whose text is made of its arguments
         return False

@@ -8,7 +8,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     delegate         takes a request over from Tornado and answers it at commit
     eligible         which handlers and verbs can run this way
     patterns         marks by name, for handlers of a program that is not changed
-    auto             verbs that nobody has marked, and that are proved to share nothing
+    auto             verbs without a mark that are proved to share nothing
     verdicts         why a verb runs on the loop thread
     targets          what workers know applications and handler classes by
     frozen           a request as an attempt gets it
@@ -47,7 +47,6 @@ from txloop.web.patterns import mark_named
 from txloop.web.plain import register_forms
 from txloop.web.repeated import remember_what_is_repeated
 from txloop.web.sockets import let_sockets_wait
-from txloop.web.targets import register_all
 from txloop.web.templates import keep_templates
 from txloop.web.writing import write_containers
 
@@ -56,7 +55,6 @@ __all__ = [
     "keep_templates",
     "mark_named",
     "opening",
-    "register_all",
     "take_requests_over",
     "write_containers",
 ]

@@ -26,7 +26,15 @@ from txloop.loop.patches import patch
 from txloop.loop.setup import is_installed
 from txloop.stm.origin import own_module_of
 from txloop.web import patterns
-from txloop.web.eligible import forget_plans, may_wait, plan_for, verbs_of, why_not
+from txloop.web.eligible import (
+    IS_WEBSOCKET,
+    NO_VERB,
+    forget_plans,
+    may_wait,
+    plan_for,
+    verbs_of,
+    why_not,
+)
 from txloop.web.fronts.servers import numbered_servers
 from txloop.web.targets import mounted
 from txloop.web.verdicts import forget_verdicts, held_because
@@ -40,8 +48,6 @@ if TYPE_CHECKING:
 __all__ = ["announce_servers"]
 
 _log = logging.getLogger("txloop")
-
-_NO_VERB = ("there is no such verb", "it is a WebSocket")
 
 _said_in = 0  # the process that has said it
 
@@ -99,7 +105,7 @@ def _places(
             held = not parallel or held_because(handler_class, verb, application)
             yield "loop" if held else "parallel"
         elif (
-            why_not(handler_class, verb) not in _NO_VERB
+            why_not(handler_class, verb) not in (NO_VERB, IS_WEBSOCKET)
             and own_module_of(handler_class) is not None  # those of packages are theirs
         ):
             yield "coroutine" if may_wait(handler_class, verb) else "unmarked"

@@ -8,8 +8,8 @@ is written. Processes are told of these commits in the loop's next iteration, of
 together. Threads could see what there is between two of them: while any of this process
 runs an attempt, there are attempts only.
 
-Nor does it go for a program that asks for more than containers, wherever it does so: to
-wait, or for effects. Who writes `retry` has heard of transactions.
+Nor does a verb run so in a program that uses more of txloop than containers anywhere: a
+program that calls `retry` or `on_commit` was written with transactions in mind.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _ASKS = re.compile(
     r"\b(Channel|YieldableThread|apply|atomically|exclusive_apply|explain|inevitable"
     r"|on_commit|or_else|retry|transaction)\b"
 )
-"""What only attempts have, or have otherwise, in the text of a module."""
+"""Names in a module's text that mean something only, or something else, in attempts."""
 
 _PACKAGE = re.compile(r"\btxloop\b")
 

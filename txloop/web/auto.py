@@ -1,9 +1,9 @@
-"""Verbs that nobody has marked: those that are proved to share nothing are marked here.
+"""Verbs without a mark: those that are proved to share nothing are marked here.
 
 A proof is the scan's: it could follow all that the verb calls, and has found nothing.
-It holds for the arguments with which the class is registered. A request that comes with
-others, of routes that were added since or of a router of the program's own, makes it be
-asked again, or ends it. What is not proved runs as in stock Tornado.
+It holds for the arguments with which the class is registered. A request may come with
+others: by routes that were added since, or by a router of the program's own. Then the
+proof is made again, or counts no more. What is not proved runs as in stock Tornado.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from weakref import WeakSet
 
 from txloop.engine.marks import Mark
 from txloop.loop.ioloop import on_options
-from txloop.watch import held_in_reach
 from txloop.web.eligible import Plan, forget_plans, mark_proved, plan_for
-from txloop.web.reached import roots_of_verb
+from txloop.web.reached import findings_in_reach
 from txloop.web.targets import known_target, register_all, targets_of
 from txloop.web.verdicts import all_found
 
@@ -47,12 +46,7 @@ def why_unproved(handler_class: type[RequestHandler], verb: str) -> tuple[Findin
 
     Loop thread only.
     """
-    found = all_found(handler_class, verb)
-    if found:
-        return found
-    targets = targets_of(handler_class)
-    held = [held_in_reach(roots_of_verb(target, verb.lower())) for target in targets]
-    return tuple(dict.fromkeys(one for one in held if one is not None))
+    return all_found(handler_class, verb) or findings_in_reach(handler_class, verb)
 
 
 def proved_plan(

@@ -8,7 +8,7 @@ is written. A client that is really gone shows by a reset, or by not taking the 
 
 After an answer that was not written by the handler's own ``finish``, Tornado reads the
 next request two iterations later. What arrives in between stays in the socket: a stream
-that has read what nobody waits for stops listening, and begins again for each request.
+that reads before it is asked to stops listening, and begins again for each request.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Reader:
         return None
 
     def close(self) -> None:
-        """Close the connection, whose client is not waited for any more."""
+        """Close the connection: its client is given up."""
         connection = None if self.connection is None else self.connection()
         if connection is not None:
             connection.close()

@@ -25,11 +25,7 @@ from txloop.stm.types import Call
 from txloop.stm.variables import set_all
 from txloop.web.as_stock import asks_for_attempts, let_go_on, run_as_stock
 from txloop.web.auto import proved_plan
-from txloop.web.clients import (
-    keep_open,
-    leave_next,
-    let_close,
-)
+from txloop.web.clients import keep_open, leave_next, let_close
 from txloop.web.eligible import Plan, logs_by_itself, plan_for
 from txloop.web.ending import finish
 from txloop.web.frozen import FrozenRequest
@@ -58,6 +54,7 @@ class TransactionDelegate(HandlerDelegate):
     and is made into a call that travels only if not.
     """
 
+    connection: Any  # an HTTP1Connection
     plan: Plan
     loop: TransactionLoop
     args: tuple[()] = ()
@@ -82,15 +79,15 @@ class TransactionDelegate(HandlerDelegate):
         key = self.handler_class, self.request.method
         profile = dispatcher.profiles.known(key) or self._first_profile(key)
         self.timeout_seconds = profile.timeout_seconds
-        if plan.coroutine:
-            return self._run_coroutine(profile)
-        refusal = getattr(self.connection.stream, "refusal", None)  # type: ignore[union-attr] # an HTTP1Connection
+        stream = self.connection.stream
+        refusal = getattr(stream, "refusal", None)
         if refusal is not None:
             self._run_refused(profile, refusal)
             return None
-        # What a client has sent that has left is read on: nothing waits for an answer.
-        closed = self.connection.stream.closed()  # type: ignore[union-attr] # as above
-        self._ordered = closed or options.order == "arrival"
+        if plan.coroutine:
+            return self._run_coroutine(profile)
+        # Of a client that has left Tornado reads on: nothing waits for an answer.
+        self._ordered = stream.closed() or options.order == "arrival"
         if self._ordered:
             dispatcher.submit_ready(self, profile, self._answer, ordered=True)
         else:
@@ -101,30 +98,22 @@ class TransactionDelegate(HandlerDelegate):
 
     def _run_coroutine(self, profile: Profile) -> Awaitable[None] | None:
         """Run a verb that may wait: elsewhere while it does not, or as in stock."""
-        dispatcher, stream = self.loop.dispatcher, self.connection.stream  # type: ignore[union-attr] # an HTTP1Connection
-        refusal: Refusal | None = getattr(stream, "refusal", None)
-        if refusal is not None:
-            stream.refusal = None
-            number = dispatcher.arrive_refused(
-                self.call(), profile, self._answer, refusal, self._run_as_ever
-            )
-        elif self.loop.options.order == "arrival" or not dispatcher.goes_away(profile):
+        dispatcher = self.loop.dispatcher
+        if self.loop.options.order == "arrival" or not dispatcher.goes_away(profile):
             return super().execute()
-        else:
-            back = self._run_as_ever
-            number = dispatcher.submit(
-                self.call(), profile, self._answer, away=True, hand_back=back
-            )
+        back = self._run_as_ever
+        number = dispatcher.submit(
+            self.call(), profile, self._answer, away=True, hand_back=back
+        )
         if number:
             self.goes_on(number)
         return None
 
     def _run_as_ever(self, _: object) -> None:
-        """Run it on the loop thread: an attempt elsewhere has come to nothing."""
-        context, connection = self._context, self.connection
-        assert context is not None
-        let_close(connection)
-        context.run(super().execute)
+        """Run it on the loop thread, as an attempt elsewhere was given up."""
+        assert self._context is not None
+        let_close(self.connection)
+        self._context.run(super().execute)
 
     def _run_as_stock(self) -> bool:
         """Run it on the loop thread, where nothing of it has to be undone."""
@@ -136,24 +125,26 @@ class TransactionDelegate(HandlerDelegate):
 
     def _run_refused(self, profile: Profile, refusal: Refusal) -> None:
         """Have a request run here that a front has refused to run."""
-        assert self.connection is not None
-        self.connection.stream.refusal = None  # type: ignore[attr-defined] # an HTTP1Connection
+        self.connection.stream.refusal = None
+        back = self._run_as_ever if self.plan.coroutine else None
         number = self.loop.dispatcher.arrive_refused(
-            self.call(), profile, self._answer, refusal
+            self.call(), profile, self._answer, refusal, back
         )
         if number:
             self.goes_on(number)
 
     def goes_on(self, number: int) -> None:
         """Look after the client, which may leave before its answer is there."""
-        assert self.connection is not None
         self._number = number
         leave = functools.partial(self.loop.dispatcher.leave, number)
-        self.connection.set_close_callback(self._leave)  # type: ignore[attr-defined] # an HTTP1Connection
+        self.connection.set_close_callback(self._leave)
         keep_open(self.connection, leave)
 
     def _leave(self) -> None:
-        """Take note that the connection is closed: its next requests come at once."""
+        """Give the request up, or its place in the order: its connection is closed.
+
+        Those that were sent after it are read at once.
+        """
         dispatcher = self.loop.dispatcher
         dispatcher.leave(self._number)
         dispatcher.put_in_order(self._number)
@@ -198,9 +189,7 @@ class TransactionDelegate(HandlerDelegate):
 
     def _answer(self, response: object, error: BaseException | None) -> None:
         """Send what a committed attempt answered."""
-        connection = self.connection
-        assert connection is not None
-        self.request.connection = connection
+        self.request.connection = connection = self.connection
         if error is not None:
             if self._context is None:
                 self._fail(error)
@@ -230,7 +219,7 @@ class TransactionDelegate(HandlerDelegate):
             try:
                 recorder.release(connection)
             except Exception:  # it was checked: whatever this is, the client must know
-                connection.close()  # type: ignore[attr-defined] # an HTTP1Connection
+                connection.close()
                 raise
             leave_next(connection)
         if not recorder.finished:  # it goes on, or the program will finish it
@@ -273,8 +262,7 @@ class TransactionDelegate(HandlerDelegate):
             vars(handler).pop("set_default_headers", None)  # leave no cycle
         except BaseException as failure:
             # Its constructor is what failed: Tornado closes, too.
-            assert self.request.connection is not None
-            self.connection.close()  # type: ignore[union-attr] # an HTTP1Connection
+            self.connection.close()
             if not isinstance(failure, Exception):
                 raise
 
@@ -309,14 +297,15 @@ Give = Callable[..., httputil.HTTPMessageDelegate | None]
 """Given loop, application, request, handler class and the handler's arguments."""
 
 TOLD = "_txloop_told"
-"""What a stock loop has that was told to serve marked handlers, and said so."""
+"""The attribute of a stock loop that has warned of marked handlers."""
 
-_givers: list[Give] = []  # a registry, filled at import
+_give: Give | None = None  # set at import
 
 
 def give_marked(give: Give) -> None:
     """Have marked requests served by what `give` returns, if it returns something."""
-    _givers.append(give)
+    global _give
+    _give = give
 
 
 _stock_get_handler_delegate = Application.get_handler_delegate
@@ -331,42 +320,41 @@ def _get_handler_delegate(
     path_args: list[bytes] | None = None,
     path_kwargs: dict[str, bytes] | None = None,
 ) -> httputil.HTTPMessageDelegate:
-    plan = plan_for(target_class, request.method or "")
+    found = request, target_class, target_kwargs, path_args, path_kwargs
+    method, handler_kwargs = request.method or "", target_kwargs or {}
+    plan = plan_for(target_class, method)
     if plan is not None and plan.mark.proved:
-        plan = proved_plan(
-            self, target_class, target_kwargs or {}, request.method or "", plan
+        plan = proved_plan(self, target_class, handler_kwargs, method, plan)
+    if plan is None and is_judged(self):
+        return _stock_get_handler_delegate(self, *found)
+    loop = loop_serving(request) or IOLoop.current()
+    if not isinstance(loop, TransactionLoop):
+        if plan is not None:
+            _warn_of_stock_loop(loop, plan)
+        return _stock_get_handler_delegate(self, *found)
+    if loop.dispatcher.executor.parallel:
+        notice_handlers()
+        judge_all(self, loop.asyncio_loop)
+    if plan is None:
+        return _stock_get_handler_delegate(self, *found)
+    if _give is not None and (loop.options.fronts or loop.doorman is not None):
+        giving = _give(loop, self, request, target_class, handler_kwargs)
+        if giving is not None:
+            return giving
+    delegate = TransactionDelegate(self, *found)
+    delegate.plan, delegate.loop = plan, loop
+    return delegate
+
+
+def _warn_of_stock_loop(loop: IOLoop, plan: Plan) -> None:
+    """Log once that a stock loop runs what its author has marked as ever."""
+    if plan.mark.vouched and TOLD not in vars(loop):
+        vars(loop)[TOLD] = True
+        _log.warning(
+            "%s is marked @transactional, but this IOLoop is a stock one, which runs "
+            "it as ever; call txloop.install() before anything asks for an IOLoop",
+            plan.label,
         )
-    if plan is not None or not is_judged(self):
-        loop = loop_serving(request) or IOLoop.current()
-        if isinstance(loop, TransactionLoop):
-            if loop.dispatcher.executor.parallel:
-                notice_handlers()
-                judge_all(self, loop.asyncio_loop)
-            if plan is not None:
-                if loop.options.fronts or loop.doorman is not None:
-                    for give in _givers:
-                        giving = give(
-                            loop, self, request, target_class, target_kwargs or {}
-                        )
-                        if giving is not None:
-                            return giving
-                delegate = TransactionDelegate(
-                    self, request, target_class, target_kwargs, path_args, path_kwargs
-                )
-                delegate.plan = plan
-                delegate.loop = loop
-                return delegate
-        elif plan is not None and plan.mark.vouched and TOLD not in vars(loop):
-            vars(loop)[TOLD] = True
-            _log.warning(
-                "%s is marked @transactional, but this IOLoop is a stock one, which "
-                "runs it as ever; call txloop.install() before anything asks for an "
-                "IOLoop",
-                plan.label,
-            )
-    return _stock_get_handler_delegate(
-        self, request, target_class, target_kwargs, path_args, path_kwargs
-    )
 
 
 def take_requests_over() -> None:

@@ -15,9 +15,12 @@ from txloop.web.ending import ends_as_stock
 from txloop.web.tornado_private import has_stream_request_body
 
 __all__ = [
+    "IS_WEBSOCKET",
+    "NO_VERB",
     "ON_MESSAGE",
     "Plan",
     "forget_plans",
+    "logs_by_itself",
     "mark_for",
     "mark_matching",
     "mark_proved",
@@ -26,6 +29,10 @@ __all__ = [
     "verbs_of",
     "why_not",
 ]
+
+NO_VERB = "there is no such verb"
+IS_WEBSOCKET = "it is a WebSocket"
+"""Answers of `why_not` after which nothing is said of the verb."""
 
 ON_MESSAGE = "on_message"
 """In the place of a verb: what a WebSocket does with each message."""
@@ -160,11 +167,11 @@ def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
         RequestHandler._unimplemented_method,
         WebSocketHandler.on_message,
     ):
-        return "there is no such verb"
+        return NO_VERB
     if method == ON_MESSAGE:
         return "on_message() is a coroutine" if is_coroutine(function) else None
     if issubclass(handler_class, WebSocketHandler):
-        return "it is a WebSocket"
+        return IS_WEBSOCKET
     if handler_class.__module__ in ("tornado.web", "tornado.websocket"):
         return "it is Tornado's own"
     if has_stream_request_body(handler_class):

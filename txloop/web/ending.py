@@ -4,8 +4,8 @@ A handler that has only written, or finished what it has written, keeps its resp
 itself: a status, headers and a buffer. Where its connection is, Tornado's own `finish`
 sends that when the attempt has committed, as if there were no attempt. So nothing is
 recorded, and what takes time in a short request is outside of its transaction. It has
-to be certain that nothing goes wrong then, for what the handler has written to
-containers is committed: whatever is not ordinary ends inside of the attempt, on a
+to be certain that nothing goes wrong then, because what the handler has written to
+containers is committed. So whatever is not ordinary ends inside of the attempt, on a
 `Recorder`.
 """
 
@@ -54,7 +54,7 @@ class _Later:
 
     def __bool__(self) -> bool:
         asked_by_tornado = sys._getframe(1).f_code is _EXECUTE
-        return not (asked_by_tornado and self._ending.waits())
+        return not (asked_by_tornado and self._ending.put_off())
 
 
 def ends_as_stock(handler_class: type[RequestHandler]) -> bool:
@@ -82,7 +82,7 @@ class Ending:
     )
 
     def __init__(self, handler: Any, recorder: Recorder, attempt: Attempt) -> None:
-        """Take the place of `finish`, and keep `_execute` from calling it.
+        """Replace `finish`, and keep `_execute` from calling it.
 
         Args:
             handler: The handler, whose class ends as stock Tornado does.
@@ -136,10 +136,11 @@ class Ending:
             object.__delattr__(handler, "_new_cookie")
         return True
 
-    def waits(self) -> bool:
-        """Tell whether what the verb has left open is to be finished after the commit.
+    def put_off(self) -> bool:
+        """Leave what the verb has not finished for after the commit, if that is safe.
 
-        Its handler gets its own end back if not.
+        Returns:
+            Whether it is; if not, the handler has its own `finish` again.
         """
         if self._recorder.operations or self._attempt.effects:
             certain = False
@@ -151,10 +152,10 @@ class Ending:
         self._waits = certain and not self._answering._finished
         return certain
 
-    def is_left_open(self) -> bool:
-        """Tell whether the answer is to be finished after the commit.
+    def settle(self) -> bool:
+        """Return whether the answer is to be finished after the commit.
 
-        If it was to be, and there are effects, finish it.
+        One that was to be is finished now if there are effects, which come first.
         """
         handler = self._answering
         if self.release():
@@ -166,7 +167,7 @@ class Ending:
         return self._waits  # else it has been finished, or the program will do that
 
     def let_finish(self) -> None:
-        """Give the handler its own end back; it may have lost `_auto_finish` since."""
+        """Restore the handler's `finish`, and `_auto_finish` if that is still ours."""
         handler, self._over = self._answering, True
         if handler.finish == self.finish:
             object.__delattr__(handler, "finish")

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from txloop.executors.codec.plain_forms import is_plain
-from txloop.web.leftovers import pristine
-from txloop.web.recorder import Recorder, headers_with
+from txloop.web.recorder import Recorder, headers_copied, headers_with
 from txloop.web.tied import TiedObject, known_of, tied_context
 
 __all__ = ["FrozenRequest", "RequestInFront", "thawed"]
@@ -93,8 +92,14 @@ class FrozenRequest:
         return _thaw(state, about, ties)
 
     def before(self) -> HTTPServerRequest:
-        """Return a copy of the request as it is now."""
-        return pristine(self._request)
+        """Return a copy of the request as it is now, to compare it with later."""
+        state = _copied(self._request)
+        for name in (*_TIED, _WAITED_FOR):
+            state.pop(name, None)
+        state["headers"] = headers_copied(self._request.headers)
+        copied = HTTPServerRequest.__new__(HTTPServerRequest)
+        vars(copied).update(state)
+        return copied
 
     def open(self) -> tuple[HTTPServerRequest, Recorder]:
         """Return the request, and the recorder that takes its connection's place."""
@@ -134,7 +139,7 @@ class RequestInFront(FrozenRequest):
         return request, recorder
 
 
-# In a tuple: whoever looks through the globals of modules would use it.
+# In a tuple: code that looks through the globals of all modules would use it.
 _SERVER = (TiedObject("server_connection", None),)
 
 

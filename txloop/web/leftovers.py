@@ -1,10 +1,10 @@
 """What a handler leaves behind in a worker for `on_finish` and the access log.
 
-They run in the loop's process, with a handler object of their own. It gets the
-attributes of the one that made the answer, and its request those of the request there:
-what came with the request, or belongs to the application, is here already, and the rest
-travels. What cannot travel is missing, and says so; what `on_finish` is seen to use has
-to be there, so that such a request runs on the loop thread.
+They run in the loop's process, on a handler object of their own. It gets the attributes
+of the handler that made the answer, and its request those of the request there. What
+came with the request, or belongs to the application, is here already; the rest travels.
+An attribute that cannot travel is missing, and says why when it is read. If `on_finish`
+is seen to use it, the request runs on the loop thread instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from tornado.locale import CSVLocale, GettextLocale, Locale
 from tornado.util import ObjectDict
 
 from txloop.executors.codec.by_value import dumps_by_value
-from txloop.web.recorder import headers_copied
 from txloop.web.tornado_private import UIModuleNamespace
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from txloop.web.targets import Target
 
-__all__ = ["Leftovers", "give_ui", "pristine", "revived", "told"]
+__all__ = ["Leftovers", "give_ui", "revived", "told"]
 
 # Made anew with the handler object, or only there for what makes the answer.
 _LEFT_BEHIND = frozenset(
@@ -101,7 +100,7 @@ class Leftovers:
 
         Args:
             handler: The handler object, which has made its answer.
-            before: The request as it came, from `pristine`.
+            before: The request as it came, from `FrozenRequest.before`.
             target: Where the request went.
 
         Raises:
@@ -163,17 +162,6 @@ def _placed(target: Target, place: tuple[str, str]) -> object:
 def told(request: httputil.HTTPServerRequest) -> tuple[object, ...]:
     """Return what Tornado's access log tells of a request."""
     return tuple(getattr(request, name, None) for name in _TOLD)
-
-
-def pristine(request: httputil.HTTPServerRequest) -> httputil.HTTPServerRequest:
-    """Return a copy of a request as it came, to be compared with it later."""
-    copied = httputil.HTTPServerRequest.__new__(httputil.HTTPServerRequest)
-    state = {n: v for n, v in vars(request).items() if n not in _TIED}
-    for name in ("arguments", "query_arguments", "body_arguments", "files"):
-        state[name] = {key: [*values] for key, values in state[name].items()}
-    state["headers"] = headers_copied(state["headers"])
-    vars(copied).update(state)
-    return copied
 
 
 def _changed(

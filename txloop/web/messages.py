@@ -53,8 +53,8 @@ class _Speaker:
     """What is known of a handler whose messages are transactions; the loop thread's.
 
     Attributes:
-        number: Of the transaction that is under way; 0 if none has to wait.
-        end: Ends the message of it for the connection.
+        number: That of the transaction under way; 0 if none has to wait.
+        end: Ends its message for the connection.
         attributes: Those of the handler that may be known elsewhere.
     """
 
@@ -75,7 +75,7 @@ class _Speaker:
         own[NOTE] = functools.partial(_note, self.attributes)
 
     def leave(self, close: Callable[[], object]) -> None:
-        """Take note that the client has left: what waits for a change is dropped."""
+        """Drop the transaction if it waits for a change: the client has left."""
         close()
         if self.number and not self.loop.dispatcher.is_over():
             self.loop.dispatcher.leave(self.number, self.end)
@@ -158,7 +158,7 @@ class _Message:
         return True
 
     def goes_on(self, number: int) -> None:
-        """Take note that it has not ended at once."""
+        """Remember the transaction, which has not ended at once."""
         self._speaker.number = number
 
 

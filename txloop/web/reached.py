@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 from tornado.web import Application, RequestHandler
 
-from txloop.watch import Roots, add_functions, names_in_templates
+from txloop.watch import Roots, add_functions, held_in_reach, names_in_templates
 from txloop.web.eligible import plan_for, verbs_of
-from txloop.web.targets import all_targets
+from txloop.web.targets import all_targets, targets_of
 from txloop.web.verdicts import is_served_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from txloop.scan import Finding
     from txloop.web.frozen import FrozenRequest
     from txloop.web.targets import Target
 
-__all__ = ["roots_of_request", "roots_of_verb"]
+__all__ = ["findings_in_reach", "roots_of_request", "roots_of_verb"]
 
 _VERBS = frozenset(verb.lower() for verb in RequestHandler.SUPPORTED_METHODS)
 
@@ -48,6 +49,15 @@ def roots_of_verb(target: Target, verb: str) -> Roots:
     if roots is None:
         roots = target.roots[verb] = _roots(target, verb)
     return roots
+
+
+def findings_in_reach(
+    handler_class: type[RequestHandler], verb: str
+) -> tuple[Finding, ...]:
+    """Return which plain objects in a verb's reach keep it on the loop thread."""
+    targets = targets_of(handler_class)
+    found = [held_in_reach(roots_of_verb(target, verb.lower())) for target in targets]
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _roots(target: Target, verb: str) -> Roots:

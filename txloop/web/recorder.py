@@ -17,7 +17,15 @@ from txloop.stm.attempt import current
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["Recorder", "headers_copied", "headers_with", "is_ordinary", "recorded"]
+__all__ = [
+    "RECORDED",
+    "Recorded",
+    "Recorder",
+    "headers_copied",
+    "headers_with",
+    "is_ordinary",
+    "recorded",
+]
 
 _LINE_BREAK = re.compile(rb"[\r\n]")
 

@@ -26,7 +26,7 @@ _SECOND_IS_CERTAIN = 0.999
 """From here on, a part of a second is so near to the next that it may be rounded."""
 
 _MOST_BLOCKS, _MOST_BYTES = 256, 4096
-"""So many headers of clients are remembered, none of more than so many bytes."""
+"""How many header blocks are remembered, and how long one may be."""
 
 _stock_format_timestamp = httputil.format_timestamp
 _last = (-1, "")  # a whole second, and what it is called; replaced at once

@@ -50,7 +50,9 @@ def _nothing() -> None:
     pass
 
 
-_REPLACED = ("_log", "on_finish", "_break_cycles", "_handle_request_exception")
+_REPLACED: tuple[str, ...] = (
+    *("_log", "on_finish", "_break_cycles", "_handle_request_exception"),
+)
 
 
 class Response:
@@ -218,7 +220,19 @@ def _run_handler(
     passes: bool,
     leaves_open: bool,
 ) -> Response:
-    """Run a handler; `passes`: it may be a coroutine, and is not to notice."""
+    """Make a handler and run it up to its end, or to its first wait.
+
+    Args:
+        attempt: The one that runs here.
+        destination: Where the request goes.
+        request: The request.
+        recorder: Takes the place of its connection.
+        path_args: Matched by the route.
+        path_kwargs: Likewise.
+        commits_on: The exceptions that do not undo the handler's writes.
+        passes: Whether the verb may be a coroutine that has to run without a wait.
+        leaves_open: Whether the answer may be finished after the commit.
+    """
     application = destination.application
     if application.settings:
         reset_caches(application.settings)
@@ -237,14 +251,7 @@ def _run_handler(
         _handle_exception, handler, attempt, recorder, commits_on
     )
     replace(handler, "_handle_request_exception", handle_exception)
-    replaced: Sequence[str] = _REPLACED
-    if passes:
-        attempt.unnoticed = True
-        attempt.plead = None  # it may not act where it could not wait afterwards
-        verb = handler.request.method.lower()
-        replace(handler, verb, driven(getattr(handler, verb)))
-        replace(handler, "prepare", driven(handler.prepare))
-        replaced = (*_REPLACED, verb, "prepare")
+    replaced = (*_REPLACED, *_drive(handler, attempt)) if passes else _REPLACED
     ending = None
     if leaves_open and not application.transforms:
         ending = Ending(handler, recorder, attempt)
@@ -256,7 +263,7 @@ def _run_handler(
         awaited = execution.send(None)
     except StopIteration:
         keep_own()
-        response.open = ending is not None and ending.is_left_open()
+        response.open = ending is not None and ending.settle()
         if attempt.speculative and not (response.open or recorder.finished):
             attempt.abandon("it leaves its response to be finished later")
     except BecomeInevitable as error:
@@ -265,10 +272,7 @@ def _run_handler(
         raise
     else:
         if attempt.speculative or attempt.retrying:
-            close_prepared(execution)
-            # What it does at its end counts no more than all that it did.
-            with contextlib.suppress(Exception):
-                execution.close()
+            _give_up(execution)
         if attempt.speculative:
             attempt.abandon("it waits for something")
         keep_own()
@@ -289,6 +293,23 @@ def _run_handler(
             RequestHandler._break_cycles(handler)
             recorder.set_close_callback(None)
     return response
+
+
+def _drive(handler: RequestHandler, attempt: Attempt) -> tuple[str, str]:
+    """Have coroutines driven that may end without a wait; return what was replaced."""
+    attempt.unnoticed = True
+    attempt.plead = None  # it may not act where it could not wait afterwards
+    verb = (handler.request.method or "").lower()
+    object.__setattr__(handler, verb, driven(getattr(handler, verb)))
+    object.__setattr__(handler, "prepare", driven(handler.prepare))
+    return verb, "prepare"
+
+
+def _give_up(execution: Coroutine[object, object, None]) -> None:
+    close_prepared(execution)
+    # What it does at its end counts no more than all that it did.
+    with contextlib.suppress(Exception):
+        execution.close()
 
 
 def _keep_own(handler: RequestHandler, attempt: Attempt, kept: list[object]) -> None:

@@ -326,8 +326,8 @@ def _send_later(
 def send_all(sends: list[tuple[Any, ...]]) -> None:
     """Do what transactions have asked of WebSockets, in order; an effect.
 
-    One whose client has left since the commit is left out: nobody could be told of it
-    any more.
+    A client that has left since the commit gets nothing, and no code is told: the
+    transaction is over.
     """
     for number, name, *args in sends:
         socket = _sockets.get(number)
@@ -345,7 +345,7 @@ def send_all(sends: list[tuple[Any, ...]]) -> None:
 
 
 def _forget(future: Future[None]) -> None:
-    """Take note of how it ended, so that asyncio does not complain."""
+    """Retrieve its exception, so that asyncio does not complain of it."""
     if not future.cancelled():
         future.exception()
 

@@ -1,4 +1,4 @@
-"""What workers know applications, handler classes and their arguments by: numbers.
+"""Numbers by which workers know applications, handler classes and their arguments.
 
 None of these pickles in general. All that exist when the workers are forked are
 inherited by them, so a number is enough.

@@ -1,4 +1,4 @@
-"""What belongs to a connection, and so to the loop thread: stand-ins for it elsewhere.
+"""Stand-ins, away from the loop thread, for what belongs to a connection.
 
 All requests of a connection share its context and the object of its server. A program
 may keep there what it likes. So an attempt that runs away from the loop thread finds
@@ -95,7 +95,7 @@ class TiedContext(_Tied, HTTPRequestContext):
     _name = "context"
 
     def __init__(self, known: Mapping[str, object], real: object) -> None:
-        """Stand for `real`, or None, of which `known` is known everywhere."""
+        """Stand for `real`, or None; `known` is what can be read anywhere."""
         object.__setattr__(self, "_real", real)
         object.__setattr__(self, "_read", dict(known))
 

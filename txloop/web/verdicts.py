@@ -1,8 +1,8 @@
 """Why a verb runs on the loop thread: the one answer, for requests as for `check`.
 
 A verb is judged once, with all that its class is registered with, when the first
-request for its application comes in: what requests do later makes no difference to it,
-nor does the order in which they come.
+request for its application comes in. So neither what requests do later nor the order in
+which they come makes a difference.
 """
 
 from __future__ import annotations
@@ -144,10 +144,5 @@ def _findings(
 
 def _scan(target: Target, verb: str) -> tuple[Finding, ...]:
     return scan_handler(
-        target.handler_class,
-        verb,
-        target.handler_kwargs,
-        target.application,
-        outside=True,
-        unfollowed=True,
+        target.handler_class, verb, target.handler_kwargs, target.application
     )

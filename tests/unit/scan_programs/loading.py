@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from txloop.scan import Finding, contents, index, scan_function, scan_handler
+from txloop import scan as scanning
+from txloop.scan import Finding, FindingKind, contents, index, scan_function
 from txloop.stm.origin import is_own_module
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     Load = Callable[..., types.ModuleType]
@@ -72,6 +73,25 @@ def loading(folder: Path) -> Iterator[Load]:
         yield load_module
     for name in loaded:
         del sys.modules[name]
+
+
+def scan_handler(
+    handler: type,
+    verb: str,
+    arguments: Mapping[str, object] | None = None,
+    application: object = None,
+    *,
+    outside: bool = False,
+    unfollowed: bool = False,
+) -> tuple[Finding, ...]:
+    """Scan a handler; return what it shares, and what else is asked for."""
+    passed = set()
+    if not outside:
+        passed.add(FindingKind.ACTS_OUTSIDE)
+    if not unfollowed:
+        passed.add(FindingKind.NOT_FOLLOWED)
+    found = scanning.scan_handler(handler, verb, arguments, application)
+    return tuple(one for one in found if one.kind not in passed)
 
 
 def scan(module: types.ModuleType) -> tuple[Finding, ...]:

@@ -22,7 +22,7 @@ from txloop.stm.held import UNASKED, refuse_unasked, travel_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["ByValuePickler", "by_value", "dumps_by_value"]
+__all__ = ["HEAP_TYPE", "ByValuePickler", "by_value", "dumps_by_value"]
 
 
 def dumps_by_value(thing: object, protocol: int) -> bytes:
@@ -88,7 +88,8 @@ def _reduce_file(file: Any) -> tuple[Any, ...]:
     raise TypeError(f"cannot pickle {type(file).__qualname__!r} object")
 
 
-_HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`
+HEAP_TYPE = 1 << 9
+"""CPython's `Py_TPFLAGS_HEAPTYPE`: of classes that a class statement has made."""
 
 
 def _save_class(pickler: Any, kind: Any, name: Any = None, **options: Any) -> None:
@@ -96,7 +97,7 @@ def _save_class(pickler: Any, kind: Any, name: Any = None, **options: Any) -> No
 
     By value such a class, for instance that of locks, could not be made again.
     """
-    own = isinstance(kind, type) and not kind.__flags__ & _HEAP_TYPE
+    own = isinstance(kind, type) and not kind.__flags__ & HEAP_TYPE
     names = cloudpickle.cloudpickle._BUILTIN_TYPE_NAMES
     by_name = cloudpickle.cloudpickle._should_pickle_by_reference
     if own and kind not in names and kind is not type(None) and not by_name(kind):

@@ -39,7 +39,7 @@ class Base:
         self._numbers: dict[_Variable, int] = {}
 
     def capture(self, context: contextvars.Context) -> None:
-        """Take over what is in `context`; just before workers are forked."""
+        """Remember what is in `context`; just before workers are forked."""
         self.context = context.copy()
         if DECIMAL is not None and DECIMAL in context:
             # A copy, because the program may change its own one.

@@ -148,7 +148,7 @@ class Frames:
         return self._buffer
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take `data` and yield the frames that it completes.
+        """Add `data` and yield the frames that it completes.
 
         Raises:
             GarbledError: (on iteration) if what follows is no frame; it is the `rest`.

@@ -1,8 +1,8 @@
 """Plain forms: requests and responses as strings, numbers and tuples, lists and dicts.
 
 marshal packs such data in a fraction of the time that pickle takes for objects where
-pickle is Python code, as on PyPy. Whoever knows how to take something apart registers
-its form here; who sends it asks for that. What has no form is pickled.
+pickle is Python code, as on PyPy. A module that can take something apart registers its
+form here; the codec looks it up. What has no form is pickled.
 """
 
 from __future__ import annotations

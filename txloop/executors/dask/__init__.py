@@ -4,7 +4,7 @@
 
     executor    the executor
     crew        its workers: hired where Dask workers are, and let go with these
-    cluster     who is there, and a channel to each
+    cluster     which Dask workers there are, and a channel to each
     local       a cluster of this machine, for programs that name none
     forks       forked workers of this machine, beside those of the cluster
     connection  the loop's end of one worker

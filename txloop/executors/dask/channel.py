@@ -39,7 +39,7 @@ class Channel:
         take: Callable[..., object],
         before_end: Callable[[], object] = lambda: None,
     ) -> None:
-        """Take over a connection.
+        """Carry messages over a connection.
 
         Args:
             comm: It is read and written by nothing else from now on.
@@ -80,7 +80,7 @@ class Channel:
             pipe.close_soon()
 
     def read(self, number: int, data: bytes) -> None:
-        """Take what a socket has sent; its end, if that is nothing."""
+        """Send on what a socket has sent; no data is its end."""
         if data:
             self._waiting_bytes += len(data)
             large = len(data) >= _LARGE_BYTES

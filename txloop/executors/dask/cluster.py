@@ -1,4 +1,4 @@
-"""The cluster as a program sees it: who is there, and a channel to each.
+"""The cluster as a program sees it: which workers there are, a channel to each.
 
 Dask wants a loop of its own, in which nothing of the program runs: this thread's. What
 happens is told to the loop thread, which owns everything else.
@@ -111,8 +111,7 @@ class Cluster:
 
     It tells the loop thread, by `tell`: ``"joined", link``; ``"left", link, why``;
     ``"refused", link, why``; ``"lost", why``; ``"found", address, count``;
-    ``"changed"``;
-    ``"unshown", why``; ``"message", link, message`` of the relay's.
+    ``"changed"``; ``"unshown", why``; ``"message", link, message`` of the relay's.
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class Cluster:
         stream: Stream,
         tell: Callable[..., object],
     ) -> None:
-        """Take what is needed; `start` starts it.
+        """Make the thread, which `start` starts.
 
         Args:
             workers: How many processes a local cluster has, if none is configured.
@@ -276,22 +275,11 @@ class Cluster:
             comm.abort()
             self._refuse(link, reason[0])
             return None
-        return Channel(comm, _Telling(self._tell, link))
+        return Channel(comm, lambda *message: self._tell("message", link, message))
 
     def _refuse(self, link: Link, reason: str) -> None:
         self._refused.add(link.address)
         self._tell("refused", link, reason)
-
-
-class _Telling:
-    """Passes a relay's messages on, with whose they are."""
-
-    def __init__(self, tell: Callable[..., object], link: Link) -> None:
-        self._tell = tell
-        self._link = link
-
-    def __call__(self, *message: object) -> None:
-        self._tell("message", self._link, message)
 
 
 def _said(error: BaseException) -> str:

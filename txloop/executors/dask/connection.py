@@ -34,7 +34,7 @@ class Way:
         self.seconds = 0.0
 
     def note(self, seconds: float) -> None:
-        """Take a measurement into the average."""
+        """Add a measurement to the average."""
         self.seconds = adjusted(self.seconds, max(seconds, 0.0))
 
 
@@ -46,7 +46,7 @@ class LocalConnection(WorkerConnection):
     """
 
     def __init__(self, link: LocalForks, *args: Any, **options: Any) -> None:
-        """Take what forks it, and what a `WorkerConnection` takes."""
+        """Make a `WorkerConnection` to what `link` forks."""
         super().__init__(*args, **options)
         self.link = link
 
@@ -61,7 +61,7 @@ class RemoteConnection(WorkerConnection):
     def __init__(
         self, link: Link, way: Way, stream: Stream, *args: Any, **options: Any
     ) -> None:
-        """Take the Dask worker, and what a `WorkerConnection` takes.
+        """Make a `WorkerConnection` to what is forked beside a Dask worker.
 
         Args:
             link: The Dask worker.

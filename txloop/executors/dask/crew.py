@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import logging
 import socket
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from txloop.executors.crew import Crew
 from txloop.executors.dask.cluster import Cluster
 from txloop.executors.dask.connection import (
     LocalConnection,
@@ -20,7 +20,6 @@ from txloop.executors.dask.forks import LocalForks
 from txloop.executors.dask.image import make_image
 from txloop.executors.dask.stream import Stream
 from txloop.executors.dask.versions import versions_here
-from txloop.executors.members import Tally
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
 
@@ -40,18 +39,12 @@ __all__ = ["DaskCrew"]
 _log = logging.getLogger("txloop")
 
 
-class DaskCrew:
-    """Makes workers on a cluster, and others in their place; of the loop thread.
-
-    It is to its executor what `Crew` is to that of forked processes.
+class DaskCrew(Crew["Connection"]):
+    """Workers on a cluster; owned by the loop thread.
 
     Attributes:
-        workers: Those that there are.
         way: What the way to the cluster costs.
         local: How many workers are forked on this machine, beside those of the cluster.
-        most_calls: After how many calls a worker is replaced; None for never.
-        complained: Whether the log says already that the cluster is away.
-        tally: What has become of them.
         sought: Whether the cluster is sought for the first time: calls wait for it.
         addresses: Where each worker is or was last, by its place: that of the Dask
             worker, ``""`` for this machine.
@@ -68,17 +61,13 @@ class DaskCrew:
         limits: Limits,
         clock: Callable[[], float],
     ) -> None:
-        """Take what a crew takes; `size` is that of a local cluster."""
-        self.workers: list[Connection] = []
+        """Begin without workers, as a `Crew`; `size` is that of a local cluster."""
+        super().__init__(size)
         self.way = Way()
         self.local = 0
         self._stream = Stream()
-        self.most_calls: int | None = None
-        self.complained = False
-        self.tally = Tally()
         self.sought = False
         self.addresses: dict[int, str] = {}
-        self._size = size
         self._on_readable = on_readable
         self._on_end = on_end
         self._on_change = on_change
@@ -98,7 +87,7 @@ class DaskCrew:
     # Starting and ending
 
     def start(self, log: DeltaLog) -> None:
-        """Make the program's image, and look for the cluster."""
+        # With the program's image, and by Dask workers: the cluster is looked for.
         self._log = log
         if not self._take_image():
             return
@@ -111,7 +100,7 @@ class DaskCrew:
         self._cluster.start()
 
     def _take_image(self) -> bool:
-        """Take the program as it is now; tell whether it can travel."""
+        """Make an image of the program as it is now; return whether it can travel."""
         assert self._log is not None
         self._before_image()
         self._version = committed.version
@@ -126,7 +115,6 @@ class DaskCrew:
         return True
 
     def attach(self, reactor: Reactor) -> None:
-        """Let `reactor` watch over all connections."""
         if self._reactor is None:
             self._reactor = reactor
             for link in self._links.values():
@@ -137,7 +125,6 @@ class DaskCrew:
             reactor.call_soon_threadsafe(weakly(self._take_news))
 
     def close(self) -> None:
-        """Let all go; what was forked for this program ends."""
         for worker in self.workers:
             worker.close()
         self.workers.clear()
@@ -152,14 +139,13 @@ class DaskCrew:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all threads of all Dask workers have a worker."""
         wanted = sum(link.threads for link in self._links.values())
         return sum(not one.retiring for one in self.workers) >= wanted
 
     # What the cluster tells
 
     def _hear(self, *news: Any) -> None:
-        """Take what the cluster tells; on its thread."""
+        """Remember what the cluster tells; on its thread."""
         self._news.append(news)
         reactor = self._reactor
         if reactor is not None:
@@ -167,7 +153,6 @@ class DaskCrew:
                 reactor.call_soon_threadsafe(self._take_news)
 
     def read_reports(self) -> None:
-        """Take what has been told so far."""
         for link in list(self._links.values()):
             if isinstance(link, LocalForks):
                 link.read_reports()
@@ -218,7 +203,7 @@ class DaskCrew:
         _log.info("Dask's dashboard does not show the calls: %s", why)
 
     def _on_changed(self) -> None:
-        """Take note that a Dask worker has paused, or goes on."""
+        """Do nothing: that a Dask worker has paused, or goes on, leads to a `feed`."""
 
     def _on_message(self, link: Link | LocalForks, message: tuple[Any, ...]) -> None:
         match message:
@@ -268,7 +253,7 @@ class DaskCrew:
             ours,
             self._log,
             self._version,
-            self._free_place(),
+            self.free_place(),
             base=self._base,
             limits=self._limits,
             clock=self._clock,
@@ -281,13 +266,7 @@ class DaskCrew:
             worker.attach(self._reactor, self._on_readable, self._on_end)
         link.spawn(number, theirs)
 
-    def _free_place(self) -> int:
-        # The one after the last belongs to the loop thread; see `Trace`.
-        taken = {worker.place for worker in self.workers} | {self._size + 1}
-        return next(place for place in itertools.count(1) if place not in taken)
-
     def renew(self) -> bool:
-        """Replace all workers by such that know the program as it is now."""
         if self._log is None:
             return False
         if not self._take_image():
@@ -303,15 +282,14 @@ class DaskCrew:
     # What becomes of them
 
     def look(self) -> None:
-        """Do nothing: what ends is told."""
+        pass  # what ends is told
 
     def welcome(self, worker: Connection) -> None:
-        """Take note that a worker is ready."""
         _log.info("worker %d is the process %s", worker.place, worker)
         self._stillborn[worker.link] = 0
 
     def remove(self, worker: Connection) -> None:
-        """Replace a worker that has ended, where its Dask worker is still there."""
+        # Where its Dask worker is still there.
         if worker in self.workers:
             self.workers.remove(worker)
         link = worker.link
@@ -326,13 +304,5 @@ class DaskCrew:
         self._fill(link)
 
     def relieve(self, worker: Connection) -> None:
-        """Have another worker take the place of one that has run its calls."""
         if worker.most_calls is not None and worker.calls >= worker.most_calls:
             worker.worn = True
-
-    def dismiss_retired(self) -> None:
-        """Let those go that get no more calls and have nothing left to do."""
-        for worker in self.workers[:]:
-            if (worker.retiring or worker.worn) and not worker.assigned:
-                worker.close()
-                self.remove(worker)

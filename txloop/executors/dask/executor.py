@@ -33,10 +33,9 @@ class DaskExecutor(ProcessesExecutor):
 
     name = "dask"
 
-    # To its executor it is what a `Crew` is, as far as that is used there.
-    _crew: DaskCrew  # type: ignore[assignment]
+    _crew: DaskCrew
 
-    def _new_crew(self) -> DaskCrew:  # type: ignore[override] # likewise
+    def _new_crew(self) -> DaskCrew:
         crew = DaskCrew(
             self.workers,
             weakly(self._receive),
@@ -51,7 +50,7 @@ class DaskExecutor(ProcessesExecutor):
         return crew
 
     def fork_beside(self, local: int) -> None:
-        """Have so many forked workers beside those of the cluster; before `fork`."""
+        """Have `local` forked workers beside those of the cluster; before `fork`."""
         self._crew.local = local
 
     def fork(self) -> None:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from txloop.executors.dask.host import Host, Template
+from txloop.executors.dask.host import Host, Template, living
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ class LocalForks:
     open = True
 
     def __init__(self, threads: int, tell: Callable[..., object]) -> None:
-        """Take what is needed; `load` starts it.
+        """Begin without processes, which `load` starts.
 
         Args:
             threads: How many workers.
@@ -71,7 +71,8 @@ class LocalForks:
     def load(self, number: int, image: bytes) -> None:
         """Have a process made of an image; workers are forked from the newest."""
         try:
-            host = Host(self._living_template(), number)
+            self._template = living(self._template)
+            host = Host(self._template, number)
         except OSError as error:
             self._refuse(f"no process can be started ({error})")
             return
@@ -119,15 +120,6 @@ class LocalForks:
             self._template.process.wait()
             self._template = None
         self._steps.shutdown()  # what it waited for has ended
-
-    def _living_template(self) -> Template:
-        template = self._template
-        if template is not None and template.process.poll() is not None:
-            template.control.close()
-            template = None
-        if template is None:
-            template = self._template = Template()
-        return template
 
     def _drop(self, host: Host) -> None:
         if self._reactor is not None:

@@ -35,7 +35,7 @@ from txloop.executors.processes.worker import run_worker
 from txloop.stm.ownership import NO_THREAD
 from txloop.stm.store import committed
 
-__all__ = ["Host", "Template", "without_txloop"]
+__all__ = ["Host", "Template", "living", "without_txloop"]
 
 _NUMBER_BITS = 40  # as a worker's: what a process numbers itself is apart
 
@@ -77,6 +77,18 @@ class Template(Spawner):
         self.control.setblocking(False)
 
 
+def living(template: Template | None) -> Template:
+    """Return a template that runs: this one, or another in its place.
+
+    Raises:
+        OSError: if there can be none just now.
+    """
+    if template is not None and template.process.poll() is not None:
+        template.control.close()
+        template = None
+    return template or Template()
+
+
 class Host(Spawner):
     """The Dask worker's end of a program's process, which forks its workers."""
 
@@ -84,7 +96,7 @@ class Host(Spawner):
         """Have the process forked.
 
         Args:
-            template: By whom.
+            template: What forks it.
             number: Tells its replica from all others of the program.
 
         Raises:

@@ -17,7 +17,7 @@ from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.carried import reducer_of
-from txloop.executors.codec.by_value import ByValuePickler
+from txloop.executors.codec.by_value import HEAP_TYPE, ByValuePickler
 from txloop.executors.codec.frames import UNPICKLABLE
 from txloop.executors.dask.absent import Absent
 from txloop.executors.dask.loading import (
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["PROTOCOL", "ImagePickler", "goes_by_value"]
 
 PROTOCOL = 5
-_MOST_PARTS = 5  # of what `__reduce_ex__` returns, but for who sets the state
-_HEAP_TYPE = 1 << 9  # as in CPython's `Py_TPFLAGS_HEAPTYPE`: made by a class statement
+_MOST_PARTS = 5  # of what `__reduce_ex__` returns, without what sets the state
 
 
 def goes_by_value(module: types.ModuleType) -> bool:
@@ -133,7 +132,7 @@ def _is_plain_object(kind: type) -> bool:
     module = sys.modules.get(kind.__module__)
     return (
         is_own_module(module)
-        and all(one is object or one.__flags__ & _HEAP_TYPE for one in kind.__mro__)
+        and all(one is object or one.__flags__ & HEAP_TYPE for one in kind.__mro__)
         and not issubclass(kind, Container | enum.Enum)
     )
 
@@ -157,9 +156,9 @@ def _tied(function: types.FunctionType, reduced: Any) -> Any:
     if home is None or vars(home) is not space:
         return reduced
     make, (code, _, *rest), (state, slots), *others = reduced
-    submodules = [_Submodule(name) for name in _submodules_of(function)]
+    submodules = [_Found(submodule_named, name) for name in _submodules_of(function)]
     slots = {**slots, "__globals__": {}, "_cloudpickle_submodules": submodules}
-    arguments = (code, _Space(home.__name__), *rest)
+    arguments = (code, _Found(space_of, home.__name__), *rest)
     return make, arguments, (state, slots), *others
 
 
@@ -167,7 +166,7 @@ def _as_it_is(kind: type, reduced: Any) -> Any:
     """Return how to make a class again: with its slots, and without any preparation."""
     if reduced is NotImplemented or issubclass(kind, enum.Enum) or len(reduced) < 3:
         return reduced
-    if not kind.__flags__ & _HEAP_TYPE:  # the interpreter's, and has no name
+    if not kind.__flags__ & HEAP_TYPE:  # the interpreter's, and has no name
         return Absent, (f"the class {kind.__qualname__}",)
     _, (meta, name, _, space, *_), (state, _), *_ = reduced
     bases = kind.__bases__  # not as written: `typing.NamedTuple` is a function
@@ -208,24 +207,14 @@ def _loaded_below(package: str, names: set[str]) -> Iterator[str]:
             yield from _loaded_below(full_name, names)
 
 
-class _Submodule:
-    """Unpickles as a module, which is imported then, if it can be."""
+class _Found:
+    """Unpickles as what a function finds by a name."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return submodule_named, (self._name,)
-
-
-class _Space:
-    """Unpickles as the globals of a module."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, find: Callable[[str], object], name: str) -> None:
+        self._found = find, (name,)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return space_of, (self._name,)
+        return self._found
 
 
 def _named(thing: object) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from distributed.core import Status
 
 from txloop.executors.dask.channel import Channel
-from txloop.executors.dask.host import Host, Template
+from txloop.executors.dask.host import Host, Template, living
 from txloop.executors.dask.versions import differences
 
 if TYPE_CHECKING:
@@ -53,11 +53,7 @@ class _Relays:
 
     def template(self) -> Template:
         """Return the living template."""
-        template = self._template
-        if template is None or template.process.poll() is not None:
-            if template is not None:
-                template.control.close()
-            template = self._template = Template()
+        template = self._template = living(self._template)
         with suppress(EOFError):
             template.reports()  # so that there is room for more
         return template

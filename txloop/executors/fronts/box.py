@@ -88,11 +88,11 @@ class Box:
         return version
 
     def read(self) -> None:
-        """Take note that it has ended, and needs its version no more."""
+        """Let go of the version of an attempt that has ended."""
         self._reading = None  # one store; if the owner sees it late, no harm is done
 
     def post(self, posted: Posted, snapshot: int | None = None) -> None:
-        """Leave something for the owner, who is not woken yet.
+        """Leave something for the owner, which is not woken yet.
 
         Args:
             posted: What.
@@ -139,7 +139,7 @@ class Box:
     ) -> int | None:
         """Leave something for the front, and wake it.
 
-        Also if it waits for what has been settled just now.
+        It is also woken if it waits for what has been settled just now.
 
         Returns:
             The oldest version that it still needs, or None.

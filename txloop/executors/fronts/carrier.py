@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import contextvars
     from collections.abc import Callable, Iterable, Sequence
 
+    from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.page import Page, Slot
     from txloop.stm.types import Answer, Call, Ready
     from txloop.watch import Roots
@@ -77,16 +78,18 @@ class Carrier(abc.ABC):
             attempts are traced; 0 if they are not.
     """
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, base: Base) -> None:
         """Begin with nothing that was asked for.
 
         Args:
             page: What is shared with the owner.
+            base: The context in which the program has started the fronts.
         """
         self.spoilt = False
         self.trouble: str | None = None
         self.traced_from = 0
         self._page = page
+        self._base = base
         self._slot: Slot | None = None
         self._place = 0
         self._numbers = itertools.count(1)
@@ -129,7 +132,7 @@ class Carrier(abc.ABC):
 
     @abc.abstractmethod
     def receive(self) -> Sequence[tuple[tuple[Any, ...], int | None]]:
-        """Take what the owner has sent; return what it has told besides.
+        """Receive what the owner has sent; return what it has told besides.
 
         Raises:
             EOFError: if the owner is gone, or wants this front to end.
@@ -209,9 +212,9 @@ class Carrier(abc.ABC):
     # What is long
 
     @property
-    @abc.abstractmethod
     def context(self) -> contextvars.Context:
         """That in which the program has started the fronts, a copy."""
+        return self._base.context.copy()
 
     @abc.abstractmethod
     def forward(
@@ -228,14 +231,22 @@ class Carrier(abc.ABC):
             Its number, for `leave`; 0 if it cannot be sent.
         """
 
+    def _send_call(
+        self, call: object, kind: Kind, done: Callable[[Outcome | None], object]
+    ) -> int:
+        number = next(self._numbers)
+        self._unanswered[number] = done
+        self.tell(("call", number, kind.number, call))
+        return number
+
     def leave(self, number: int) -> None:
-        """Take note that nobody waits for a forwarded call any more."""
+        """Let go of a forwarded call, whose client has left."""
         self._ended.pop(number, None)
         if self._unanswered.pop(number, None) is not None:
             self.tell(("gone", number))
 
     def end_wait(self, number: int, close: Callable[[], object]) -> None:
-        """Take note that the client of a forwarded call has sent all that it will.
+        """Tell the owner that the client of a forwarded call has sent all it will.
 
         Args:
             number: The call's.

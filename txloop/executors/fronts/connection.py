@@ -71,7 +71,7 @@ class FrontConnection:
         slot: Callable[[int], Slot],
         limits: Limits,
     ) -> None:
-        """Take what is there when the front has been asked for."""
+        """Keep this end of the connection to a front that has been asked for."""
         self.number = number
         self.place = place
         self.slot = slot(place)

@@ -20,14 +20,14 @@ from txloop.executors.codec.plain_cells import PlainOutcome, outcome_of
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.reception import Reception
 from txloop.executors.fronts.records import emit, records_of
-from txloop.executors.processes.crew import Crew
+from txloop.executors.processes.crew import ForkedCrew
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from txloop.executors.fronts.reception import DeskReactor
+    from txloop.executors.fronts.reception import Callbacks, DeskReactor
     from txloop.executors.limits import Limits
     from txloop.executors.processes.executor import Companion
     from txloop.executors.processes.replication import DeltaLog
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Desk"]
 
 _MOST_TROUBLES = 3
-"""After so many replicas that could not load shared state, there are no others."""
+"""After this many replicas could not load shared state, no more fronts are made."""
 
 
 class Forks(Protocol):
@@ -68,39 +68,28 @@ class Desk(Reception):
         size: int,
         executor: Forks,
         run_front: Callable[..., None],
-        on_outcome: Callable[[FrontConnection, int, int, Outcome], object],
-        on_ran: Callable[[int, Answer], object],
-        on_call: Callable[[FrontConnection, int, int, bytes], object],
-        on_leave: Callable[[int, Callable[[], object] | None], object],
+        callbacks: Callbacks,
         on_ask: Callable[[], object],
-        on_note: Callable[[FrontConnection, tuple[Any, ...], int | None], object],
-        on_greeting: Callable[[FrontConnection], object],
         on_death: Callable[[FrontConnection, int | None], object],
     ) -> None:
-        """Take how many there shall be, and whom to tell what: see `Reception`.
+        """Make ready to fork them, which `start` does.
 
         Args:
             size: How many.
             executor: The one with forked workers: that is done at the same time.
             run_front: What a front does; given its link, number, the page and the
                 context that it inherits.
-            on_outcome: See `Reception`, as for those that follow.
-            on_ran: Likewise.
-            on_call: Likewise.
-            on_leave: Likewise.
-            on_note: Likewise.
-            on_greeting: Likewise.
+            callbacks: Called for what fronts say.
             on_ask: Called when a front asks whether plain objects have changed. Has to
                 lead to `seen`.
             on_death: Called when one has died, with the kind that it ran.
         """
-        super().__init__(on_outcome, on_ran, on_call, on_leave, on_note, on_greeting)
+        super().__init__(executor.limits, callbacks)
         self._executor = executor
-        self._limits = executor.limits
         self._on_ask = on_ask
         self._on_death = on_death
         self._troubles = 0  # replicas that could not follow
-        self._crew: Crew[FrontConnection] = Crew(
+        self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
             size,
             functools.partial(run_front, page=self.page, base=self._base),
             weakly(self._receive),
@@ -142,7 +131,7 @@ class Desk(Reception):
         return [front.version for front in self.fronts]
 
     def note_dropped(self, numbers: Sequence[int]) -> None:
-        """Take note of the numbers of containers that have died."""
+        """Note the numbers of containers that have died, for each front."""
         for front in self.fronts:
             front.dropped.extend(numbers)
 
@@ -156,19 +145,13 @@ class Desk(Reception):
     def retire(self) -> None:
         self._crew.stop()
 
-    def _look_later(self) -> None:
-        if self._reactor is not None:
-            seconds = self._limits.look_seconds
-            self._reactor.call_later(seconds, weakly(self._look))
-
     def _look(self) -> None:
         self._crew.look()
         self._flush(all_of_them=True)  # a request may wait whose client has left
         for front in list(self.fronts):
             front.look()
             self._crew.relieve(front)
-        self._look_at_calls(self._limits.slow_start_seconds)
-        self._look_later()
+        super()._look()
 
     def flush(self) -> None:
         self._flush()
@@ -240,7 +223,7 @@ class Desk(Reception):
                         trouble,
                     )
                 front.notes.append(("place", front.place))
-                self._on_greeting(front)
+                self._callbacks.on_greeting(front)
                 self._crew.welcome(front)
                 self._flush_soon()
             case ("spoilt", trouble):
@@ -254,7 +237,7 @@ class Desk(Reception):
                 super()._hear(front, note, descriptor)
 
     def _note_trouble(self, trouble: str) -> None:
-        """Take note that a replica could not follow; see that it ends some time."""
+        """Count a replica that could not follow; after some, do without fronts."""
         self._troubles += 1
         if self._troubles == _MOST_TROUBLES:
             _log.warning(
@@ -273,7 +256,7 @@ class Desk(Reception):
         wanted = front.left
         front.close()
         for number in front.calls_open.values():
-            self._on_leave(number, None)
+            self._callbacks.on_leave(number, None)
         self._crew.remove(front)
         if not wanted:
             self.tally.deaths += 1

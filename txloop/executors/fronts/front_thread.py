@@ -54,7 +54,7 @@ class FrontThread:
         ring: Callable[[], object],
         make: Callable[[ThreadCarrier], Serving],
     ) -> None:
-        """Take what it needs; `start` starts it.
+        """Make the front and its thread, which is not started yet.
 
         Args:
             place: Its number, from 1.

@@ -37,13 +37,11 @@ class Link:
     """One end; used by one thread, which must not block at it.
 
     Attributes:
-        received_bytes: How much has arrived so far.
         unsent_bytes: How much waits for the other end to read.
     """
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
-        self.received_bytes = 0
         self.unsent_bytes = 0
         self._connection = connection
         self._frames = Frames()
@@ -155,7 +153,6 @@ class Link:
                 if some:  # the end is told of when what came before is taken
                     return
                 raise EOFError
-            self.received_bytes += len(data)
             self._descriptors.extend(descriptors)
             if flags & socket.MSG_CTRUNC and not descriptors:
                 self._descriptors.append(_LOST)

@@ -13,7 +13,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from txloop.executors.whereabouts import lines_of
+from txloop.executors.debugging import lines_of
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -27,7 +27,7 @@ OVERTIME = signal.SIGRTMAX - 6
 
 
 class _TimeIsUp(BaseException):
-    """Raised in a call; nobody but this module should catch it."""
+    """Raised in a call; only this module should catch it."""
 
 
 class Alarm:
@@ -39,14 +39,14 @@ class Alarm:
     """
 
     def __init__(self) -> None:
-        """Take the signal over."""
+        """Install the handler of the signal."""
         self.rang = False
         self.lines = ""
         self._ends_ns = 0  # of the call that runs; 0 if none does, or it has rung
         signal.signal(OVERTIME, self._ring)
 
     def run(self, ready: Ready, seconds: float) -> object:
-        """Run the function of a call, for so many seconds at most."""
+        """Run the function of a call, for `seconds` at most."""
         self.rang = False
         try:
             self._ends_ns = time.monotonic_ns() + round(seconds * 1e9)

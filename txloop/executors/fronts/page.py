@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["LAG_COMMITS", "MOST_FRONTS", "MOST_KINDS", "Done", "Page", "Slot"]
 
 LAG_COMMITS = 100
-"""So many commits later, at the latest, a front without connections is told of them,
-and the owner is told where a front's replica is."""
+"""After this many commits a front without connections is told of them, and the owner
+is told where a front's replica is."""
 
 MOST_FRONTS = 64
-"""So many fronts can there be at once."""
+"""How many fronts there can be at once."""
 
 MOST_KINDS = 1000
-"""So many kinds of transactions can fronts run."""
+"""How many kinds of transactions fronts can run."""
 
 _WORD = 8
 _GENERAL = 8  # words that belong to none of the fronts

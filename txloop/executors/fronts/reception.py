@@ -7,6 +7,7 @@ import contextvars
 import functools
 import logging
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.codec.contexts import Base
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.executors.fronts.page import Slot
+    from txloop.executors.limits import Limits
     from txloop.stm.container import Write
     from txloop.stm.types import Answer
 
-__all__ = ["DeskReactor", "FrontEnd", "Reception"]
+__all__ = ["Callbacks", "DeskReactor", "FrontEnd", "Reception"]
 
 _log = logging.getLogger("txloop")
 
@@ -95,6 +97,33 @@ class FrontEnd(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """What is called for what fronts say; on the loop thread.
+
+    Attributes:
+        on_outcome: Given what a front wants committed: its number there, its kind, and
+            the outcome, whose snapshot is open. Has to lead to `Reception.decided`.
+        on_ran: Given the kind and the answer of an attempt that has ended in a front,
+            if attempts are traced.
+        on_call: Given what a front wants to run in a worker: its number there, its
+            kind, and the call, packed if it comes from another process. Has to lead to
+            `Reception.answer`.
+        on_leave: Given what was noted in `FrontEnd.calls_open` of a call whose answer
+            is not wanted any more; or may be of use, if something is given besides,
+            which is called if the call is dropped all the same.
+        on_note: Given what a front tells besides, and a descriptor.
+        on_greeting: Called when a front is ready.
+    """
+
+    on_outcome: Callable[[Any, int, int, Outcome], object]
+    on_ran: Callable[[int, Answer], object]
+    on_call: Callable[[Any, int, int, Any], object]
+    on_leave: Callable[[int, Callable[[], object] | None], object]
+    on_note: Callable[[Any, tuple[Any, ...], int | None], object]
+    on_greeting: Callable[[Any], object]
+
+
 class Reception(abc.ABC):
     """All fronts of one loop; used by the loop thread only.
 
@@ -108,40 +137,18 @@ class Reception(abc.ABC):
 
     copies: bool
 
-    def __init__(
-        self,
-        on_outcome: Callable[[Any, int, int, Outcome], object],
-        on_ran: Callable[[int, Answer], object],
-        on_call: Callable[[Any, int, int, Any], object],
-        on_leave: Callable[[int, Callable[[], object] | None], object],
-        on_note: Callable[[Any, tuple[Any, ...], int | None], object],
-        on_greeting: Callable[[Any], object],
-    ) -> None:
-        """Take whom to tell what.
+    def __init__(self, limits: Limits, callbacks: Callbacks) -> None:
+        """Begin without any front, in the current context.
 
         Args:
-            on_outcome: Given what a front wants committed: its number there, its kind,
-                and the outcome, whose snapshot is open. Has to lead to a `decided`.
-            on_ran: Given the kind and the answer of an attempt that has ended in a
-                front, if attempts are traced.
-            on_call: Given what a front wants to run in a worker: its number there, its
-                kind, and the call, packed if it comes from another process. Has to lead
-                to an `answer`.
-            on_leave: Given what was noted in `FrontEnd.calls_open` of a call whose
-                answer is not wanted any more; or may be of use, if something is given
-                besides, which is called if the call is dropped all the same.
-            on_note: Given what a front tells besides, and a descriptor.
-            on_greeting: Called when a front is ready.
+            limits: How long to wait for what.
+            callbacks: Called for what fronts say.
         """
         self.page = Page()
         self.context = contextvars.copy_context()
         self._base = Base()
-        self._on_outcome = on_outcome
-        self._on_ran = on_ran
-        self._on_call = on_call
-        self._on_leave = on_leave
-        self._on_note = on_note
-        self._on_greeting = on_greeting
+        self._limits = limits
+        self._callbacks = callbacks
         self.tally = Tally()
         self._reactor: DeskReactor | None = None
         self._flushes = False
@@ -193,8 +200,13 @@ class Reception(abc.ABC):
         except TypeError:
             return False
 
-    def _look_at_calls(self, seconds: float) -> None:
-        """Say so if one call keeps all others of a front waiting."""
+    def _look_later(self) -> None:
+        if self._reactor is not None:
+            self._reactor.call_later(self._limits.look_seconds, weakly(self._look))
+
+    def _look(self) -> None:
+        """Log a call that keeps all others of a front waiting; called now and then."""
+        seconds = self._limits.slow_start_seconds
         for front in self.fronts:
             running = front.slot.running()
             if running is None or time.monotonic_ns() - running[1] < seconds * 1e9:
@@ -202,6 +214,7 @@ class Reception(abc.ABC):
             if self._told_since.get(front.place) != running[1]:
                 self._told_since[front.place] = running[1]
                 _log.warning("%s has run one call for %g s", front.name, seconds)
+        self._look_later()
 
     # Whom to give what
 
@@ -231,7 +244,7 @@ class Reception(abc.ABC):
         self._flush_soon()
 
     def dropped(self, number: int) -> None:  # noqa: B027 # both do nothing
-        """Do nothing: who has to know is told otherwise."""
+        """Do nothing: replicas are told by the executor's log."""
 
     def _flush_soon(self) -> None:
         if not self._flushes and self._reactor is not None:
@@ -277,19 +290,19 @@ class Reception(abc.ABC):
     def _decide(
         self, front: FrontEnd, number: int, kind: int, answer: Answer | None
     ) -> None:
-        """Take the answer to an attempt; None if it could not be read."""
+        """Deal with the answer to an attempt; None if it could not be read."""
         if not number:
             if answer is not None:
-                self._on_ran(kind, answer)
+                self._callbacks.on_ran(kind, answer)
             return
         if not isinstance(answer, Outcome):
             self.decided(front, number, Verdict.ELSEWHERE)
             return
         committed.open_snapshot(answer.snapshot)
-        if not answer.effects:  # whom they tell of it is not known
+        if not answer.effects:  # these may tell others of it at once
             self._deciding = answer.writes
         try:
-            self._on_outcome(front, number, kind, answer)
+            self._callbacks.on_outcome(front, number, kind, answer)
         finally:
             self._deciding = None
 
@@ -298,11 +311,11 @@ class Reception(abc.ABC):
     ) -> None:
         match note:
             case ("call", int(number), int(kind), call):
-                self._on_call(front, number, kind, call)
+                self._callbacks.on_call(front, number, kind, call)
             case ("gone", int(number)):
-                self._on_leave(front.calls_open.pop(number, 0), None)
+                self._callbacks.on_leave(front.calls_open.pop(number, 0), None)
             case ("ended", int(number)):
                 close = functools.partial(self._close_call, front, number)
-                self._on_leave(front.calls_open.get(number, 0), close)
+                self._callbacks.on_leave(front.calls_open.get(number, 0), close)
             case _:
-                self._on_note(front, note, descriptor)
+                self._callbacks.on_note(front, note, descriptor)

@@ -36,7 +36,6 @@ from txloop.watch.limits import SHARE
 from txloop.watch.outside import guard
 
 if TYPE_CHECKING:
-    import contextvars
     import socket
     from collections.abc import Callable
 
@@ -68,9 +67,8 @@ class Replica(Carrier):
         """
         become_copy(number)
         set_title(f"front {number}")
-        super().__init__(page)
+        super().__init__(page, base)
         self._link = Link(connection)
-        self._base = base
         self._watch = WorkerWatch()
         self._epoch = -1  # of the owner's watch, when it last looked for us
         self._asked = -1  # for which one it was asked to look
@@ -226,10 +224,6 @@ class Replica(Carrier):
 
     # What is long
 
-    @property
-    def context(self) -> contextvars.Context:
-        return self._base.context.copy()
-
     def forward(
         self, call: Call, kind: Kind, done: Callable[[Outcome | None], object]
     ) -> int:
@@ -238,7 +232,4 @@ class Replica(Carrier):
             packed = pack_call(call, place, self._base)
         except UNPICKLABLE:
             return 0
-        number = next(self._numbers)
-        self._unanswered[number] = done
-        self.tell(("call", number, kind.number, packed))
-        return number
+        return self._send_call(packed, kind, done)

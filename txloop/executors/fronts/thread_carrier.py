@@ -18,7 +18,6 @@ from txloop.stm.types import Outcome
 from txloop.watch.outside import guard
 
 if TYPE_CHECKING:
-    import contextvars
     import logging
     from collections.abc import Callable, Sequence
 
@@ -40,7 +39,7 @@ class ThreadCarrier(Carrier):
     """
 
     def __init__(self, box: Box, page: Page, base: Base, place: int) -> None:
-        """Take what it needs.
+        """Begin with nothing that was asked for.
 
         Args:
             box: Shared with the owner.
@@ -48,9 +47,8 @@ class ThreadCarrier(Carrier):
             base: The context in which the program has started the fronts.
             place: This front's number, from 1.
         """
-        super().__init__(page)
+        super().__init__(page, base)
         self._box = box
-        self._base = base
         self.ended = False
         self._news = False
         self._reactor: DeskReactor | None = None
@@ -164,16 +162,9 @@ class ThreadCarrier(Carrier):
 
     # What is long
 
-    @property
-    def context(self) -> contextvars.Context:
-        return self._base.context.copy()
-
     def forward(
         self, call: Call, kind: Kind, done: Callable[[Outcome | None], object]
     ) -> int:
         if kind.guarded:  # it might go on in the place of the owner, with this socket
             return 0
-        number = next(self._numbers)
-        self._unanswered[number] = done
-        self.tell(("call", number, kind.number, call))
-        return number
+        return self._send_call(call, kind, done)

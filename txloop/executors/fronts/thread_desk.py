@@ -15,7 +15,7 @@ import os
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from txloop.executors.fronts.front_thread import FrontThread
 from txloop.executors.fronts.reception import Reception
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 
     from txloop.executors.fronts.box import Posted
     from txloop.executors.fronts.front_thread import Serving
-    from txloop.executors.fronts.reception import DeskReactor
+    from txloop.executors.fronts.reception import Callbacks, DeskReactor
     from txloop.executors.fronts.thread_carrier import ThreadCarrier
     from txloop.executors.limits import Limits
-    from txloop.stm.types import Answer, Call
 
 __all__ = ["ThreadDesk"]
 
@@ -58,29 +57,19 @@ class ThreadDesk(Reception):
         size: int,
         executor: EndsOthers,
         make: Callable[[ThreadCarrier], Serving],
-        on_outcome: Callable[[FrontThread, int, int, Outcome], object],
-        on_ran: Callable[[int, Answer], object],
-        on_call: Callable[[FrontThread, int, int, Call], object],
-        on_leave: Callable[[int, Callable[[], object] | None], object],
-        on_note: Callable[[FrontThread, tuple[Any, ...], int | None], object],
-        on_greeting: Callable[[FrontThread], object],
-        label_of: Callable[[int], str],
+        callbacks: Callbacks,
+        label_of: Callable[[int], str | None],
     ) -> None:
-        """Take how many there shall be, and whom to tell what: see `Reception`.
+        """Make ready to start them, which `start` does.
 
         Args:
             size: How many.
             executor: The one with worker threads: fronts end when these do.
             make: Makes what the thread of a front runs, on this thread.
-            on_outcome: See `Reception`, as for those that follow.
-            on_ran: Likewise.
-            on_call: Likewise.
-            on_leave: Likewise.
-            on_note: Likewise.
-            on_greeting: Likewise.
-            label_of: Returns what messages call a kind.
+            callbacks: Called for what fronts say.
+            label_of: Returns what messages call a kind; None when the loop is dropped.
         """
-        super().__init__(on_outcome, on_ran, on_call, on_leave, on_note, on_greeting)
+        super().__init__(executor.limits, callbacks)
         self._size = size
         self._executor = executor
         self._make = make
@@ -118,15 +107,6 @@ class ThreadDesk(Reception):
             self._fronts.append(front)
         self._look_later()
 
-    def _look_later(self) -> None:
-        if self._reactor is not None:
-            seconds = self._executor.limits.look_seconds
-            self._reactor.call_later(seconds, weakly(self._look))
-
-    def _look(self) -> None:
-        self._look_at_calls(self._executor.limits.slow_start_seconds)
-        self._look_later()
-
     def retire(self) -> None:
         for front in self._fronts:
             if front.ready and not front.retiring:
@@ -142,7 +122,7 @@ class ThreadDesk(Reception):
         self._posted.clear()
         for front in self._fronts:
             front.box.end()
-        deadline = time.monotonic() + self._executor.limits.grace_seconds
+        deadline = time.monotonic() + self._limits.grace_seconds
         left = [front for front in self._fronts if not front.close(deadline)]
         self._fronts.clear()
         if not left:
@@ -155,7 +135,7 @@ class ThreadDesk(Reception):
         _log.warning(
             "a thread cannot be ended: when the loop was closed, calls went on in "
             "fronts of %s; they have no effect",
-            ", ".join(sorted(labels)) or "something else",
+            ", ".join(sorted(filter(None, labels))) or "something else",
         )
 
     # Between two callbacks
@@ -165,7 +145,7 @@ class ThreadDesk(Reception):
         if self._reactor is None:
             return
         page, version = self.page, committed.version
-        # In this order: who sees that something is known sees that it is settled.
+        # In this order: a front that sees that something is known sees it settled.
         page.settled = version
         page.version = version
         needed = [front.give() for front in self._fronts]
@@ -185,11 +165,11 @@ class ThreadDesk(Reception):
         """Wake the owner; called on a front's thread."""
         reactor = self._reactor
         if reactor is not None:
-            with suppress(RuntimeError):  # the loop was closed, and nobody told us
+            with suppress(RuntimeError):  # the loop was closed without telling us
                 reactor.call_soon_threadsafe(self._collects)
 
     def _collect(self) -> None:
-        """Take what fronts have posted; let them have what came of it."""
+        """Deal with what fronts have posted; let them have what came of it."""
         for front in self._fronts:
             self._posted.extend((front, posted) for posted in front.box.collect())
         try:
@@ -208,7 +188,7 @@ class ThreadDesk(Reception):
                 emit(record)
             case ("note", ("hello",), _):
                 front.ready = True
-                self._on_greeting(front)
+                self._callbacks.on_greeting(front)
             case ("note", ("left",), _):
                 pass  # it ends with all others
             case ("note", note, descriptor):

@@ -90,11 +90,11 @@ class WorkerConnection:
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take what is there when the worker has been asked for.
+        """Keep this end of the connection to a worker that has been asked for.
 
         Args:
             number: Tells it from all others of the program's run.
-            connection: Its socket.
+            connection: The socket.
             log: What its replica misses.
             version: The version that its replica has.
             place: Its number among those that there are, from 1.
@@ -342,7 +342,7 @@ class WorkerConnection:
         return bool(self._frames.rest)
 
     def greet(self, greeting: object) -> None:
-        """Take the worker's first message."""
+        """Note the worker's first message: it is ready."""
         match greeting:
             case (int(pid), list(troubles)) if not self.ready:
                 self.pid, self.ready = pid, True

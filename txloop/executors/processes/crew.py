@@ -1,13 +1,12 @@
-"""The workers of one executor: made, replaced when they die, and relieved in time."""
+"""Forked workers: made, replaced when they die, and relieved in time."""
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING
 
-from txloop.executors.members import Tally
+from txloop.executors.crew import Crew, M
 from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.spawner import Spawner, threads_besides
 from txloop.stm.store import committed
@@ -21,28 +20,21 @@ if TYPE_CHECKING:
     from txloop.executors.processes.spawner_process import Report
     from txloop.executors.protocol import Reactor
 
-__all__ = ["Crew"]
+__all__ = ["ForkedCrew"]
 
 _NOTHING = -1  # the version of a worker that gets the whole store
 
 _log = logging.getLogger("txloop")
 
-M = TypeVar("M", bound=Any)
-"""A member: as `WorkerConnection`, as far as it is used here."""
 
-
-class Crew(Generic[M]):
-    """Makes workers and others in their place; owned by the loop thread.
+class ForkedCrew(Crew[M]):
+    """Workers that are forked from this process; owned by the loop thread.
 
     Where no worker can be made, it tries again after a pause, and says so once.
 
     Attributes:
-        workers: Those that there are.
         spawned: How many there were in all.
         spawner: What forks them, None if there is none just now.
-        most_calls: After how many calls a worker is relieved; None for never.
-        complained: Whether the log says already that none can be made.
-        tally: What has become of them.
     """
 
     def __init__(
@@ -57,7 +49,7 @@ class Crew(Generic[M]):
         limits: Limits,
         what: str = "worker",
     ) -> None:
-        """Take how many there shall be, and whom to tell what.
+        """Begin without workers, which `start` makes.
 
         Args:
             size: How many get calls at once.
@@ -70,11 +62,9 @@ class Crew(Generic[M]):
             limits: How long to wait for what.
             what: What members are called in messages.
         """
-        self.workers: list[M] = []
+        super().__init__(size)
         self.spawned = 0
         self.spawner: Spawner | None = None
-        self._size = size
-        self.most_calls: int | None = None
         self._run_worker = run_worker
         self._on_readable = on_readable
         self._on_end = on_end
@@ -97,14 +87,12 @@ class Crew(Generic[M]):
         self._stillborn = 0
         self._pause_seconds = 0.0
         self._pausing = False
-        self.complained = False
-        self.tally = Tally()
-        self._planned = size  # so many are made, though none ends that should not
+        self._planned = size  # how many are made if none dies
 
     # Starting and ending
 
     def start(self, log: DeltaLog) -> None:
-        """Fork the spawner and ask it for the workers, before there is a loop."""
+        # By the spawner, which is forked now: before there is a loop.
         self._log = log
         # They are copies of what there is now; the log may have begun before.
         self._copied_at = committed.version
@@ -112,7 +100,6 @@ class Crew(Generic[M]):
         self._copied_at = _NOTHING
 
     def attach(self, reactor: Reactor) -> None:
-        """Let `reactor` watch over all connections."""
         if self._reactor is not None:
             return
         self._reactor = reactor
@@ -124,7 +111,6 @@ class Crew(Generic[M]):
         self.fill()
 
     def close(self) -> None:
-        """End all workers, waiting for them."""
         left = [worker for worker in self._all() if not worker.lost]
         for worker in left:
             worker.close()
@@ -146,7 +132,6 @@ class Crew(Generic[M]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether there are as many workers as there should be, ready or not."""
         return sum(not one.retiring for one in self.workers) >= self._size
 
     # Making
@@ -189,14 +174,6 @@ class Crew(Generic[M]):
             worker.attach(self._reactor, self._on_readable, self._on_end)
         return worker
 
-    def free_place(self) -> int:
-        """Return the lowest number from 1 that no worker has.
-
-        The one after the last belongs to the loop thread; see `Trace`.
-        """
-        taken = {worker.place for worker in self._all()} | {self._size + 1}
-        return next(place for place in itertools.count(1) if place not in taken)
-
     def _new_spawner(self) -> Spawner:
         if self._forked:
             threads = threads_besides()
@@ -218,13 +195,6 @@ class Crew(Generic[M]):
         return spawner
 
     def renew(self) -> bool:
-        """Replace all workers by such that are forked from this process as it is now.
-
-        Those that there are get no more calls, and leave when they have answered.
-
-        Returns:
-            Whether that could be done.
-        """
         if self._log is None or self._pausing or threads_besides() != []:
             return False
         try:
@@ -273,7 +243,7 @@ class Crew(Generic[M]):
         if self._barren and self._log is not None:
             self.tally.fork_failures += 1
             self._pause("the process that forks workers dies before it forks any")
-        # Its workers go on, but nobody ends them if they do not end by themselves.
+        # Its workers go on, but nothing ends them if they do not end by themselves.
         self._orphans += [one for one in self._all() if one.pid and not one.lost]
         return orderly
 
@@ -304,7 +274,6 @@ class Crew(Generic[M]):
     # What becomes of them
 
     def read_reports(self) -> None:
-        """Take what the spawner tells, or its death."""
         for spawner in list(self._outdated):
             reports = _reports_of(spawner)
             if reports is None:
@@ -348,7 +317,6 @@ class Crew(Generic[M]):
         self._spawner_stopped = stopped
 
     def welcome(self, worker: M) -> None:
-        """Let a worker that is ready take its place."""
         self._stillborn = 0
         self._pause_seconds = 0.0
         if self._relief is not None and self._relief[0] is worker:
@@ -365,7 +333,6 @@ class Crew(Generic[M]):
                 )
 
     def remove(self, worker: M) -> None:
-        """Replace a worker that has ended, unless its relief is there."""
         if worker in self.workers:
             self.workers.remove(worker)
         if worker in self._orphans:
@@ -386,7 +353,6 @@ class Crew(Generic[M]):
     # Relief
 
     def relieve(self, worker: M) -> None:
-        """Have another worker take the place of one that has run its calls."""
         if (
             worker.most_calls is None
             or worker.worn  # it leaves at once
@@ -400,13 +366,6 @@ class Crew(Generic[M]):
         relief = self._make()
         if relief is not None:
             self._relief = relief, worker
-
-    def dismiss_retired(self) -> None:
-        """Let those go that get no more calls and have nothing left to do."""
-        for worker in self.workers[:]:
-            if (worker.retiring or worker.worn) and not worker.assigned:
-                worker.close()
-                self.remove(worker)
 
 
 def _reports_of(spawner: Spawner) -> list[Report] | None:

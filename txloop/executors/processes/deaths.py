@@ -22,7 +22,7 @@ class Death:
 
     Attributes:
         pid: Its process number, 0 if it never got one.
-        status: How it ended, as `os.wait` says it; None if nobody knows.
+        status: How it ended, as `os.wait` says it; None if that is unknown.
         cause: Why we ended it, or None.
         words: What it wrote last, if that was no answer.
     """

@@ -11,14 +11,14 @@ import dataclasses
 import functools
 import logging
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import GarbledError
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.pool import Pool
 from txloop.executors.processes.connection import WorkerConnection
-from txloop.executors.processes.crew import Crew
+from txloop.executors.processes.crew import ForkedCrew
 from txloop.executors.processes.feed import GREETING, RENEW
 from txloop.executors.processes.replication import DeltaLog
 from txloop.executors.processes.worker import run_worker
@@ -33,6 +33,7 @@ from txloop.watch import Watch, known_functions
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from txloop.executors.crew import Crew
     from txloop.executors.limits import Limits
     from txloop.executors.members import ProcessStats
     from txloop.executors.processes.deaths import Death
@@ -58,7 +59,7 @@ class Companion(Protocol):
         """Return which versions their replicas have."""
 
     def note_dropped(self, numbers: Sequence[int]) -> None:
-        """Take note of the numbers of containers that have died."""
+        """Note the numbers of containers that have died, for each replica."""
 
     def close(self) -> None:
         """End them."""
@@ -76,10 +77,10 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take how many workers there shall be; see `Pool`."""
+        """Begin without workers, which `fork` makes; see `Pool`."""
         super().__init__(workers, Watch(copies=True), limits, clock)
         self._base = Base()
-        self._crew = self._new_crew()
+        self._crew: Crew[Any] = self._new_crew()
         self._workers = self._crew.workers
         self.tally = self._crew.tally
         self._companion: Companion | None = None
@@ -89,8 +90,8 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         self._faults = faults_on_purpose("processes")
         self._pace = Pace()
 
-    def _new_crew(self) -> Crew[WorkerConnection]:
-        return Crew(
+    def _new_crew(self) -> Crew[Any]:
+        return ForkedCrew(
             self.workers,
             functools.partial(run_worker, base=self._base),
             weakly(self._receive),
@@ -114,7 +115,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         return self._crew.most_calls
 
     def relieve_after(self, most_calls: int) -> None:
-        """Have workers replaced after so many calls; before they are forked."""
+        """Have workers replaced after `most_calls`; before they are forked."""
         self._crew.most_calls = most_calls
 
     def fork(self) -> None:

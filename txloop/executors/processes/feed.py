@@ -62,7 +62,7 @@ class Feed:
     """
 
     def __init__(self, connection: socket.socket, hurries: bool = False) -> None:
-        """Take the connection.
+        """Read from a connection.
 
         Args:
             connection: To the owner.

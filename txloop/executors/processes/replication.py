@@ -1,7 +1,7 @@
 """What replicas miss: the commits since a version, packed once, in groups.
 
-A replica has been sent all commits up to some version, so that those that nobody has
-asked for yet travel together: who asks for the first one wants the last one, too.
+A replica has been sent all commits up to some version. So commits that no replica has
+been sent yet are packed together: one that misses the first of them misses all.
 
 A replica that has fallen too far behind gets the whole of the changed containers
 instead, so the log stays short whatever a worker is stuck in.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["LAG_COMMITS", "DeltaLog", "Dump"]
 
 LAG_COMMITS = 500
-"""So many commits an idle replica may miss before it is sent them without a call."""
+"""How many commits an idle replica may miss before it is sent them without a call."""
 
 _LONGEST_LOG = 5000  # commits; a replica further behind is loaded afresh
 
@@ -46,7 +46,7 @@ class DeltaLog:
         self._first = store.version  # the log holds every commit after this one
         # What is packed stands in the place of the last commit of its group.
         self._commits: deque[tuple[Write, ...] | bytes | None] = deque()
-        self._packed = 0  # so many of these, the first ones
+        self._packed = 0  # how many of these, from the first
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
         # and what a pickled commit was about.
@@ -123,7 +123,7 @@ class DeltaLog:
 
     def dump(self) -> bytes:
         """Return a pickled `Dump` of what has changed since the fork."""
-        self._pack_until(len(self._commits))  # who has it will ask from here on
+        self._pack_until(len(self._commits))  # one that has it will ask from here on
         living = self._store.containers()
         changed: list[tuple[Container, dict[Hashable, Any]]] = [
             (container, self._store.contents_at(container, self._store.version))
@@ -150,8 +150,8 @@ class DeltaLog:
 def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
     """Return commits without the values of a `TVar` which later ones replace.
 
-    Who gets them all at once never reads those. With other containers the order counts
-    in which cells came.
+    A replica that gets them all at once never reads those values. With other containers
+    the order in which cells came counts.
     """
     if len(commits) == 1:
         return commits

@@ -156,7 +156,7 @@ def _fork() -> int:
 
 
 def threads_besides() -> list[str] | None:
-    """Return the names of the threads besides this one; None if nobody can tell.
+    """Return the names of the threads besides this one; None if they are unknown.
 
     What they hold when this process is forked (locks of libraries, of the allocator)
     stays held in the child for ever.

@@ -1,7 +1,7 @@
 """The spawner's own process: it forks workers, reaps them, and tells how they ended.
 
 It keeps each worker's end of the connection open until that worker is reaped and its
-end is reported: whoever sees the connection close finds the report already there.
+end is reported: when the loop sees the connection close, the report is already there.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def run_child(body: Callable[..., None], *args: object) -> Never:
         body(*args)
         status = 0
     except BaseException:
-        with suppress(Exception):  # there may be nobody to tell
+        with suppress(Exception):  # stderr may be closed
             sys.excepthook(*sys.exc_info())
     finally:
         flush_output()
@@ -208,7 +208,7 @@ def _open_descriptors() -> list[int]:
 
 
 def flush_output() -> None:
-    """Write out what is buffered, as far as there is anybody to write it to."""
+    """Write out what is buffered for stdout and stderr, if these are open."""
     for stream in (sys.stdout, sys.stderr):
         # A program may have put what only has a `write` there.
         if not getattr(stream, "closed", False) and hasattr(stream, "flush"):

@@ -55,7 +55,7 @@ class ThreadsExecutor(Pool[WorkerThread]):
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take how many threads there shall be; see `Pool`."""
+        """Begin without threads, which `start` starts; see `Pool`."""
         super().__init__(workers, Watch(copies=False), limits, clock)
         self._exchange = Exchange()
         self._posted: deque[Posted] = deque()  # collected, and not yet settled
@@ -143,7 +143,7 @@ class ThreadsExecutor(Pool[WorkerThread]):
         self._exchange.version = committed.version
         if not self._queue:  # nothing else ever waits to be sent
             self._look_after_those_ahead()
-        # In the middle of many answers, only for who would have nothing to do.
+        # In the middle of many answers, only if a worker would have nothing to do.
         elif not self._posted or any(one.starves for one in self._workers):
             super().feed()
 
@@ -156,7 +156,7 @@ class ThreadsExecutor(Pool[WorkerThread]):
         """Wake the loop thread; called on a worker's."""
         reactor = self._reactor
         if reactor is not None:
-            with suppress(RuntimeError):  # the loop was closed, and nobody told us
+            with suppress(RuntimeError):  # the loop was closed without telling us
                 reactor.call_soon_threadsafe(self._collect)
 
     def _collect(self) -> None:

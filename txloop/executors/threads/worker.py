@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 from txloop.errors import TxInternalError
 from txloop.executors.codec.frames import UNPICKLABLE
+from txloop.executors.debugging import lines_of
 from txloop.executors.plea import Plea
-from txloop.executors.protocol import NICENESS, gil_enabled
+from txloop.executors.protocol import NICENESS
 from txloop.executors.threads.isolation import isolated, opened
-from txloop.executors.whereabouts import lines_of
 from txloop.executors.worker_protocol import Run
 from txloop.stm.arithmetic import numpy_state, set_numpy_state
 from txloop.stm.attempt import make_current
+from txloop.stm.counting import gil_enabled
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
@@ -70,7 +71,7 @@ class WorkerThread:
         reactor: Reactor,
         clock: Callable[[], float],
     ) -> None:
-        """Take what it needs; `start` starts it.
+        """Make the thread, which `start` starts.
 
         Args:
             place: Its number, from 1.
@@ -80,7 +81,7 @@ class WorkerThread:
         """
         self.place = place
         self.assigned: dict[int, Assignment] = {}
-        # A daemon: at the end of the program nobody waits for what cannot be ended.
+        # A daemon: the end of the program does not wait for what cannot be ended.
         name = f"txloop worker {place}"
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._exchange = exchange
@@ -174,7 +175,7 @@ class WorkerThread:
             self._cancel()
 
     def _frames(self) -> str:
-        """Return what it runs just now, innermost first; "" where nobody can tell."""
+        """Return what it runs just now, innermost first; "" if that is unknown."""
         if not gil_enabled():
             return ""  # a running thread's frames may vanish under the reader's hands
         return lines_of(sys._current_frames().get(self.thread.ident or 0))

@@ -21,6 +21,7 @@ from tornado.iostream import IOStream
 from txloop.errors import TxTimeoutError
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.desk import Desk
+from txloop.executors.fronts.reception import Callbacks
 from txloop.executors.fronts.thread_desk import ThreadDesk
 from txloop.stm.callables import weakly
 from txloop.stm.types import Outcome, Refusal
@@ -39,9 +40,10 @@ from txloop.web.fronts.repertoire import Repertoire, Verb
 from txloop.web.fronts.request import On
 from txloop.web.fronts.servers import (
     is_stock,
-    movable,
+    make_movable,
     number_of,
     numbered_servers,
+    server_of,
     suits,
 )
 from txloop.web.noticing import notice_answers
@@ -62,11 +64,12 @@ __all__ = ["Doorman"]
 
 _TICK_SECONDS = 0.1
 
-_RETURNED_WEIGHT = 0.2
-_PASSED_WEIGHT = 0.05
-_MOST_RETURNED = 0.5
+# How much a new connection counts in the share of those that come back: one whose first
+# request is known, and one of which nothing is known yet.
+_KNOWN_WEIGHT, _GIVEN_WEIGHT = 0.2, 0.05
+_MOST_RETURNED = 0.5  # if more come back, new ones begin at the owner
 
-_MOST_ROW = 16
+_MOST_ROW = 16  # requests in a row until a connection that came back is given away
 
 
 class Doorman:
@@ -75,12 +78,12 @@ class Doorman:
     def __init__(
         self, loop: TransactionLoop, size: int, faults: Faults | None = None
     ) -> None:
-        """Take the loop, how many fronts there shall be, and what goes wrong."""
+        """Prepare `size` fronts for a loop; `start` starts them."""
         # Not the loop, which has this: a dropped one would be cyclic garbage.
         self._asyncio_loop = loop.asyncio_loop
         self._dispatcher = loop.dispatcher
         self._servers: dict[int, HTTPServer] = {}
-        self._returned: dict[int, float] = {}  # by server: new ones that came back
+        self._returned: dict[int, float] = {}  # by server: the share that came back
         self._closed = False
         self._repertoire = repertoire = Repertoire(loop, faults)
         self._desk = self._desk_for(size, loop.options.timeout)
@@ -91,30 +94,30 @@ class Doorman:
 
     def _desk_for(self, size: int, timeout_seconds: float | None) -> Reception:
         repertoire, executor = self._repertoire, self._dispatcher.executor
-        threads: Any = executor  # or the one that forks: see `why_none`
-        hearers: dict[str, Any] = {
-            "on_outcome": weakly(self._take_outcome),
-            "on_ran": weakly(self._note_run),
-            "on_call": weakly(self._take_call),
-            "on_leave": weakly(self._dispatcher.leave),
-            "on_note": weakly(self._hear),
-            "on_greeting": weakly(repertoire.greet),
-        }
+        pool: Any = executor  # the one that forks, or that of threads: see `why_none`
+        callbacks = Callbacks(
+            on_outcome=weakly(self._take_outcome),
+            on_ran=weakly(self._note_run),
+            on_call=weakly(self._take_call),
+            on_leave=weakly(self._dispatcher.leave),
+            on_note=weakly(self._hear),
+            on_greeting=weakly(repertoire.greet),
+        )
         options: dict[str, Any] = {
             "servers": self._servers,
             "timeout_seconds": timeout_seconds,
         }
         if not executor.forks:
             make = functools.partial(ThreadServing, **options)
-            hearers["label_of"] = weakly(repertoire.label_of)
-            return ThreadDesk(size, threads, make, **hearers)
+            label_of = weakly(repertoire.label_of)
+            return ThreadDesk(size, pool, make, callbacks, label_of)
         return Desk(
             size,
-            threads,
+            pool,
             functools.partial(run_front, **options),
+            callbacks,
             on_ask=weakly(repertoire.look),
             on_death=weakly(repertoire.note_death),
-            **hearers,
         )
 
     # Starting and ending
@@ -189,17 +192,21 @@ class Doorman:
         """Give a new connection to a front; return whether that was done."""
         number = number_of(server)
         stream.server = number
-        returned = self._returned.get(number, 0.0)
         if self._closed or number not in self._servers:
             return False
+        returned = self._returned.get(number, 0.0)
         if returned > _MOST_RETURNED and not self._repertoire.hurries():
             return False
         front = self._desk.least_busy
         if front is None or not self._desk.knows(contextvars.copy_context()):
             return False
-        self._returned[number] = (1 - _PASSED_WEIGHT) * returned
+        self._count_new(number, False, _GIVEN_WEIGHT)
         self._give(front, number, address, b"", 0, take_new(stream))
         return True
+
+    def _count_new(self, server: int, came_back: bool, weight: float) -> None:
+        share = self._returned.get(server, 0.0)
+        self._returned[server] = share + weight * (came_back - share)
 
     def _give(
         self,
@@ -225,9 +232,9 @@ class Doorman:
         connection = request.connection
         stream = getattr(connection, "stream", None)
         if self._closed or not isinstance(stream, MovableStream):
-            if isinstance(stream, IOStream) and movable(stream):
+            if isinstance(stream, IOStream) and make_movable(stream):
                 # From its next request on: it was there before the fronts.
-                stream.server = self._server_of(request)  # type: ignore[attr-defined] # it is movable
+                stream.server = server_of(request, self._servers)  # type: ignore[attr-defined] # it is movable
             return None
         target = target_of(application, handler_class, handler_kwargs)
         verb = self._repertoire.verb_of(target, request.method or "")
@@ -253,13 +260,6 @@ class Doorman:
         front = self._desk.least_busy
         return None if front is None else _Giving(self, connection, front)
 
-    def _server_of(self, request: httputil.HTTPServerRequest) -> int:
-        """Return the number of the server that has a request's connection, or 0."""
-        for number, server in self._servers.items():
-            if request.server_connection in server._connections:
-                return number
-        return 0
-
     def give(self, connection: HTTP1Connection, front: FrontEnd) -> None:
         """Give a connection to a front, with the request that has begun on it."""
         stream = connection.stream
@@ -267,8 +267,8 @@ class Doorman:
         if stream.closed():
             return
         number, moves, address = stream.server, stream.moves, connection.context.address  # type: ignore[attr-defined] # Tornado's own
-        if moves == 0:  # it was new
-            self._returned[number] = self._returned.get(number, 0.0) * 0.8
+        if moves == 0:
+            self._count_new(number, False, _KNOWN_WEIGHT)
         descriptor, received = take(connection)
         self._give(front, number, address, received, moves + 1, descriptor)
 
@@ -301,11 +301,10 @@ class Doorman:
             os.close(descriptor)
             return
         if moves == 1:
-            returned = self._returned.get(number, 0.0)
-            self._returned[number] = returned + _RETURNED_WEIGHT * (1 - returned)
+            self._count_new(number, True, _KNOWN_WEIGHT)
         front = self._desk.least_busy
         if not received and refusal is None and front is not None and not self._closed:
-            # It waits for a request: another front had too many of them.
+            # It is idle: its front had more connections than the others.
             self._give(front, number, address, b"", moves - 1, descriptor)
             return
         stream = stream_of(server, descriptor)

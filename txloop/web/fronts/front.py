@@ -1,10 +1,10 @@
 """A front: Tornado's HTTP in a loop of its own, and what is short runs there.
 
-It is a process or a thread: that is its carrier's affair. Requests whose verbs are
-switched on by the owner run here, one after another, on what the carrier has of the
-store. The answer of one that only reads is sent at once, that of one
-that writes when its verdict is there. All others are handed over with the connection:
-to the owner they look as if they had come to it.
+It is a process or a thread; only its carrier knows which. Requests whose verbs the
+owner has switched on run here, one after another, on what the carrier has of the store.
+An attempt that only reads is answered at once, one that writes when its verdict
+arrives. All other requests are handed over with their connection: to the owner they
+look as if they had come to it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import contextvars
 import functools
 from collections import deque
 from typing import TYPE_CHECKING, Any
-
-from tornado.http1connection import HTTP1Connection
 
 from txloop.executors.fronts.carrier import Verdict
 from txloop.loop.connections import served
@@ -29,7 +27,7 @@ from txloop.web.fronts.moving import (
     take_idle,
     take_orphan,
 )
-from txloop.web.fronts.request import FrontDelegate, On, Verb
+from txloop.web.fronts.request import FrontDelegate, On, VerbInFront
 from txloop.web.reached import roots_of_verb
 from txloop.web.targets import target_of
 
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tornado import httputil
+    from tornado.http1connection import HTTP1Connection
     from tornado.httpserver import HTTPServer
     from tornado.web import Application, RequestHandler
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Front"]
 
 MOST_CONFLICTS = 3
-"""After so many, a request is handed over: where the owner is, it cannot conflict."""
+"""After this many a request is handed over: on the loop thread it cannot conflict."""
 
 _LEAVE_SECONDS = 0.02  # between two looks whether all connections have gone
 
@@ -71,7 +70,7 @@ class Front:
             timeout_seconds: How long a call may run whose mark does not say it.
         """
         self._kinds: dict[tuple[int, str], tuple[int, On]] = {}  # by target and verb
-        self._verbs: dict[tuple[object, ...], Verb | None] = {}
+        self._verbs: dict[tuple[object, ...], VerbInFront | None] = {}
         self._carrier = carrier
         self._servers = servers
         self._timeout_seconds = timeout_seconds
@@ -113,7 +112,7 @@ class Front:
         handler_class: type[RequestHandler],
         arguments: Mapping[str, object] | None,
         method: str,
-    ) -> Verb | None:
+    ) -> VerbInFront | None:
         """Return what a request asks for, None if that does not run here."""
         key = application, handler_class, id(arguments) if arguments else 0, method
         if key in self._verbs:
@@ -131,7 +130,7 @@ class Front:
         handler_class: type[RequestHandler],
         arguments: Mapping[str, object],
         method: str,
-    ) -> Verb | None:
+    ) -> VerbInFront | None:
         plan = plan_for(handler_class, method)
         if plan is None:
             return None
@@ -140,7 +139,7 @@ class Front:
         if on is On.OFF:
             return None
         timeout_seconds = mark.timeout_seconds(self._timeout_seconds)
-        return Verb(
+        return VerbInFront(
             on,
             target,
             plan,
@@ -220,7 +219,7 @@ class Front:
             self._leaving = True  # what has been given meanwhile is handed over
             self._carrier.tell(("spoilt", self._carrier.trouble))
 
-    def _runs_here(self, verb: Verb) -> bool:
+    def _runs_here(self, verb: VerbInFront) -> bool:
         """Tell whether requests of a kind run here still; some have waited."""
         key = verb.target.number, verb.method
         return self._kinds[key][1] is On.HERE
@@ -242,7 +241,7 @@ class Front:
         else:
             self.hand_over(delegate, bytes(delegate.chunks))
 
-    def forward(self, delegate: FrontDelegate, verb: Verb) -> None:
+    def forward(self, delegate: FrontDelegate, verb: VerbInFront) -> None:
         """Have a request run in a worker."""
         call = None if self._leaving else delegate.call_for_worker(verb)
         done = functools.partial(self._take_answer, delegate)
@@ -279,7 +278,6 @@ class Front:
             refusal: Why it cannot run here, if that was found out by running it.
         """
         connection = delegate.connection
-        assert isinstance(connection, HTTP1Connection)
         if connection.stream.closed():  # its client has left, and does not read
             self._carrier.tell(("orphan", *take_orphan(connection, body)))
         else:
@@ -324,7 +322,7 @@ class Front:
     # The owner
 
     def receive(self) -> None:
-        """Take what the owner has sent; end when it has closed the link."""
+        """Deal with what the owner has sent; end when it has closed the link."""
         self._batches = True
         try:
             notes = self._carrier.receive()

@@ -2,8 +2,7 @@
 
 What travels is the socket, and all bytes that were read from it and are not answered:
 the header block and the body of the request that is being read, and what has come after
-it. The other server reads them as if they had just arrived. The idea of
-passing descriptors between servers is as old as ``SCM_RIGHTS`` (4.4BSD).
+it. The other server reads them as if they had just arrived.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ __all__ = [
 ]
 
 MOST_BODY_BYTES = 1 << 16
-"""A request with a longer body is handed over before that is read."""
+"""A request with a longer body is handed over before its body is read."""
 
 _STAYING = {"Transfer-Encoding", "Expect", "Upgrade", "X-Consumed-Content-Encoding"}
-"""Headers, as Tornado spells all of them, of requests whose bytes may not be known."""
+"""Headers, in Tornado's spelling, of requests whose bytes may not be known."""
 
 _TELLING = {*_STAYING, "Content-Length"}
 
@@ -142,7 +141,7 @@ def _length(text: str) -> int:
 
 
 def take(connection: HTTP1Connection, body: bytes = b"") -> tuple[int, bytes]:
-    """Take a connection away from the server that reads a request from it.
+    """Detach a connection from the server that reads a request from it.
 
     Called while the server's delegate has the request, before anything of the answer.
 
@@ -161,7 +160,7 @@ def take(connection: HTTP1Connection, body: bytes = b"") -> tuple[int, bytes]:
 def take_orphan(
     connection: HTTP1Connection, body: bytes
 ) -> tuple[int, int, object, bytes]:
-    """Take a request from a connection that was closed since the request was read.
+    """Return a request whose connection was closed after the request was read.
 
     Returns:
         The server's number, the address family and address, the bytes to be read again.
@@ -174,14 +173,14 @@ def take_orphan(
 
 
 def take_idle(connection: HTTP1Connection) -> tuple[int, bytes]:
-    """Take one away that waits for a request, or for the rest of its header block."""
+    """Detach a connection that waits for a request or the rest of its headers."""
     stream = connection.stream
     assert isinstance(stream, MovableStream)
     return _leave(stream, b"")
 
 
 def take_new(stream: IOStream) -> int:
-    """Take one away that was accepted just now; return its descriptor."""
+    """Detach a connection that was just accepted; return its descriptor."""
     return _leave(stream, b"")[0]
 
 

@@ -1,9 +1,9 @@
 """When a loop's fronts are opened, and why there may be none.
 
-Those that were asked for are opened when the first marked request comes. With
-``fronts="auto"`` there are some when they pay: when the loop thread was busy for some
-time. Few requests are served as well by one process, and that starts no others. Threads
-have to be asked for: what they bring was not measured well enough to be a default.
+Fronts that were asked for are opened when the first marked request comes. With
+``fronts="auto"`` they are opened when they pay: when the loop thread has been busy for
+some time. One process serves a few requests as well, without starting others. Threads
+have to be asked for: their gain was not measured well enough to be a default.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from tornado.ioloop import IOLoop
 from tornado.process import task_id
 
 from txloop.executors.faults import faults_on_purpose
-from txloop.executors.protocol import available_cores, gil_enabled
+from txloop.executors.protocol import available_cores
 from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
+from txloop.stm.counting import gil_enabled
 from txloop.web.delegate import give_marked
 from txloop.web.fronts.doorman import Doorman
-from txloop.web.fronts.servers import movable
+from txloop.web.fronts.servers import make_movable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,10 +42,10 @@ __all__ = ["Load", "open_fronts", "why_none"]
 _log = logging.getLogger("txloop")
 
 _MOST_UNASKED = 8
-"""So many fronts there are without being asked for: the owner commits for them all."""
+"""How many fronts there are at most with ``"auto"``: the owner commits for all."""
 
 _BUSY = 0.25
-"""What is busy for less of the time does not keep requests waiting."""
+"""A thread that is busy for less of its time keeps no requests waiting."""
 
 _LOAD = "_txloop_load"
 
@@ -58,7 +59,7 @@ _stock_handle_stream = HTTPServer.handle_stream
 def _handle_stream(self: HTTPServer, stream: IOStream, address: Any) -> None:
     loop = IOLoop.current()
     doorman = loop.doorman if isinstance(loop, TransactionLoop) else None
-    if doorman is not None and movable(stream):
+    if doorman is not None and make_movable(stream):
         assert isinstance(doorman, Doorman)
         if doorman.take_in(self, stream, address):  # type: ignore[arg-type] # it is movable
             return
@@ -93,7 +94,7 @@ def _consider(loop: TransactionLoop) -> None:
         load: Load | None = vars(loop).get(_LOAD)
         if load is None:
             load = vars(loop)[_LOAD] = Load()
-        if not load.is_high() or why_none(loop.options, loop) is not None:
+        if not load.note_request() or why_none(loop.options, loop) is not None:
             return
     loop.opened = True
     reason = why_none(loop.options, loop)
@@ -107,7 +108,7 @@ def _consider(loop: TransactionLoop) -> None:
 
 
 class Load:
-    """How busy a thread is, as requests see it that come to it; used by that thread."""
+    """How busy a thread is, measured as requests come to it; used by that thread."""
 
     def __init__(
         self,
@@ -119,8 +120,8 @@ class Load:
         self._requests = 0
         self._since, self._worked = clock(), work()
 
-    def is_high(self) -> bool:
-        """Count a request; tell whether the thread has been busy for some time."""
+    def note_request(self) -> bool:
+        """Count a request; return whether the thread has been busy for some time."""
         self._requests += 1
         if self._requests % _EVERY:
             return False

@@ -252,7 +252,10 @@ class Repertoire:
         return self._faults is not None and self._faults.hurries()
 
     def _must_stay(self, verb: Verb, on: On) -> bool:
-        """Tell whether fronts are out of date for it; hold it if plain objects are."""
+        """Tell whether fronts are out of date for a verb.
+
+        It is held on the loop thread from then on if plain objects are.
+        """
         if (
             not self.desk.knows()
             or verb.application in self._routing.changed
@@ -289,7 +292,7 @@ class Repertoire:
         self.desk.seen(self.desk.page.epoch)
 
     def trace(self) -> None:
-        """Have fronts trace what they run while somebody listens; not otherwise."""
+        """Have fronts trace what they run as long as there are listeners."""
         # The numbers of the workers and of the loop thread come first.
         workers = self._dispatcher.executor.workers
         traced_from = workers + 1 if self._dispatcher.listeners else 0
@@ -325,12 +328,12 @@ class Repertoire:
         return ProcessStats("front", front.place, front.pid, state)
 
     def note_death(self, _: FrontEnd, kind: int | None) -> None:
-        """Take note that a front has died while it ran something, or nothing."""
+        """Blame the verb that a front ran when it died, if it ran one."""
         if kind is not None:
             self._blame(self._kinds[kind], 1)
 
     def note_overtime(self, verb: Verb) -> None:
-        """Take note that one has run for too long: others have waited for it."""
+        """Blame a verb that has run for too long: other requests have waited for it."""
         self.desk.tally.timeouts += 1
         self._blame(verb, _MOST_DEATHS)
 

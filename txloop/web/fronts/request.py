@@ -6,7 +6,6 @@ import contextvars
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from tornado.http1connection import HTTP1Connection
 from tornado.web import RequestHandler
 
 from txloop.stm.types import Call
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from txloop.web.fronts.front import Front
     from txloop.web.targets import Target
 
-__all__ = ["FrontDelegate", "On", "Verb"]
+__all__ = ["FrontDelegate", "On", "VerbInFront"]
 
 
 def _ignore(close: Callable[[], object]) -> None:
@@ -42,7 +41,7 @@ class On(enum.IntEnum):
     AWAY = 2  # they run in workers
 
 
-class Verb(NamedTuple):
+class VerbInFront(NamedTuple):
     """A verb that is on: what runs here, and how; a `Kind`.
 
     Attributes:
@@ -87,7 +86,7 @@ class FrontDelegate(TransactionDelegate):
     """
 
     front: Front
-    verb: Verb | None
+    verb: VerbInFront | None
     conflicts = 0
     needed = 0, 0
     waits = False
@@ -128,10 +127,8 @@ class FrontDelegate(TransactionDelegate):
             assert self.response.handler is not None
             RequestHandler._break_cycles(self.response.handler)  # leave no garbage
         self.response = None
-        connection = self.connection
-        assert isinstance(connection, HTTP1Connection)
-        if connection.stream is not None:
-            self.request = again(connection, self.request, bytes(self.chunks))
+        if self.connection.stream is not None:
+            self.request = again(self.connection, self.request, bytes(self.chunks))
 
     def wait(
         self,
@@ -147,10 +144,9 @@ class FrontDelegate(TransactionDelegate):
         self.waits = True
         keep_open(self.connection, ended)
         if left is not None:
-            assert isinstance(self.connection, HTTP1Connection)
             self.connection.set_close_callback(left)
 
-    def call_for_worker(self, verb: Verb) -> Call:
+    def call_for_worker(self, verb: VerbInFront) -> Call:
         """Return the request as a call that travels."""
         self._target = verb.target
         self._context = context = self.front.context

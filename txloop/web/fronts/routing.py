@@ -1,8 +1,9 @@
 """The routes of applications, as fronts have copies of them.
 
 A front finds the handler of a request by the routes that there were when it was forked.
-Routes that are added may stand before others, so that as soon as anything of them is
-otherwise no verb of the application runs in a front, until there are others.
+Routes that are added later may take precedence over others. So as soon as an
+application's routes change, none of its verbs runs in a front until new fronts are
+there.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Routing:
         self.changed: WeakSet[Application] = WeakSet()
 
     def take(self, application: Application) -> None:
-        """Take note of what the routes of an application are now."""
+        """Remember the routes of an application as they are now."""
         self._parts[application] = tuple(_parts(application))
         self.changed.discard(application)
 

@@ -21,13 +21,21 @@ from txloop.web.fronts.moving import MovableStream
 from txloop.web.tornado_private import HTTPRequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tornado import httputil
 
     from txloop.loop.ioloop import TransactionLoop
 
-__all__ = ["apart", "is_stock", "movable", "number_of", "numbered_servers", "suits"]
+__all__ = [
+    "apart",
+    "is_stock",
+    "make_movable",
+    "number_of",
+    "numbered_servers",
+    "server_of",
+    "suits",
+]
 
 _STOCK = ("find_handler", "start_request", "get_handler_delegate", "__call__")
 
@@ -53,6 +61,16 @@ def numbered_servers(loop: TransactionLoop) -> Iterator[tuple[int, HTTPServer]]:
             server = getattr(cell.cell_contents, "__self__", None)
             if isinstance(server, HTTPServer):
                 yield number_of(server), server
+
+
+def server_of(
+    request: httputil.HTTPServerRequest, servers: Mapping[int, HTTPServer]
+) -> int:
+    """Return the number of the server that has a request's connection, or 0."""
+    for number, server in servers.items():
+        if request.server_connection in server._connections:
+            return number
+    return 0
 
 
 def apart(server: HTTPServer) -> HTTPServer:
@@ -137,8 +155,8 @@ _OF_CONTEXT = {
 _OF_SERVER = {"stream", "params", "context", "_serving_future"}
 
 
-def movable(stream: IOStream) -> bool:
-    """Let a stream be one that can be moved; return whether it is one."""
+def make_movable(stream: IOStream) -> bool:
+    """Make a stream a `MovableStream` if it is Tornado's; return whether it is one."""
     if type(stream) is IOStream:
         stream.__class__ = MovableStream
     return isinstance(stream, MovableStream)

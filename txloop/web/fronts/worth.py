@@ -1,4 +1,4 @@
-"""When it is worth it that fronts run a verb, and how soon it is tried again."""
+"""When it pays to run a verb in fronts, and how soon that is tried again."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 __all__ = ["PAUSE_TURNS", "SHORT_SECONDS", "Pauses", "is_dearer", "limit_of"]
 
 SHORT_SECONDS = 0.005
-"""What takes longer does not run in a front: others would wait for it."""
+"""A longer body does not run in a front: other requests would wait for it."""
 
 _SLACK = 1.3
-"""By so much it has to be longer, or shorter, before that counts."""
+"""Hysteresis: how many times longer, or shorter, it has to be to count as such."""
 
 WRITING_SECONDS = 0.0003
-"""What writes has to take longer, to be worth two cores; see `is_dearer`."""
+"""A verb that writes has to take longer to be worth two cores; see `is_dearer`."""
 
 _FEW_CORES = 2
 _MOSTLY = 0.5  # of all runs
-PAUSE_TURNS = 10  # for so long, at least, a verb stays off that was switched off
-_LONGEST_PAUSE_TURNS = 600  # ... where that has happened again and again
+PAUSE_TURNS = 10  # how long a verb that was switched off stays off at first
+_LONGEST_PAUSE_TURNS = 600  # ... and at most, if that happens again and again
 
 
 class Pauses:
-    """For how long a verb stays off that was switched off.
+    """How long a verb that was switched off stays off.
 
     Twice as long as the last time, unless it has stayed on for as long: each change
     moves connections, which costs more than fronts can bring in a moment.
@@ -43,7 +43,7 @@ class Pauses:
         self._next = PAUSE_TURNS
 
     def begin(self) -> None:
-        """Take note that it is switched off."""
+        """Begin a pause: the verb is switched off."""
         self.left, self._on = self._next, 0
         self._next = min(2 * self._next, _LONGEST_PAUSE_TURNS)
 
