@@ -43,6 +43,7 @@ variable = contextvars.ContextVar("variable", default=3)
 lock = threading.Lock()
 connection = socket.socket()
 here = threading.current_thread()
+attributes_of = type.__dict__["__dict__"].__get__  # of `type`, and not its value
 
 
 class Color(enum.Enum):
@@ -111,6 +112,7 @@ def look():
         "counter": Counter().count(),
         "color": Color(1) is Color.RED,
         "named": [Point().x, Point._fields, isinstance(Point(), tuple)],
+        "attributes": "read" in attributes_of(Child),
         "slots": [slotted.x, frozen.x, child.read(), hasattr(slotted, "__dict__")],
         "player": [player.name, player.score, sorted(Player._settable)],
         "known": KNOWN["only"] is find_known("only"),

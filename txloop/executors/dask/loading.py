@@ -30,6 +30,7 @@ __all__ = [
     "Spaces",
     "bare",
     "cached",
+    "descriptor_of",
     "load_image",
     "made_class",
     "module_named",
@@ -115,6 +116,11 @@ def submodule_named(name: str) -> types.ModuleType | None:
 def space_of(name: str) -> dict[str, Any]:
     """Return the globals of a module."""
     return vars(module_named(name))
+
+
+def descriptor_of(kind: type, name: str) -> object:
+    """Return what stands in a class itself, and is not asked for its value."""
+    return vars(kind)[name]
 
 
 def variable(name: str, *default: Any) -> ContextVar[Any]:

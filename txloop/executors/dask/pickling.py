@@ -23,6 +23,7 @@ from txloop.executors.dask.absent import Absent
 from txloop.executors.dask.loading import (
     bare,
     cached,
+    descriptor_of,
     made_class,
     module_named,
     nothing,
@@ -77,6 +78,8 @@ class ImagePickler(ByValuePickler):  # type: ignore[misc] # cloudpickle ships no
             return _as_it_is(thing, super().reducer_override(thing))
         if kind is types.MemberDescriptorType:
             return Absent, (f"the slot {thing.__name__} of a class",)
+        if kind is types.GetSetDescriptorType:  # as an attribute it may be another's
+            return descriptor_of, (thing.__objclass__, thing.__name__)
         reduce = reducer_of(kind) or _REDUCERS.get(kind)
         if reduce is not None:
             return reduce(thing)
