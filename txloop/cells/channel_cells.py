@@ -1,14 +1,14 @@
 """How the things of a channel lie in cells, and how they are put there and taken.
 
 Each thing has a cell of its own, by a number that counts up, and `Key.KEYS` has the two
-ends: the number of the first thing, and that of the next one to come. Nobody writes
-cells directly: a transaction, or unmarked code, makes one `Pass` of all that it takes
+ends: the number of the first thing, and that of the next one to come. Cells are never
+written directly: a transaction, or unmarked code, makes one `Pass` of all that it takes
 and puts, which finds its cells when it commits.
 
 What is read is remembered as little as possible: which thing is the first
 (`Key.VALUE`), or that there are more than so many, by that number, as a presence. So a
-channel in which things come and go looks the same whenever it is empty, and those who
-wait for a thing can stay asleep.
+channel in which things come and go looks the same whenever it is empty, and
+transactions that wait for a thing can stay asleep.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Pass(Operation):
     __slots__ = ("added", "taken")
 
     def __init__(self, taken: int, added: tuple[object, ...]) -> None:
-        self.taken = taken  # as many are there: whoever takes has read it
+        self.taken = taken  # as many are there: what takes has read it
         self.added = added
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -218,7 +218,7 @@ def _ends_at(container: Container, version: int) -> tuple[int, int]:
 
 
 def _told_by(ends: Any, key: Any) -> object:
-    """Return what somebody who has read a cell knows: see the module."""
+    """Return what an attempt that has read a cell knows: see the module."""
     first, end = ends
     if key is Key.VALUE:
         return first

@@ -161,7 +161,7 @@ class Watches(Follower):
         self._unfollow()
 
     def _unfollow(self) -> None:
-        """Follow the store no more, if nobody waits."""
+        """Follow the store no more, if nothing waits."""
         if not self._places:
             # A new list: the store may be going through this one.
             self._store.followers = [

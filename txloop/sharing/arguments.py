@@ -165,34 +165,36 @@ class Arguments:
         every = (one for each in self._functions.values() for one in each)
         for function in {one.function for one in every}:
             for name in parameters(function):
-                names = found.setdefault(name, set())
-                given = self._given.get((function, name))
-                if names is None:
-                    continue
-                if given is None or function in self._called_elsewhere:
+                before = found.get(name, set())
+                names = self._functions_for(function, name)
+                if before is None or names is None:
                     found[name] = None
-                    continue
-                for one in given:
-                    if isinstance(one.value, ast.Constant):
-                        continue
-                    if not self._is_function(one):
-                        found[name] = None
-                        break
-                    names.add(self._callees.named(one.value))
+                else:
+                    found[name] = before | names
         return found
 
-    def _is_function(self, one: _Argument) -> bool:
+    def _functions_for(self, function: Function, name: str) -> set[str] | None:
+        """Return the names of those for one parameter; None if not all are known."""
+        given = self._given.get((function, name))
+        if given is None or function in self._called_elsewhere:
+            return None
+        values = [one.value for one in given if not isinstance(one.value, ast.Constant)]
+        if not all(map(self._is_function, values)):
+            return None
+        return set(map(self._callees.named, values))
+
+    def _is_function(self, value: ast.expr) -> bool:
         """Tell whether an argument is a function that is known.
 
         That is one of the program's, or one that makes what cannot change: a method of
         a list may store what it is given, and ``copy.copy`` returns its parts.
         """
-        name = self._callees.named(one.value)
-        if isinstance(one.value, ast.Attribute) and name in MUTATORS | GETTERS:
+        name = self._callees.named(value)
+        if isinstance(value, ast.Attribute) and name in MUTATORS | GETTERS:
             return False
         if name in self._functions or self._callees.is_class(name):
             return True
-        return root_name(one.value) in _SCALAR_MODULES and name not in PARTS
+        return root_name(value) in _SCALAR_MODULES and name not in PARTS
 
     def staying(self, habits: Habits) -> dict[tuple[object, str], bool]:
         """Return of which parameters every argument stays what it is when stored."""

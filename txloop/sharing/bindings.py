@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = [
+    "IMMUTABLE",
     "bindings",
     "given_to",
     "is_fresh",
@@ -94,14 +95,14 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         case ast.NamedExpr(target=target, value=value):
             yield target, value
         case ast.AugAssign(target=target):
-            yield target, _IMMUTABLE  # or it stays the object that it was
+            yield target, IMMUTABLE  # or it stays the object that it was
         case ast.For(target=target, iter=value):
             yield from _elements(target, value)
         case ast.comprehension(target=target, iter=value):
             yield from _elements(target, value)
 
 
-_IMMUTABLE = ast.Constant(0)
+IMMUTABLE = ast.Constant(0)
 """Stands for a number, a key: what no one can change."""
 
 
@@ -110,19 +111,19 @@ def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast
     parts = getattr(target, "elts", [])
     match value:
         case ast.Call(func=ast.Name(id="range")):
-            yield target, _IMMUTABLE
+            yield target, IMMUTABLE
         case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
             if len(parts) == 2:
-                yield parts[0], _IMMUTABLE
+                yield parts[0], IMMUTABLE
                 yield from _elements(parts[1], inner)
         case ast.Call(func=ast.Name(id="list" | "reversed" | "sorted"), args=[inner]):
             yield from _elements(target, inner)
         case ast.Call(func=ast.Attribute(value=inner, attr="items")):
             if len(parts) == 2:
-                yield parts[0], _IMMUTABLE
+                yield parts[0], IMMUTABLE
                 yield from _whole(parts[1], inner)
         case ast.Call(func=ast.Attribute(attr="keys")):
-            yield target, _IMMUTABLE
+            yield target, IMMUTABLE
         case ast.Call(func=ast.Attribute(value=inner, attr="values")):
             yield from _whole(target, inner)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):

@@ -217,9 +217,10 @@ def _is_own_class(called: ast.expr, method: ast.AST) -> bool:
     match called:
         case ast.Name(id=name):
             return "classmethod" in marks and name == first
-        case ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)]):
-            return not marks & {"classmethod", "staticmethod"} and name == first
-        case ast.Attribute(value=ast.Name(id=name), attr="__class__"):
+        case (
+            ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=name)])
+            | ast.Attribute(value=ast.Name(id=name), attr="__class__")
+        ):
             return not marks & {"classmethod", "staticmethod"} and name == first
     return False
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
@@ -102,7 +103,7 @@ class Origins:
                 yield target, inside(part_of(self.of(scope, value)))
             case ast.For() | ast.AsyncFor() | ast.comprehension():
                 values = part_of(self.of(scope, node.iter))
-                keys = self._keys_of(node.target, node.iter)
+                keys = self._keys_of(node)
                 for leaf in leaves(node.target):
                     yield leaf, set() if leaf in keys else values
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
@@ -140,19 +141,13 @@ class Origins:
                 if key in self.meanings.keys:
                     yield _attribute(key), self.of(scope, value)
 
-    def _keys_of(self, target: ast.expr, value: ast.expr) -> list[ast.expr]:
+    def _keys_of(self, loop: ast.AST) -> list[ast.expr]:
         """Return the targets of a loop that get keys or numbers: no lists or dicts."""
-        parts = getattr(target, "elts", [])
-        match value:
-            case ast.Call(func=ast.Attribute(attr="items" | "keys" as name), args=[]):
-                if name in self.meanings.functions:  # of a class of the program
-                    return []
-                if name == "keys":
-                    return [target]
-                return [*leaves(parts[0])] if len(parts) == 2 else []
-            case ast.Call(func=ast.Name(id="enumerate")):
-                return parts[:1] if len(parts) == 2 else []
-        return []
+        if {"items", "keys"} & {*self.meanings.functions}:  # of a class of the program
+            return []
+        given = given_to(loop)
+        keys = (target for target, value in given if value is IMMUTABLE)
+        return [leaf for target in keys for leaf in leaves(target)]
 
     def _spread(
         self, scope: ast.AST, target: ast.expr, value: ast.expr
