@@ -6,6 +6,10 @@ time. Where tests start loops and servers, a part is one file: the scan and the 
 of each of these take all test modules that are imported for the program. In other
 folders it is ten files at the most. What other arguments ask for is run by one pytest,
 as it is: ``python -m tests tests/unit -x``.
+
+Each has a folder of its own for temporary files: pytest's usual one is shared by all
+that run at once, each of which removes what is old there, and ends with an error where
+another does so at the same time.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tests.cluster import DASK
@@ -87,8 +92,14 @@ def main(arguments: list[str]) -> int:
     if sys.stdout.isatty():
         pytest.append("--color=yes")
     begun, ended = time.monotonic(), list[subprocess.CompletedProcess[str]]()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = [pool.submit(_run, [*pytest, *part]) for part in parts(folders)]
+    with (
+        TemporaryDirectory(prefix="tests-", ignore_cleanup_errors=True) as made,
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
+        runs = [
+            pool.submit(_run, [*pytest, f"--basetemp={made}/{number}", *part])
+            for number, part in enumerate(parts(folders))
+        ]
         try:
             for run in as_completed(runs):
                 ended.append(run.result())
