@@ -898,6 +898,8 @@ def test_attributes_that_other_code_sets_are_named():
         ),
         ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
         ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
+        ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
+        ("    def f(self, d): vars(self)['note'] = d", "sets attributes by name"),
     ],
 )
 def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
@@ -907,6 +909,15 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
 
     assert "class Thing :" in shared(source, "things")
     assert reason in left(source, "things")
+
+
+def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone():
+    other = "class Other:\n    def f(self, d): self.__dict__ = d\n"
+    mixed = "class Mixed(Thing, Other): pass\n"
+    source = CLASSES.format("Thing", "Thing")
+
+    assert "class Thing(txloop.TObject, " in shared(other + source, "things")
+    assert "class Thing :" in shared(other + source + mixed, "things")
 
 
 DATACLASSES = """
