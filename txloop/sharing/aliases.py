@@ -35,7 +35,6 @@ from txloop.sharing.syntax import (
     holder_name,
     is_handler_class,
     is_of_self,
-    is_self_assigned,
     last_name,
     results_of,
     root_name,
@@ -137,9 +136,7 @@ class Aliases:
             target = changed_by(node)
             root = root_name(target) if target is not None else None
             if target is not None and (root not in local or root in names):
-                if not (
-                    is_handler_class(owner) and root == "self" and is_of_self(target)
-                ):
+                if not (is_handler_class(owner) and is_of_self(target)):
                     return True
             elif isinstance(node, ast.Call) and self._habits.acts(node):
                 return True
@@ -265,12 +262,11 @@ class Aliases:
             attribute_of_self(target)
             for node in ast.walk(owner)
             for target in [changed_by(node)]
-            if target is not None and not is_self_assigned(node)
+            if target is not None and not is_of_self(node)
         }
         for node in nodes_of(function):
             for holder, value in self._storing.put(node):
-                its = root_name(holder) == "self" and is_of_self(holder)
-                if its and isinstance(node, ast.Assign):
+                if isinstance(node, ast.Assign) and is_of_self(holder):
                     continue
                 for one in ast.walk(value):
                     name = attribute_of_self(one)

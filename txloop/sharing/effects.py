@@ -11,27 +11,20 @@ from txloop.scan.live_objects import METHODS, MUTATORS
 from txloop.sharing.bindings import bindings
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import functions_in, nodes_of
-from txloop.sharing.syntax import root_name
+from txloop.sharing.syntax import holder_name, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from txloop.sharing.texts import Text
 
-__all__ = ["changes_by_function", "given_away", "name_of"]
+__all__ = ["changes_by_function", "given_away"]
 
 _ROUNDS = 5
 _OF_DICTS = METHODS | {"copy", "get", "index", "keys", "post", "put"}
 """Methods of dicts, lists and queues, which handlers and classes have, too."""
 _KNOWN = frozenset(["txloop", "tornado"])
 """Packages that take containers, beside the standard library."""
-
-
-def name_of(node: ast.AST) -> str:
-    """Return the last name of an object: ``rows`` of ``game.rows[0]``."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
@@ -53,13 +46,13 @@ def changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
                 match node:
                     case ast.Call(func=ast.Attribute(value=base, attr=called)):
                         if called in MUTATORS:
-                            changed[name].add(name_of(base))
-                        if called not in _OF_DICTS or name_of(base) == "self":
+                            changed[name].add(holder_name(base))
+                        if called not in _OF_DICTS or holder_name(base) == "self":
                             changed[name] |= changed[called]
                     case ast.Call(func=ast.Name(id=called)):
                         changed[name] |= changed[called]
                     case ast.Subscript(value=base, ctx=ast.Del()):
-                        changed[name].add(name_of(base))
+                        changed[name].add(holder_name(base))
     for known in _OF_DICTS:
         changed.pop(known, None)
     return changed
@@ -88,10 +81,10 @@ def given_away(
         for one in (inner for value in given for inner in ast.walk(value)):
             if not isinstance(one, ast.Name | ast.Attribute):
                 continue
-            names = {name_of(one)}
+            names = {holder_name(one)}
             if isinstance(one, ast.Name):
                 values, _ = bindings(scope, one.id)
-                names |= {name_of(inner) for v in values for inner in ast.walk(v)}
+                names |= {holder_name(inner) for v in values for inner in ast.walk(v)}
             for name in names - {""}:
                 line = f"{text.label}, line {node.lineno}"
                 yield Hazard(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.bindings import is_fresh
-from txloop.sharing.effects import changes_by_function, name_of
+from txloop.sharing.effects import changes_by_function
 from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import holder_name, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,9 +27,6 @@ _COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
 
 _LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
 """Functions of Python that return an iterator over what they are given."""
-
-_NOTHING = ast.Constant(None)
-"""Has no name."""
 
 _WITH_BODY = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -105,7 +102,7 @@ def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
 
 def _names_in(node: ast.AST) -> set[str]:
     named = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
-    return {name_of(one) for one in named}
+    return set(map(holder_name, named))
 
 
 def _changes(loop: _Loop, scope: ast.AST) -> bool:
@@ -152,7 +149,7 @@ def _calls_what_changes(
         for statement in loop.body
         for node in ast.walk(statement)
         for called in [_changed_by_call(node, changes)]
-        for its_name in [name_of(_changed(node) or _NOTHING)]
+        for its_name in [holder_name(_changed(node))]
     )
 
 
@@ -175,20 +172,14 @@ def _changed(node: ast.AST) -> ast.AST | None:
 
 def _ends_at_once(body: list[ast.stmt], node: ast.AST) -> bool:
     """Tell whether the loop is left right after the statement."""
-    for statement in body:
-        for inner in ast.walk(statement):
-            for field in ("body", "orelse"):
-                block = getattr(inner, field, None)
-                if not isinstance(block, list):
-                    continue
-                for number, one in enumerate(block):
-                    if any(part is node for part in ast.walk(one)):
-                        rest = block[number + 1 :]
-                        if any(isinstance(r, ast.Break | ast.Return) for r in rest):
-                            return True
-    for number, one in enumerate(body):
-        if any(part is node for part in ast.walk(one)):
-            return any(
-                isinstance(r, ast.Break | ast.Return) for r in body[number + 1 :]
-            )
-    return False
+    blocks = [body]
+    for inner in (one for statement in body for one in ast.walk(statement)):
+        fields = (getattr(inner, "body", None), getattr(inner, "orelse", None))
+        blocks += [one for one in fields if isinstance(one, list)]
+    return any(
+        isinstance(later, ast.Break | ast.Return)
+        for block in blocks
+        for number, one in enumerate(block)
+        if node in ast.walk(one)
+        for later in block[number + 1 :]
+    )

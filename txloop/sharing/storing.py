@@ -101,7 +101,7 @@ class Storing:
                 if root in fresh or (root in self._foreign and root not in local):
                     continue
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
-                if in_handler and root == "self" and is_assigned:
+                if in_handler and is_assigned:
                     continue  # a handler lives for one request
                 for name, at in self._names_in(scope, value, node):
                     if name in local and name != root and name not in ("self", "cls"):

@@ -27,7 +27,6 @@ __all__ = [
     "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
-    "is_self_assigned",
     "last_name",
     "leaves",
     "names_handed_on",
@@ -242,8 +241,8 @@ def root_name(node: ast.AST | None) -> str:
                 return ""
 
 
-def holder_name(node: ast.AST) -> str:
-    """Return the last name of what is subscripted: ``b`` of ``a.b[0]``."""
+def holder_name(node: ast.AST | None) -> str:
+    """Return ``b`` of ``a.b`` and of ``a.b[0]``; "" if there is no name."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return last_name(node)
@@ -251,7 +250,11 @@ def holder_name(node: ast.AST) -> str:
 
 def is_of_self(node: ast.AST) -> bool:
     """Tell whether it is ``self.name``: of a handler, which lives for one request."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
 
 
 def attribute_of_self(node: ast.AST) -> str:
@@ -261,11 +264,6 @@ def attribute_of_self(node: ast.AST) -> str:
         name = getattr(node, "attr", name)
         node = node.value
     return name if isinstance(node, ast.Name) and node.id == "self" else ""
-
-
-def is_self_assigned(node: ast.AST) -> bool:
-    """Tell whether it assigns ``self.name`` itself."""
-    return isinstance(node, ast.Attribute) and is_of_self(node)
 
 
 def last_name(node: ast.AST | None) -> str:
