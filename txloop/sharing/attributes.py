@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.bindings import bindings
 from txloop.sharing.scopes import bound_in, functions_in, walked
-from txloop.sharing.syntax import each_given, last_name
+from txloop.sharing.syntax import each_given, is_of_self, last_name
 from txloop.sharing.variables import why_by_name
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def rebound_at(
     for text in texts:
         for function, cls, node in _stores(text, name):
             constructs = getattr(function, "name", "") == "__init__"
-            own = cls.name if cls is not None and _is_self(node.value) else ""
+            own = cls.name if cls is not None and is_of_self(node) else ""
             if own and (constructs or not classes.are_related(own, owner)):
                 continue
             # What a constructor does to others is not in `late`.
@@ -80,10 +80,6 @@ def _stores(
             and id(node) not in seen
         ):
             yield None, None, node
-
-
-def _is_self(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def make_attribute(
@@ -172,11 +168,7 @@ def _first_values_in(text: Text, cls: ast.ClassDef, name: str) -> Iterator[_Firs
             continue
         for inner in ast.walk(statement):
             for target, value in _values(inner):
-                if (
-                    isinstance(target, ast.Attribute)
-                    and target.attr == name
-                    and _is_self(target.value)
-                ):
+                if is_of_self(target) and last_name(target) == name:
                     yield _First(text, cls.name, target, value)
 
 
@@ -191,7 +183,7 @@ def _set_up_in(text: Text, late: Late, owner: str, name: str) -> Iterator[_First
         if getattr(function, "name", "") == "__init__":
             continue  # which may run at any time
         if value is not None and (name, text.file, target.lineno) not in late:
-            own = cls is not None and _is_self(target.value)
+            own = cls is not None and is_of_self(target)
             yield _First(text, cls.name if cls and own else owner, target, value)
 
 
@@ -260,7 +252,7 @@ def _is_of_application(
     text: Text, use: ast.Attribute, classes: Classes, owner: str
 ) -> bool:
     """Tell whether a use is one of the application's attribute."""
-    if _is_self(use.value):
+    if is_of_self(use):
         return classes.are_related(_class_of(text, use), owner)
     values = [use.value]
     if isinstance(use.value, ast.Name):

@@ -17,7 +17,7 @@ from txloop.sharing.hazard import Hazard
 from txloop.sharing.meanings import given_to
 from txloop.sharing.origin import ANY
 from txloop.sharing.scopes import functions_in
-from txloop.sharing.syntax import is_handler_class, last_name
+from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -142,7 +142,7 @@ class Keeping:
                     yield _Kept(target.id, values, 0, frozenset(), False, where)
             elif isinstance(target, ast.Attribute):
                 classes = self._flow.classes_of(of, scope, text.tree)
-                is_self = isinstance(of, ast.Name) and of.id == "self"
+                is_self = is_of_self(target)
                 if is_self and owner is not None:
                     classes = {owner.name}
                 own = is_self and is_handler_class(owner)

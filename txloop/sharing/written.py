@@ -81,7 +81,6 @@ def _with_import(text: Text, call: str) -> str:
 
 def with_marks(plan: Plan, new: Mapping[str, str]) -> dict[str, str]:
     """Return the texts, and those of others, with verbs marked that run in parallel."""
-    assert plan.after is not None
     marked = dict(new)
     for text in plan.all_texts:
         verbs = [one for one in plan.after.verbs if _may_be_marked(one, text)]
