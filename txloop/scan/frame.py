@@ -194,7 +194,7 @@ def declared(node: FunctionNode) -> Names:
         elif isinstance(each, ast.Nonlocal):
             outer_names.update(each.names)
         else:
-            local.update(_bound_by(each))
+            local.update(bound_by(each))
     return Names(
         frozenset(local - global_names - outer_names),
         frozenset(global_names),
@@ -202,8 +202,8 @@ def declared(node: FunctionNode) -> Names:
     )
 
 
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    """Return the names that this node, without those below it, binds."""
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that this node, without those below it, binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield name

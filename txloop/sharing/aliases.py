@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, functions_of, numbers_of
@@ -24,7 +25,6 @@ from txloop.sharing.scopes import (
     defaults_of,
     functions_in,
     nodes_of,
-    parameters,
     walked,
 )
 from txloop.sharing.storing import Storing, is_kept

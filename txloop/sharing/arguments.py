@@ -9,17 +9,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import GETTERS, MUTATORS
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import ANY
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import (
-    defaults_of,
-    functions_in,
-    nodes_of,
-    parameters,
-    walked,
-)
+from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     VERBS,

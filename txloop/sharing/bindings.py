@@ -6,8 +6,9 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters, walked
+from txloop.sharing.scopes import FUNCTIONS, bound_in, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     each_given,

@@ -12,8 +12,9 @@ import builtins
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
+from txloop.scan.frame import parameters
 from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, functions_in, parameters
+from txloop.sharing.scopes import FUNCTIONS, functions_in
 from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:

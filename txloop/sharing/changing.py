@@ -18,10 +18,11 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.origin import ANY, Origin
-from txloop.sharing.scopes import FUNCTIONS, parameters
+from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import last_name, root_name, uses_arrays
 
 if TYPE_CHECKING:

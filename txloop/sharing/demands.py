@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.sharing.flow import assigned_in
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.origin import ANY
-from txloop.sharing.scopes import parameters
 from txloop.sharing.syntax import VERBS, is_handler_class
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import functions_in, parameters
+from txloop.sharing.scopes import functions_in
 from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:

@@ -7,15 +7,9 @@ import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import bound_by, parameters
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import (
-    FUNCTIONS,
-    bound_by,
-    bound_in,
-    functions_in,
-    nodes_of,
-    parameters,
-)
+from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
 from txloop.sharing.syntax import each_given, last_name, root_name
 
 if TYPE_CHECKING:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import GETTERS, MUTATORS
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
-from txloop.sharing.scopes import defaults_of, parameters
+from txloop.sharing.scopes import defaults_of
 from txloop.sharing.syntax import OF_NUMBERS, last_name, leaves
 
 if TYPE_CHECKING:
@@ -389,9 +390,7 @@ class Origins:
 
     def site(self, scope: ast.AST, node: ast.AST) -> Site:
         """Return where in a function's or module's file an expression stands."""
-        new: Any = node
-        end = new.end_lineno, new.end_col_offset
-        return Site(self.meanings.file_of(scope), new.lineno, new.col_offset, *end)
+        return Site.of(self.meanings.file_of(scope), node)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -150,7 +150,7 @@ class Round:
         """
         before = len(self._hazards)
         aliases[:] = [one for one in aliases if not self._has_to_be_plain(one)]
-        sites = {_site(text, value) for text, value, _ in aliases if value is not None}
+        sites = {Site.of(one.file, value) for one, value, _ in aliases if value}
         shared = Shared(
             sites | self._sites,
             self._variables,
@@ -170,9 +170,8 @@ class Round:
         text, value, hazard = alias
         if value is None:
             return False
-        if not self._keeping.is_copied(value) and not self._why_exact(
-            _site(text, value)
-        ):
+        exact = self._why_exact(Site.of(text.file, value))
+        if not exact and not self._keeping.is_copied(value):
             return False
         self._hazards.setdefault(hazard.name, hazard.reason)
         return True
@@ -305,21 +304,18 @@ class Round:
             )
 
     def _share_aliases(self, aliases: list[Alias]) -> None:
-        done: set[str] = set()
+        done = {one[:3] for one in self._sites}
         for text, value, hazard in aliases:
             if value is None:
                 continue
-            site = (text.file, text.start(value), text.end(value))
-            key = f"alias {text.label}:{value.lineno}:{site[1]}"
-            if key in done or any(
-                _same(text, value, one) for one in self._sites if one.file == text.file
-            ):
+            start = Site.of(text.file, value)[:3]
+            if start in done:
                 continue
-            done.add(key)
+            done.add(start)
             self._edits[text.file].wrap(text, value, "txloop.share")
             self.changes.append(
                 Change(
-                    key,
+                    f"alias {text.label}:{start}",
                     f"{text.label}, line {value.lineno}",
                     text.label,
                     value.lineno,
@@ -332,22 +328,6 @@ class Round:
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
 
 
-def _site(text: Text, node: ast.expr) -> Site:
-    end = node.end_lineno or 0, node.end_col_offset or 0
-    return Site(text.file, node.lineno, node.col_offset, *end)
-
-
-def _same(text: Text, node: ast.AST, site: Site) -> bool:
-    return (node.lineno, node.col_offset) == (site.line, site.column)  # type: ignore[attr-defined] # an expression
-
-
 def _node_at(text: Text, site: Site) -> ast.expr | None:
-    for node in ast.walk(text.tree):
-        if isinstance(node, ast.expr) and (
-            node.lineno,
-            node.col_offset,
-            node.end_lineno,
-            node.end_col_offset,
-        ) == (site.line, site.column, site.end_line, site.end_column):
-            return node
-    return None
+    expressions = (one for one in ast.walk(text.tree) if isinstance(one, ast.expr))
+    return next((one for one in expressions if Site.of(site.file, one) == site), None)

@@ -6,16 +6,10 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.bindings import given_to, is_fresh
-from txloop.sharing.scopes import (
-    FUNCTIONS,
-    bound_in,
-    declared_in,
-    nodes_of,
-    parameters,
-    walked,
-)
+from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, nodes_of, walked
 from txloop.sharing.syntax import (
     each_given,
     holder_name,

@@ -10,8 +10,9 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import FUNCTIONS, parameters
+from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import VERBS, is_handler_class, last_name, root_name
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.sharing.scopes import bound_by, globals_named, is_bound_as_global
+from txloop.scan.frame import bound_by
+from txloop.sharing.scopes import globals_named, is_bound_as_global
 from txloop.sharing.syntax import each_given
 
 if TYPE_CHECKING:
@@ -238,10 +239,9 @@ def why_by_name(text: Text, name: str) -> str:
 def _is_variable(text: Text, node: ast.AST) -> bool:
     """Tell whether it is a variable that is no module and no class."""
     return isinstance(node, ast.Name) and not any(
-        node.id in bound
+        node.id in bound_by(one)
         for one in text.tree.body
         if isinstance(one, ast.Import | ast.ImportFrom | ast.ClassDef)
-        for bound in [bound_by(one)]
     )
 
 
