@@ -41,9 +41,9 @@ def walked(node: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(node))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=4096)
 def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
-    """Return all functions, with the class in whose body each stands."""
+    """Return the functions in a node, with the class in whose body each stands."""
 
     def visit(
         node: ast.AST, owner: ast.ClassDef | None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS, walked
+from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -192,11 +192,7 @@ def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
 
 def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
     """Tell whether a node is in a function of the scope."""
-    return any(
-        any(part is use for part in ast.walk(inner))
-        for inner in walked(scope)
-        if isinstance(inner, FUNCTIONS) and inner is not scope
-    )
+    return any(use in walked(inner) for inner, _ in functions_in(scope))
 
 
 def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
