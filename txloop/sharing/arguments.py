@@ -84,34 +84,34 @@ class Arguments:
         homes = {id(one): text for text in texts for one, _ in functions_in(text.tree)}
         for owned in functions:
             self._take(owned, homes[id(owned[0])])
-        called: set[int] = set()
-        later: set[str] = set()
+        called: set[ast.expr] = set()
         for text in texts:
-            for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
-                for node in nodes_of(scope):
-                    if isinstance(node, ast.Call):
-                        called.add(id(node.func))
-                        if last_name(node.func) in _CALLING_LATER and node.args:
-                            later.add(last_name(node.args[0]))
-                        for one, others in self._called_by(node):
-                            self._note(node, others, text, scope, one)
-                    for one in getattr(node, "decorator_list", []):
-                        called.add(id(one))
-                        call = ast.Call(one, [ast.Name(node.name, ast.Load())], [])  # type: ignore[attr-defined] # a function's or a class's
-                        for each, others in self._called_by(call):
-                            self._note(call, others, text, scope, each)
-        for text in texts:
-            for node in walked(text.tree):
-                is_name = isinstance(node, ast.Name | ast.Attribute) and isinstance(
-                    node.ctx, ast.Load
-                )
-                name = last_name(node)
-                means_it = not (name in VERBS or callees.is_class(name))
-                if is_name and id(node) not in called and means_it:
-                    later.add(name)
-        for name in later:
-            for found in self._functions.get(name, ()):
-                self._called_elsewhere.add(found.function)
+            for call, scope in _calls_in(text):
+                called.add(call.func)
+                self._follow(call, text, scope)
+        passed_on = {
+            last_name(node)
+            for text in texts
+            for node in walked(text.tree)
+            if isinstance(node, ast.Name | ast.Attribute)
+            and isinstance(node.ctx, ast.Load)
+            and node not in called
+        }
+        for name in passed_on:
+            if not (name in VERBS or callees.is_class(name)):
+                self._call_elsewhere(name)
+
+    def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
+        """Take note of what a call gives to the functions that it may run."""
+        if last_name(call.func) in _CALLING_LATER and call.args:
+            self._call_elsewhere(last_name(call.args[0]))
+        for one, others in self._called_by(call):
+            self._note(call, others, text, scope, one)
+
+    def _call_elsewhere(self, name: str) -> None:
+        """Take note that functions of that name are called by what is not known."""
+        for found in self._functions.get(name, ()):
+            self._called_elsewhere.add(found.function)
 
     def _take(self, owned: Owned, home: Text) -> None:
         """Take note of a function, of a module."""
@@ -219,6 +219,17 @@ class Arguments:
                 return None
             found += [(text, one) for one in makers]
         return found
+
+
+def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:
+    """Yield all calls, which decorators are, too; each with its function or module."""
+    for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
+        for node in nodes_of(scope):
+            if isinstance(node, ast.Call):
+                yield node, scope
+            for mark in getattr(node, "decorator_list", []):
+                decorated = ast.Name(node.name, ast.Load())  # type: ignore[attr-defined] # a function's or a class's
+                yield ast.Call(mark, [decorated], []), scope
 
 
 def _hands_on(scope: ast.AST, spread: list[ast.expr]) -> bool:
