@@ -91,16 +91,13 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from each_given(target, value)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield target, value
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value
+        case ast.AnnAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, node.value
         case ast.AugAssign(target=target):
             yield target, IMMUTABLE  # or it stays the object that it was
-        case ast.For(target=target, iter=value):
-            yield from _elements(target, value)
-        case ast.comprehension(target=target, iter=value):
-            yield from _elements(target, value)
+        case ast.For() | ast.comprehension():
+            yield from _elements(node.target, node.iter)
 
 
 IMMUTABLE = ast.Constant(0)

@@ -75,38 +75,33 @@ class Flow:
         self, value: ast.AST | None, scope: object, module: object
     ) -> set[str]:
         """Return the classes whose objects an expression may give, or hold."""
-        if value is None:
-            return set()
         found: set[str] = set()
         match value:
+            case None | ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
+                pass
             case ast.Name(id=name):
                 found |= self._names[scope, name] | self._names[module, name]
                 if name in self.classes:
                     found.add(name)
-            case ast.Attribute(value=base, attr=name):
+            case ast.Attribute(attr=name):
                 found |= self.attributes[name]
                 if name in self.classes:
                     found.add(name)
             case ast.Call(func=function):
                 name = last_name(function)
                 found |= self._returned[name]
-                found |= self.classes_of(function, scope, module)
+                parts = [function]
                 if isinstance(function, ast.Attribute):  # x.get(), x.pop(), x.copy()
-                    found |= self.classes_of(function.value, scope, module)
+                    parts.append(function.value)
+                if name not in self.classes:  # list(x), sorted(x), enumerate(x)
+                    parts += [*value.args, *(one.value for one in value.keywords)]
+                for one in parts:
+                    found |= self.classes_of(one, scope, module)
             case ast.Subscript(value=base) | ast.Starred(value=base):
                 found |= self.classes_of(base, scope, module)
-            case ast.Await(value=base):
-                found |= self.classes_of(base, scope, module)
-            case ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
-                pass
             case _:
                 for child in ast.iter_child_nodes(value):
                     found |= self.classes_of(child, scope, module)
-        if isinstance(value, ast.Call):
-            arguments = [*value.args, *(one.value for one in value.keywords)]
-            if last_name(value.func) not in self.classes:
-                for one in arguments:  # list(x), sorted(x), enumerate(x)
-                    found |= self.classes_of(one, scope, module)
         return found
 
     def _go_over(self, node: ast.AST, module: object, scope: object) -> None:
@@ -122,18 +117,10 @@ class Flow:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._bind(target, value, scope, module)
-            case ast.AnnAssign(target=target, value=value):
-                self._bind(target, value, scope, module)
-            case ast.AugAssign(target=target, value=value):
-                self._bind(target, value, scope, module)
-            case ast.NamedExpr(target=target, value=value):
-                self._bind(target, value, scope, module)
-            case ast.For(target=target, iter=value):
-                self._bind(target, value, scope, module)
-            case ast.AsyncFor(target=target, iter=value):
-                self._bind(target, value, scope, module)
-            case ast.comprehension(target=target, iter=value):
-                self._bind(target, value, scope, module)
+            case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+                self._bind(node.target, node.value, scope, module)
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                self._bind(node.target, node.iter, scope, module)
             case ast.Return(value=value) | ast.Yield(value=value):
                 name = getattr(scope, "name", "")
                 self._returned[name] |= self.classes_of(value, scope, module)

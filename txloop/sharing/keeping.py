@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.meanings import given_to
+from txloop.sharing.meanings import targets_of
 from txloop.sharing.origin import ANY
 from txloop.sharing.scopes import functions_in
 from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
@@ -116,7 +116,7 @@ class Keeping:
             last_name(target)
             for text in texts
             for node in ast.walk(text.tree)
-            for target, value in given_to(node)
+            for target, value in targets_of(node)
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }
         for text in texts:

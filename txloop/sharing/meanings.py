@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
-__all__ = ["Meanings", "given_to"]
+__all__ = ["Meanings", "targets_of"]
 
 _Given = tuple["Function", list[str]]
 """A function with those of its parameters that calls give."""
@@ -157,22 +157,21 @@ class Meanings:
 
     def file_of(self, scope: ast.AST) -> str:
         """Return the file of a function or module."""
-        return self._files[id(self._around[id(scope)][-1])]
+        return self._files[id(self.module_of(scope))]
 
     def in_full(self, scope: ast.AST, name: str) -> str:
         """Return the name that something imported has at home; "" for a module."""
-        module = self._around[id(scope)][-1]
-        return self._imported[id(module)].get(name, name)
+        return self._imported[id(self.module_of(scope))].get(name, name)
 
     def makes_plain(self, scope: ast.AST, name: str) -> bool:
         """Tell whether a name is that of Python's own `set`, `map` or alike.
 
         These keep nothing: what one call returns has no part in what others do.
         """
-        module = self._around[id(scope)][-1]
-        if self.in_full(scope, name) not in PARTS or name in self._defined[id(module)]:
+        module = id(self.module_of(scope))
+        if self.in_full(scope, name) not in PARTS or name in self._defined[module]:
             return False
-        homes = self._homes[id(module)]
+        homes = self._homes[module]
         home = homes.get(name, "" if "*" in homes else "builtins")
         return home.partition(".")[0] in sys.stdlib_module_names
 
@@ -189,7 +188,7 @@ class Meanings:
         return [
             value
             for node in ast.walk(function)
-            for target, value in given_to(node)
+            for target, value in targets_of(node)
             if isinstance(target, ast.Name | ast.Tuple | ast.List)
             and any(
                 isinstance(one, ast.Name) and one.id == name for one in ast.walk(target)
@@ -212,8 +211,7 @@ class Meanings:
 
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
         """Tell whether a module that is known for it has a function."""
-        module = self._around[id(scope)][-1]
-        return (id(module), root_name(function)) in self._scalar
+        return (id(self.module_of(scope)), root_name(function)) in self._scalar
 
     def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
         """Yield the functions that a call may mean."""
@@ -229,24 +227,17 @@ class Meanings:
             yield from self.functions.get(one, ())
 
 
-def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield the targets of a node, with the values or with what has these."""
+def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the targets of a node, each with its value, or with what it goes over."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from each_given(target, value)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield target, value
-        case ast.AugAssign(target=target, value=value):
-            yield target, value
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value
-        case (
-            ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value)
-        ):
-            yield target, value
-        case ast.comprehension(target=target, iter=value):
-            yield target, value
+        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield node.target, node.iter
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
             yield target, value
 
