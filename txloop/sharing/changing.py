@@ -23,7 +23,7 @@ from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.origin import ANY, Origin
 from txloop.sharing.scopes import FUNCTIONS
-from txloop.sharing.syntax import last_name, root_name, uses_arrays
+from txloop.sharing.syntax import arguments_of, last_name, root_name, uses_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -95,7 +95,7 @@ class Changing:
             self._set(ANY, math.inf)  # their slices are no copies
         for name in origins.meanings.functions:
             if name.startswith("__"):  # an operator's result is not followed
-                for one in origins.returned(name):
+                for one in origins.returned[name]:
                     self._set(_key(one), math.inf)
         for text in texts:
             for scope, node in origins.nodes(text):
@@ -146,7 +146,7 @@ class Changing:
             or own
             or self._is_known(scope, function)
         ):
-            for given in (*call.args, *(one.value for one in call.keywords)):
+            for given in arguments_of(call):
                 for one in self._origins.of(scope, given):
                     self._set(_key(one), math.inf)
 

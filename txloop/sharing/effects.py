@@ -11,7 +11,7 @@ from txloop.scan.live_objects import METHODS, MUTATORS
 from txloop.sharing.bindings import bindings
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import functions_in, nodes_of
-from txloop.sharing.syntax import holder_name, root_name
+from txloop.sharing.syntax import arguments_of, holder_name, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -77,7 +77,7 @@ def given_away(
         package = modules.get(root_name(node.func), "").partition(".")[0]
         if not package or package in own | _KNOWN | sys.stdlib_module_names:
             continue
-        given = [*node.args, *(one.value for one in node.keywords)]
+        given = arguments_of(node)
         for one in (inner for value in given for inner in ast.walk(value)):
             if not isinstance(one, ast.Name | ast.Attribute):
                 continue

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.scopes import functions_in
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import arguments_of, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +94,7 @@ class Flow:
                 if isinstance(function, ast.Attribute):  # x.get(), x.pop(), x.copy()
                     parts.append(function.value)
                 if name not in self.classes:  # list(x), sorted(x), enumerate(x)
-                    parts += [*value.args, *(one.value for one in value.keywords)]
+                    parts += arguments_of(value)
                 for one in parts:
                     found |= self.classes_of(one, scope, module)
             case ast.Subscript(value=base) | ast.Starred(value=base):
@@ -168,7 +168,7 @@ class Flow:
         name = last_name(call.func)
         if name in MUTATORS and isinstance(call.func, ast.Attribute):
             found: set[str] = set()
-            for one in [*call.args, *(each.value for each in call.keywords)]:
+            for one in arguments_of(call):
                 found |= self.classes_of(one, scope, module)
             self._put_into(call.func.value, found, scope, module)
         for function, is_method in self._functions.get(name, ()):

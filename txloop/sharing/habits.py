@@ -14,7 +14,7 @@ from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import changed_by, last_name, names_handed_on
+from txloop.sharing.syntax import arguments_of, changed_by, last_name, names_handed_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
@@ -92,7 +92,7 @@ class Habits:
                 isinstance(node, ast.Call)
                 and last_name(node.func) in self.callees.tuples
             ):
-                given = [*node.args, *(one.value for one in node.keywords)]
+                given = arguments_of(node)
             for one in given:
                 found |= names_handed_on(one)
         return found
@@ -152,7 +152,7 @@ class Habits:
                 if ast.unparse(function) == "txloop.share":
                     return True
                 if name in self.callees.tuples:
-                    parts = [*value.args, *(one.value for one in value.keywords)]
+                    parts = arguments_of(value)
                     return all(self.stays(scope, one, depth) for one in parts)
                 if name in SCALARS or name == "cls" or self.callees.is_class(name):
                     return True

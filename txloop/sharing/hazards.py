@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.effects import given_away
 from txloop.sharing.scopes import functions_in, nodes_of
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import arguments_of, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,7 +110,7 @@ def _wanted_by(
         home = modules.get(ast.unparse(function.value), "")
     elif isinstance(function, ast.Name) and function.id in modules:
         home, _, name = modules[function.id].rpartition(".")
-    given = [*call.args, *(one.value for one in call.keywords)]
+    given = arguments_of(call)
     if home == "heapq" and name not in _READ_ONLY:
         what = f"calls heapq.{name}, which takes plain objects only"
         yield given[:1], what, ""

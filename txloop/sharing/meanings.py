@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.frame import bound_by, parameters
 from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
-from txloop.sharing.syntax import each_given, last_name, root_name
+from txloop.sharing.syntax import arguments_of, each_given, last_name, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,7 +67,7 @@ class Meanings:
                 self._called.add(last_name(node.func))
                 direct.add(id(node.func))
                 called.add(id(node.func))
-                given = [*node.args, *(one.value for one in node.keywords)]
+                given = arguments_of(node)
                 for one in given:
                     direct.add(id(one))
                     self._called.add(last_name(one))

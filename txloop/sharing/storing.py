@@ -11,6 +11,7 @@ from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.bindings import given_to, is_fresh
 from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, nodes_of, walked
 from txloop.sharing.syntax import (
+    arguments_of,
     each_given,
     holder_name,
     is_of_self,
@@ -159,7 +160,7 @@ class Storing:
                 and node.func.attr in MUTATORS
                 and root_name(node.func) == name
             ):
-                for one in [*node.args, *(each.value for each in node.keywords)]:
+                for one in arguments_of(node):
                     found |= self._habits.handed_on(one)
             if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
                 found |= self._habits.handed_on(node.value)
@@ -180,9 +181,9 @@ class Storing:
                 if is_kept(target, outer) and not isinstance(node.value, ast.Name):
                     yield target, node.value  # of a name, the parts are taken
                 yield from ((target, one) for one in self._habits.stored_by(node))
-            case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
+            case ast.Call(func=ast.Attribute(value=base, attr=name)):
                 if name in _STORING:
-                    for one in [*arguments, *(each.value for each in node.keywords)]:
+                    for one in arguments_of(node):
                         yield base, one
                 else:
                     yield from ((base, one) for one in self._habits.stored_by(node))

@@ -17,6 +17,7 @@ __all__ = [
     "DISPLAYS",
     "OF_NUMBERS",
     "VERBS",
+    "arguments_of",
     "attribute_of_self",
     "changed_by",
     "each_given",
@@ -89,6 +90,11 @@ def nodes_with_loops(scope: ast.AST) -> list[tuple[ast.AST, list[ast.AST]]]:
     return [*visit(scope, [])]
 
 
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """Return what a call gives, by position and by keyword."""
+    return [*call.args, *(one.value for one in call.keywords)]
+
+
 def each_given(
     target: ast.expr, value: ast.expr
 ) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -148,7 +154,7 @@ def names_handed_on(value: ast.AST) -> set[str]:
         case ast.Call(func=ast.Lambda(body=body)):
             return _of_all([body, *value.args])
         case ast.Call(func=function) if last_name(function) in PARTS:
-            given = [*value.args, *(one.value for one in value.keywords)]
+            given = arguments_of(value)
             if isinstance(function, ast.Attribute):
                 given.append(function.value)
             return _of_all(given)

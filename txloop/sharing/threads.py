@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from txloop.scan.frame import parameters
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import FUNCTIONS
-from txloop.sharing.syntax import VERBS, is_handler_class, last_name, root_name
+from txloop.sharing.syntax import (
+    VERBS,
+    arguments_of,
+    is_handler_class,
+    last_name,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -143,7 +149,7 @@ class Threads:
             return
         functions: list[ast.AST] = []
         values: list[ast.expr] = []
-        waiting = [*call.args, *(one.value for one in call.keywords)]
+        waiting = arguments_of(call)
         while waiting:
             one = waiting.pop()
             match one:
@@ -156,7 +162,7 @@ class Threads:
                 case ast.Starred(value=inner):
                     waiting.append(inner)
                 case ast.Call(func=inner) if last_name(inner) == "partial":
-                    waiting += [*one.args, *(each.value for each in one.keywords)]
+                    waiting += arguments_of(one)
                 case ast.Name(id=name) if self._is_variable(scope, name):
                     values.append(one)
                     if one not in targets:
