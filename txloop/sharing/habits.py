@@ -17,7 +17,7 @@ from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import arguments_of, changed_by, last_name, names_handed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Iterable, Mapping, Set
 
     from txloop.sharing.callees import Callees
 
@@ -88,14 +88,13 @@ class Habits:
         found = names_handed_on(value)
         for node in ast.walk(value):
             given = self._given(node, self.handed)
-            if (
-                isinstance(node, ast.Call)
-                and last_name(node.func) in self.callees.tuples
-            ):
+            if isinstance(node, ast.Call) and self._makes_tuple(node):
                 given = arguments_of(node)
-            for one in given:
-                found |= names_handed_on(one)
+            found.update(*map(names_handed_on, given))
         return found
+
+    def _makes_tuple(self, call: ast.Call) -> bool:
+        return last_name(call.func) in self.callees.tuples
 
     def keys_of(self, scope: ast.AST) -> Set[str]:
         """Return the variables that are keys, there or in functions that it calls.
@@ -131,49 +130,54 @@ class Habits:
             case ast.UnaryOp() | ast.Attribute():
                 return True
             case ast.Subscript(value=base, slice=part):
-                return not isinstance(part, ast.Slice) and self.stays(
-                    scope, base, depth
-                )
-            case ast.Name(id=name) if name in self.keys.get(scope, ()):
-                return True
+                copied = isinstance(part, ast.Slice)
+                return not copied and self.stays(scope, base, depth)
             case ast.Name(id=name):
-                values, others = bindings(scope, name)
-                if not values and not others and isinstance(scope, FUNCTIONS):
-                    return True  # of the module
-                given = self.given.get((scope, name), False)
-                return (
-                    depth < _DEPTH
-                    and (bool(values) or given)
-                    and (not others or given)
-                    and all(self.stays(scope, one, depth + 1) for one in values)
-                )
-            case ast.Call(func=function):
-                name = last_name(function)
-                if ast.unparse(function) == "txloop.share":
-                    return True
-                if name in self.callees.tuples:
-                    parts = arguments_of(value)
-                    return all(self.stays(scope, one, depth) for one in parts)
-                if name in SCALARS or name == "cls" or self.callees.is_class(name):
-                    return True
-                if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
-                    from_inside = [function.value, *value.args[1:]]  # and a default
-                    return all(self.stays(scope, one, depth) for one in from_inside)
-                return self.returning.get(name, False)
+                return self._variable_stays(scope, name, depth)
+            case ast.Call():
+                return self._result_stays(scope, value, depth)
             case ast.BinOp(op=ast.Add() | ast.Sub()) if self._is_scalar_sum(value):
                 return True
+            case ast.BinOp(left=ast.Attribute() | ast.Subscript() | ast.Name()):
+                return False
             case ast.BinOp(left=left):
-                return self.stays(scope, left, depth) and not isinstance(
-                    left, ast.Attribute | ast.Subscript | ast.Name
-                )
-            case ast.Tuple(elts=parts):
-                return all(self.stays(scope, one, depth) for one in parts)
+                return self.stays(scope, left, depth)
+            case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+                return self._all_stay(scope, parts, depth)
             case ast.IfExp(body=body, orelse=orelse):
-                both = (body, orelse)
-                return all(self.stays(scope, one, depth) for one in both)
-            case ast.BoolOp(values=values):
-                return all(self.stays(scope, one, depth) for one in values)
+                return self._all_stay(scope, [body, orelse], depth)
         return False
+
+    def _all_stay(self, scope: ast.AST, values: Iterable[ast.AST], depth: int) -> bool:
+        return all(self.stays(scope, one, depth) for one in values)
+
+    def _variable_stays(self, scope: ast.AST, name: str, depth: int) -> bool:
+        if name in self.keys.get(scope, ()):
+            return True
+        values, others = bindings(scope, name)
+        if not values and not others and isinstance(scope, FUNCTIONS):
+            return True  # of the module
+        given = self.given.get((scope, name), False)
+        return (
+            depth < _DEPTH
+            and (bool(values) or given)
+            and (not others or given)
+            and self._all_stay(scope, values, depth + 1)
+        )
+
+    def _result_stays(self, scope: ast.AST, call: ast.Call, depth: int) -> bool:
+        function = call.func
+        name = last_name(function)
+        if ast.unparse(function) == "txloop.share":
+            return True
+        if self._makes_tuple(call):
+            return self._all_stay(scope, arguments_of(call), depth)
+        if name in SCALARS or name == "cls" or self.callees.is_class(name):
+            return True
+        if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
+            # The default of `get` comes second.
+            return self._all_stay(scope, [function.value, *call.args[1:]], depth)
+        return self.returning.get(name, False)
 
     def _is_scalar_sum(self, value: ast.BinOp) -> bool:
         """Tell whether a part is a text or a number: what that is added to is, too."""
