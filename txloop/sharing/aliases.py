@@ -162,7 +162,7 @@ class Aliases:
     ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
-                reason = f"{text.label}, line {node.lineno}, stores it twice"
+                reason = f"{text.place(node)}, stores it twice"
                 yield text, node.value, Hazard("", reason)
             yield from self._of_mappings(text, scope, node)
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
@@ -189,11 +189,8 @@ class Aliases:
             cached = any(self._results_kept(one) for one in values)
             if not (cached or self._uses.is_used_on(scope, store, parts)):
                 continue
-            line = getattr(store.node, "lineno", 0)
-            hazard = Hazard(
-                store.into,
-                f"{text.label}, line {line}, stores {store.name!r} and goes on with it",
-            )
+            reason = f"stores {store.name!r} and goes on with it"
+            hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
             if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
                 yield text, None, hazard
                 for one in stores:  # what has it from a line before or after
@@ -217,7 +214,7 @@ class Aliases:
                 func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
             ) if "__setitem__" in self._habits.returning:
                 if not self._habits.stays(scope, value):
-                    reason = f"{text.label}, line {node.lineno}, stores a default"
+                    reason = f"{text.place(node)}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
 
     def _results_kept(self, value: ast.expr) -> list[tuple[Text, ast.expr]]:
@@ -238,8 +235,7 @@ class Aliases:
             return
         for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
             for name in names_of_same(function, store.name) & defaults.keys():
-                line = getattr(store.node, "lineno", 0)
-                reason = f"{text.label}, line {line}, stores the default of {name!r}"
+                reason = f"{text.place(store.node)}, stores the default of {name!r}"
                 yield text, defaults[name], Hazard(store.into, reason)
 
     def _of_fields(
@@ -251,7 +247,7 @@ class Aliases:
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                     is_name = isinstance(value, ast.Name)
                     if not is_name and not self._habits.stays(text.tree, value):
-                        reason = f"{text.label}, line {one.lineno}, is a default"
+                        reason = f"{text.place(one)}, is a default"
                         yield text, value, Hazard(name, reason)
 
     def _of_handler(
@@ -271,10 +267,9 @@ class Aliases:
                 for one in ast.walk(value):
                     name = attribute_of_self(one)
                     if name and name in changed and name != attribute_of_self(holder):
-                        line = getattr(node, "lineno", 0)
-                        reason = f"line {line}, stores self.{name}, which changes"
-                        hazard = Hazard(holder_name(holder), f"{text.label}, {reason}")
-                        yield text, None, hazard
+                        reason = f"stores self.{name}, which changes"
+                        reason = f"{text.place(node)}, {reason}"
+                        yield text, None, Hazard(holder_name(holder), reason)
 
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
         """Tell whether ``self.a = self.b = []`` gives one object to both."""

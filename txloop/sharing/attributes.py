@@ -57,7 +57,7 @@ def rebound_at(
             # What a constructor does to others is not in `late`.
             if not constructs and (name, text.file, node.lineno) not in late:
                 continue
-            return f"{text.label}, line {node.lineno}"
+            return text.place(node)
     return ""
 
 
@@ -109,7 +109,7 @@ def make_attribute(
             if node is first.target:
                 continue
             if isinstance(node.ctx, ast.Del):
-                return f"{text.label}, line {node.lineno}, deletes it"
+                return f"{text.place(node)}, deletes it"
             uses.append((text, node))
         reason = _why_not(text, classes, owner, name, first)
         if reason:
@@ -154,7 +154,7 @@ def _first_value(
     if not found:
         return "no line is known to give it a value before requests come"
     if len(found) > 1:
-        places = (f"{one.text.label}, line {one.value.lineno}" for one in found)
+        places = (one.text.place(one.value) for one in found)
         return f"it gets its first value in several places: {'; '.join(places)}"
     return found[0]
 
@@ -200,7 +200,7 @@ def _why_not(text: Text, classes: Classes, owner: str, name: str, first: _First)
     """Return which use may be of another attribute; "" if there is none."""
     on_class = isinstance(first.target, ast.Name)
     for _, cls, store in _stores(text, name):
-        at = f"{text.label}, line {store.lineno},"
+        at = f"{text.place(store)},"
         base = ast.unparse(store.value)
         if on_class and base == "self":
             return f"{at} gives an object an attribute of its own"
@@ -212,7 +212,7 @@ def _why_not(text: Text, classes: Classes, owner: str, name: str, first: _First)
         if not classes.are_related(cls.name, owner):
             return f"the class {cls.name} has an attribute {name}, too"
     for node in ast.walk(text.tree):
-        at = f"{text.label}, line {getattr(node, 'lineno', 0)},"
+        at = f"{text.place(node)},"
         if node is first.target:
             continue
         if isinstance(node, ast.Attribute) and node.attr == name:
@@ -230,7 +230,7 @@ def _why_not(text: Text, classes: Classes, owner: str, name: str, first: _First)
                     and inner is not first.target
                     and classes.are_related(node.name, owner)
                 ):
-                    return f"{text.label}, line {inner.lineno}, uses the bare name"
+                    return f"{text.place(inner)}, uses the bare name"
     return ""
 
 

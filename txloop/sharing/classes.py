@@ -143,8 +143,7 @@ class Classes:
     def _why_not_attributes(self, name: str) -> str:
         for stray in self._strays:
             if stray.attribute is None and self._may_have(name, stray.owner):
-                line = f"{stray.text.label}, line {stray.of.lineno}"
-                return f"{line}, sets attributes by name"
+                return f"{stray.text.place(stray.of)}, sets attributes by name"
         taken = self._attributes(name) & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]

@@ -86,7 +86,5 @@ def given_away(
                 values, _ = bindings(scope, one.id)
                 names |= {holder_name(inner) for v in values for inner in ast.walk(v)}
             for name in names - {""}:
-                line = f"{text.label}, line {node.lineno}"
-                yield Hazard(
-                    name, f"{line}, gives it to {package}, which may want a plain one"
-                )
+                what = f"gives it to {package}, which may want a plain one"
+                yield Hazard(name, f"{text.place(node)}, {what}")

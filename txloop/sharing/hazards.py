@@ -52,7 +52,7 @@ def hazards(
         modules = _imported(text.tree)
         for node in ast.walk(text.tree):
             for values, what, objects in _wants(node, modules):
-                reason = f"{text.label}, line {_line(node)}, {what}"
+                reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, objects)
         scopes = [(text.tree, None), *functions_in(text.tree)]
         for scope, owner in scopes:
@@ -74,7 +74,7 @@ def _in_scope(
             case ast.Call(func=ast.Name(id="id" | "hash" as name), args=[asked]):
                 if not (in_handler and ast.unparse(asked) == "self"):
                     what = f"asks for {ast.unparse(node)}"
-                    reason = f"{text.label}, line {_line(node)}, {what}"
+                    reason = f"{text.place(node)}, {what}"
                     # What has a hash is no plain object, and has the same as a part.
                     objects = "only" if name == "hash" else "all"
                     yield from demands.on(node, [asked], reason, objects)
@@ -173,8 +173,3 @@ def _is_handler(owner: ast.ClassDef) -> bool:
     return owner.name.endswith("Handler") or bool(
         methods & {"delete", "get", "get_current_user", "post", "prepare", "put"}
     )
-
-
-def _line(node: ast.AST) -> int:
-    line: int = getattr(node, "lineno", 0)
-    return line

@@ -130,7 +130,7 @@ class Keeping:
     def _keeps(
         self, text: Text, scope: ast.AST, node: ast.AST, owner: ast.ClassDef | None
     ) -> Iterator[_Kept]:
-        where = f"{text.label}, line {getattr(node, 'lineno', 0)}"
+        where = text.place(node)
         for target, values in self._origins.bindings(scope, node):
             of: ast.expr | None = None
             if isinstance(target, ast.Attribute):

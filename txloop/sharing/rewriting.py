@@ -316,7 +316,7 @@ class Round:
             self.changes.append(
                 Change(
                     f"alias {text.label}:{start}",
-                    f"{text.label}, line {value.lineno}",
+                    text.place(value),
                     text.label,
                     value.lineno,
                     f"a container from the start: {hazard.reason}",

@@ -79,6 +79,10 @@ class Text:
         """Return the text of a node."""
         return self.source[self.start(node) : self.end(node)]
 
+    def place(self, node: ast.AST) -> str:
+        """Return what messages call the line of a node."""
+        return f"{self.label}, line {getattr(node, 'lineno', 0)}"
+
     def _offset(self, line: int, column: int) -> int:
         start = self._starts[line - 1]
         end = self._starts[line] if line < len(self._starts) else len(self.source)

@@ -361,6 +361,5 @@ def _targets(call: ast.Call) -> list[ast.expr]:
 
 
 def _reason(text: Text, node: ast.AST, name: str) -> str:
-    line = getattr(node, "lineno", 0)
     what = f"runs code on other threads or in other processes ({name})"
-    return f"{text.label}, line {line}, {what}"
+    return f"{text.place(node)}, {what}"

@@ -109,10 +109,10 @@ def _first_values(
     }
     for use in uses:
         if not isinstance(use, ast.Name):
-            return [], f"{_at(home, use)} binds it otherwise"
+            return [], f"{home.place(use)}, binds it otherwise"
         if isinstance(use.ctx, ast.Load) or id(use) in first | augmented | simple:
             continue
-        return [], f"{_at(home, use)} binds or deletes it otherwise"
+        return [], f"{home.place(use)}, binds or deletes it otherwise"
     return values, ""
 
 
@@ -134,9 +134,9 @@ def _why_not_followed(texts: list[Text], text: Text, home: Text, name: str) -> s
         if isinstance(node, ast.ImportFrom) and _is_module(text, node, home):
             for one in node.names:
                 if one.name == name:
-                    return f"{_at(text, node)} imports a copy of its value"
+                    return f"{text.place(node)}, imports a copy of its value"
                 if one.name == "*" and not name.startswith("_"):
-                    return f"{_at(text, node)} imports all names"
+                    return f"{text.place(node)}, imports all names"
     aliases = _names_of(texts, text, home)
     based = {
         id(one.value) for one in ast.walk(text.tree) if isinstance(one, ast.Attribute)
@@ -145,10 +145,10 @@ def _why_not_followed(texts: list[Text], text: Text, home: Text, name: str) -> s
         if id(node) in based or not isinstance(node, ast.Name | ast.Attribute):
             continue
         if ast.unparse(node) in aliases:
-            return f"{_at(text, node)} passes the module on"
+            return f"{text.place(node)}, passes the module on"
     for use in _attributes(texts, text, home, name):
         if isinstance(use.ctx, ast.Del):
-            return f"{_at(text, use)} deletes it"
+            return f"{text.place(use)}, deletes it"
     return ""
 
 
@@ -223,16 +223,16 @@ def why_by_name(text: Text, name: str) -> str:
             continue
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if called in _NAMESPACES and isinstance(node.func, ast.Name):
-            return f"{_at(text, node)} calls {called}()"
+            return f"{text.place(node)}, calls {called}()"
         if called == "vars" and not (node.args and _is_variable(text, node.args[0])):
-            return f"{_at(text, node)} calls vars()"
+            return f"{text.place(node)}, calls vars()"
         if called in _BY_NAME:
             asked = node.args[-1] if called == "attrgetter" else node.args[1:2]
             parts = asked if isinstance(asked, list) else [asked]
             if not all(
                 isinstance(one, ast.Constant) and one.value != name for one in parts
             ):
-                return f"{_at(text, node)} may name it in a text"
+                return f"{text.place(node)}, may name it in a text"
     return ""
 
 
@@ -243,8 +243,3 @@ def _is_variable(text: Text, node: ast.AST) -> bool:
         for one in text.tree.body
         if isinstance(one, ast.Import | ast.ImportFrom | ast.ClassDef)
     )
-
-
-def _at(text: Text, node: ast.AST) -> str:
-    line = getattr(node, "lineno", 0)
-    return f"{text.label}, line {line},"
