@@ -10,7 +10,7 @@ in.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.frame import parameters
 from txloop.sharing.arguments import Arguments
@@ -48,9 +48,12 @@ if TYPE_CHECKING:
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
-__all__ = ["Aliases"]
+__all__ = ["Alias", "Aliases"]
 
 _ROUNDS = 5
+
+Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
+"""An expression that has to be shared, and why; None if that is not possible."""
 
 
 class Aliases:
@@ -142,8 +145,8 @@ class Aliases:
                 return True
         return False
 
-    def found(self) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
-        """Yield each expression that has to be shared, or None, with what follows."""
+    def found(self) -> Iterator[Alias]:
+        """Yield all of them, module by module."""
         for text in self._texts:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
@@ -159,7 +162,7 @@ class Aliases:
 
     def _of(
         self, text: Text, scope: Function | ast.Module, *, in_handler: bool
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    ) -> Iterator[Alias]:
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
                 reason = f"{text.place(node)}, stores it twice"
@@ -168,19 +171,9 @@ class Aliases:
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
         for store in stores:
             same = names_of_same(scope, store.name)
-            values: list[ast.expr] = []
-            arguments: list[tuple[Text, ast.expr]] = []
-            others = False
-            for name in sorted(same):
-                its, unknown = bindings(scope, name)
-                values += its
-                stays = self._habits.stays(scope, ast.Name(name))
-                if unknown and not stays:
-                    made = self._arguments.made_by_callers(scope, name, self._habits)
-                    others |= made is None
-                    arguments += made or []
+            values, arguments = self._given_for(scope, same)
             stay = all(self._habits.stays(scope, one) for one in values)
-            if stay and not arguments and not others:
+            if stay and arguments == []:
                 continue
             parts = names_of_parts(scope, same, self._habits.handed_on)
             if store.is_held_here:
@@ -191,12 +184,13 @@ class Aliases:
                 continue
             reason = f"stores {store.name!r} and goes on with it"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
-            if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
+            comes_later = any(isinstance(one, ast.Await | ast.Yield) for one in values)
+            if arguments is None or comes_later:
                 yield text, None, hazard
                 for one in stores:  # what has it from a line before or after
                     if one.name in same and one.into != store.into:
                         yield text, None, hazard._replace(name=one.into)
-            elif not others:
+            else:
                 yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
@@ -205,9 +199,28 @@ class Aliases:
                 kept = self._results_kept(value) or [(text, value)]
                 yield from ((*one, hazard) for one in kept)
 
+    def _given_for(
+        self, scope: ast.AST, names: set[str]
+    ) -> tuple[list[ast.expr], list[tuple[Text, ast.expr]] | None]:
+        """Return what variables are given there, and what callers make for them.
+
+        The latter is None if not all is known.
+        """
+        values: list[ast.expr] = []
+        arguments: list[tuple[Text, ast.expr]] = []
+        is_known = True
+        for name in sorted(names):
+            its, others = bindings(scope, name)
+            values += its
+            if others and not self._habits.stays(scope, ast.Name(name)):
+                made = self._arguments.made_by_callers(scope, name, self._habits)
+                is_known &= made is not None
+                arguments += made or []
+        return values, arguments if is_known else None
+
     def _of_mappings(
         self, text: Text, scope: ast.AST, node: ast.AST
-    ) -> Iterator[tuple[Text, ast.expr, Hazard]]:
+    ) -> Iterator[Alias]:
         """Yield the default that a mapping of the program's own stores and returns."""
         match node:
             case ast.Call(
@@ -223,7 +236,7 @@ class Aliases:
 
     def _of_defaults(
         self, text: Text, function: Function, owner: ast.ClassDef | None
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    ) -> Iterator[Alias]:
         """Yield defaults that are stored: each is one object for all calls."""
         defaults = {
             name: value
@@ -238,9 +251,7 @@ class Aliases:
                 reason = f"{text.place(store.node)}, stores the default of {name!r}"
                 yield text, defaults[name], Hazard(store.into, reason)
 
-    def _of_fields(
-        self, text: Text, node: ast.ClassDef
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    def _of_fields(self, text: Text, node: ast.ClassDef) -> Iterator[Alias]:
         """Yield the defaults of a named tuple, which are stored with it."""
         for one in node.body:
             match one:
@@ -252,7 +263,7 @@ class Aliases:
 
     def _of_handler(
         self, text: Text, function: Function, owner: ast.ClassDef
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    ) -> Iterator[Alias]:
         """Yield where an attribute of a handler is stored that its methods change."""
         changed = {
             attribute_of_self(target)

@@ -29,15 +29,13 @@ from txloop.sharing.variables import is_rebound, make_variable
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from txloop.sharing.hazard import Hazard
+    from txloop.sharing.aliases import Alias
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
 __all__ = ["HELD", "Change", "Round"]
 
 HELD = "its objects are held on the loop thread"
-
-Alias = tuple["Text", "ast.expr | None", "Hazard"]
 
 
 @dataclass(frozen=True, slots=True)
