@@ -155,8 +155,8 @@ class Threads:
             match one:
                 case ast.Lambda():
                     functions.append(one)
-                case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                    waiting += parts
+                case ast.Tuple() | ast.List():
+                    waiting += one.elts
                 case ast.Dict(values=parts):
                     waiting += parts
                 case ast.Starred(value=inner):
@@ -244,7 +244,7 @@ class Threads:
             if id(function) in seen:
                 continue
             seen.add(id(function))
-            sites.add(self._place(function))
+            sites.add(self._origins.site(function, function))
             skipped: set[int] = set()
             for node in ast.walk(function):
                 if id(node) in skipped:
@@ -300,33 +300,26 @@ class Threads:
                 return name in self._data
         return True
 
-    def _place(self, function: ast.AST) -> Site:
-        return self._origins.site(function, function)
-
 
 def _used_as_such(tree: ast.AST) -> set[int]:
     """Return the names that are called, derived from, or stand in an annotation."""
     found: set[int] = set()
     for node in ast.walk(tree):
-        used: list[ast.AST | None] = []
+        whole: list[ast.AST | None] = []
         match node:
             case ast.Call(func=function, args=given):
-                used.append(function)
+                found.add(id(function))
                 if last_name(function) == "isinstance":
-                    used += given
+                    found.update(map(id, given))
             case ast.ClassDef(bases=bases):
-                used += bases
+                whole += bases
             case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=annotation):
-                used.append(annotation)
-            case ast.FunctionDef(returns=annotation):
-                used.append(annotation)
-            case ast.AsyncFunctionDef(returns=annotation):
-                used.append(annotation)
-        for one in used:
-            if one is not None and not isinstance(node, ast.Call):
+                whole.append(annotation)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                whole.append(node.returns)
+        for one in whole:
+            if one is not None:
                 found.update(map(id, ast.walk(one)))
-            elif one is not None:
-                found.add(id(one))
     return found
 
 
@@ -351,12 +344,10 @@ def _targets(call: ast.Call) -> list[ast.expr]:
     named = {one.arg: one.value for one in call.keywords}
     keys = ("target", "function", "initializer", "func", "callback", "error_callback")
     found = [named[key] for key in keys if key in named]
-    if name in ("run_in_executor", "Timer"):
+    if name in _CLASSES or name == "run_in_executor":
         found += call.args[1:2]
-    elif name not in _POOLS | _CLASSES:
+    elif name not in _POOLS:
         found += call.args[:1]
-    elif name in _CLASSES:
-        found += call.args[1:2]
     return found
 
 

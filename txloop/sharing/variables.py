@@ -7,6 +7,7 @@ one use cannot be followed, all stay.
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING
 
 from txloop.scan.frame import bound_by
@@ -51,17 +52,19 @@ def make_variable(
     values, reason = _first_values(home, name, uses)
     if reason:
         return reason
-    others: list[tuple[Text, ast.Attribute]] = []
-    for text in texts:
-        if text is not home:
-            reason = _why_not_followed(texts, text, home, name)
-            if reason:
-                return reason
-            others += [(text, use) for use in _attributes(texts, text, home, name)]
-    for text in texts:
-        reason = why_by_name(text, name)
-        if reason:
-            return reason
+    elsewhere = [text for text in texts if text is not home]
+    reasons = itertools.chain(
+        (_why_not_followed(texts, text, home, name) for text in elsewhere),
+        (why_by_name(text, name) for text in texts),
+    )
+    reason = next(filter(None, reasons), "")
+    if reason:
+        return reason
+    others = [
+        (text, use)
+        for text in elsewhere
+        for use in _attributes(texts, text, home, name)
+    ]
     first = {id(target) for target, _ in values}
     later = [one for one in uses if isinstance(one, ast.Name) and id(one) not in first]
     places = {(text.file, text.start(one)) for text, one in others}
