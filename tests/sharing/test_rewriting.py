@@ -204,6 +204,10 @@ HAZARDS = {
     "heapq": ("import heapq\nheapq.heappush(items, 1)", "heapq.heappush"),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
+    "an object's own identity": (
+        "class Cache:\n    def get(self, k): return id(self)",
+        "id(self)",
+    ),
     "a package": ("import pandas\nx = pandas.DataFrame(items)", "gives it to pandas"),
     "a package by another name": (
         "import pandas\ndef f():\n    rows = items[1:]\n    return pandas.f(rows)",
@@ -345,6 +349,9 @@ HARMLESS = {
     ),
     "the largest": "import heapq\ndef f(): return heapq.nlargest(2, items)",
     "a hash": "def f(): return hash(tuple(items))",
+    "a handler's own identity": (
+        "class Chat(WebSocketHandler):\n    def open(self): return id(self)"
+    ),
     "the hash of a text": "def f(x): return hash(x)\nf('a')",
     "a thread's text": (
         "import threading\nclass A(RequestHandler):\n    def get(self, name):\n"

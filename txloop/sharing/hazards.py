@@ -6,11 +6,11 @@ Each is a reason to leave something alone: what has a certain name, or all.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.sharing.effects import given_away
 from txloop.sharing.scopes import functions_in, nodes_of
-from txloop.sharing.syntax import arguments_of, last_name
+from txloop.sharing.syntax import arguments_of, is_handler_class, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,18 +66,17 @@ def _in_scope(
     owner: ast.ClassDef | None,
     demands: Demands,
 ) -> Iterator[Hazard]:
-    in_handler = owner is not None and _is_handler(owner)
     if getattr(scope, "name", "") == "__hash__":
         return
     for node in nodes_of(scope):
         match node:
             case ast.Call(func=ast.Name(id="id" | "hash" as name), args=[asked]):
-                if not (in_handler and ast.unparse(asked) == "self"):
-                    what = f"asks for {ast.unparse(node)}"
-                    reason = f"{text.place(node)}, {what}"
-                    # What has a hash is no plain object, and has the same as a part.
-                    objects = "only" if name == "hash" else "all"
-                    yield from demands.on(node, [asked], reason, objects)
+                if is_handler_class(owner) and ast.unparse(asked) == "self":
+                    continue
+                reason = f"{text.place(node)}, asks for {ast.unparse(node)}"
+                # What has a hash is no plain object, and has the same as a part.
+                objects = "only" if name == "hash" else "all"
+                yield from demands.on(node, [asked], reason, objects)
 
 
 _Want = tuple[list[ast.expr], str, str]
@@ -90,20 +89,17 @@ _UNKNOWN: list[ast.expr] = [ast.Name("self", ast.Load())]
 def _wants(node: ast.AST, modules: dict[str, str]) -> Iterator[_Want]:
     """Yield what a node does that no container does."""
     match node:
-        case ast.Call(func=function):
-            yield from _wanted_by(function, node, modules)
+        case ast.Call():
+            yield from _wanted_by(node, modules)
         case ast.Compare(left=left, comparators=comparators):
             asked = [left, *comparators]
-            types = [one for one in asked if _asks_type(one)]
-            if types and any(_names_builtin(one) for one in asked):
-                what = f"asks for the exact type: {ast.unparse(node)}"
-                its = [one.args[0] for one in types if isinstance(one, ast.Call)]
-                yield its, what, ""
+            its = [one.args[0] for one in asked if _asks_type(one)]
+            if its and any(map(_names_builtin, asked)):
+                yield its, f"asks for the exact type: {ast.unparse(node)}", ""
 
 
-def _wanted_by(
-    function: ast.expr, call: ast.Call, modules: dict[str, str]
-) -> Iterator[_Want]:
+def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Want]:
+    function = call.func
     name = last_name(function)
     home = ""
     if isinstance(function, ast.Attribute):
@@ -134,22 +130,19 @@ def _is_method_of_class(function: ast.expr) -> bool:
     )
 
 
-def _asks_type(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id="type"), args=[_]):
-            return True
-    return False
+def _asks_type(node: ast.expr) -> TypeGuard[ast.Call]:
+    return (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "type"
+        and len(node.args) == 1
+    )
 
 
 def _names_builtin(node: ast.AST) -> bool:
+    displays = (ast.List, ast.Dict, ast.Set) if isinstance(node, ast.Call) else ()
     return any(
-        last_name(one) in _BUILTINS
+        isinstance(one, displays) or last_name(one) in _BUILTINS
         for one in ast.walk(node)
-        if isinstance(one, ast.Name | ast.Attribute)
-    ) or any(
-        isinstance(one, ast.List | ast.Dict | ast.Set)
-        for one in ast.walk(node)
-        if isinstance(node, ast.Call)
     )
 
 
@@ -165,11 +158,3 @@ def _imported(tree: ast.Module) -> dict[str, str]:
                 home = "." * node.level + (node.module or "")
                 found[one.asname or one.name] = f"{home}.{one.name}"
     return found
-
-
-def _is_handler(owner: ast.ClassDef) -> bool:
-    """Tell whether a class has a handler's methods, or is called one."""
-    methods = {getattr(one, "name", "") for one in owner.body}
-    return owner.name.endswith("Handler") or bool(
-        methods & {"delete", "get", "get_current_user", "post", "prepare", "put"}
-    )
