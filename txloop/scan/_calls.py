@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan._expressions import Expressions, one_of
-from txloop.scan._record import constant, shown
+from txloop.scan._record import shown
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
     GETTERS,
@@ -59,6 +59,7 @@ from txloop.scan.value import (
     Unfollowed,
     Value,
     alternatives,
+    constant,
     either,
 )
 from txloop.stm.origin import is_own_function, own_module_of

@@ -18,7 +18,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from txloop.scan._record import Record, key_of
+from txloop.scan._record import Record
 from txloop.scan.access import of_thing
 from txloop.scan.contents import Contents
 from txloop.scan.frame import Comprehension, Nested, parameters
@@ -53,6 +53,7 @@ from txloop.scan.value import (
     application,
     either,
     element,
+    key_of,
     sample,
     setting,
 )

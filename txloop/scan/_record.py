@@ -7,10 +7,11 @@ import ast
 import os
 import threading
 from dataclasses import replace
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.access import ANY_CLASS, ANY_MODULE, WHOLE, Access, Act
+from txloop.scan.evidence import DISPLAYS
 from txloop.scan.finding import FindingKind
 from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
@@ -50,6 +51,7 @@ from txloop.scan.value import (
     Unfollowed,
     Value,
     alternatives,
+    constant,
     either,
     element,
     sample,
@@ -58,7 +60,6 @@ from txloop.scan.value import (
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import FunctionType
 
     from txloop.scan.source import Sources
@@ -74,19 +75,7 @@ _CHANGES = {
 }
 
 
-_DISPLAYS: Mapping[type | None, type] = MappingProxyType(
-    {
-        ast.Dict: dict,
-        ast.DictComp: dict,
-        ast.List: list,
-        ast.ListComp: list,
-        ast.Set: set,
-        ast.SetComp: set,
-    }
-)
-
-
-MOST_SHOWN = 60  # characters of an expression
+_MOST_SHOWN = 60  # characters of an expression
 
 _ENVIRONMENT: Slot = ("os.environ", "contents")
 
@@ -172,7 +161,7 @@ class Record(ast.NodeVisitor, abc.ABC):
         kind = _CHANGES[live.family]
         if live.family is Family.GLOBAL:
             kind = FindingKind.WRITES_GLOBAL
-        self._write_down(Act.ASSIGN, kind, live, node, certain)
+        self._write_down(Act.ASSIGN, kind, live, node, certain=certain)
 
     def assign_part(self, live: Live, node: ast.AST) -> None:
         """Write down that an attribute or a key of a shared object is assigned."""
@@ -184,15 +173,15 @@ class Record(ast.NodeVisitor, abc.ABC):
             self.lose(node)
         if not isinstance(value, Live):
             return
-        if value.thing is os.environ:
+        thing, kind = value.thing, _CHANGES[value.family]
+        if thing is os.environ:
             self._change_environment(node)
-            return
-        if value.role is Role.SETTINGS:
+        elif value.role is Role.SETTINGS:
             self.assign_part(setting(value, UNKNOWN), node)
-        elif value.thing is UNKNOWN:
-            self._change(value, node, certain=False)
-        elif can_change(value.thing) or is_iterator(value.thing):
-            self._change(value, node, certain=True)
+        elif thing is UNKNOWN:
+            self._write_down(Act.CHANGE, kind, value, node, certain=False)
+        elif can_change(thing) or is_iterator(thing):
+            self._write_down(Act.CHANGE, kind, value, node)
 
     def change_process(self, changer: str, node: ast.AST) -> None:
         """Write down that a function is called that changes the whole process."""
@@ -202,32 +191,28 @@ class Record(ast.NodeVisitor, abc.ABC):
     def clear_cache(self, cache: Live, node: ast.AST) -> None:
         """Write down that what an `lru_cache` keeps is thrown away."""
         live = replace(cache, slots=((id(cache.thing), "results"),))
-        self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node)
+        self.assign_part(live, node)
 
     def use_cache(self, cache: Live, node: ast.AST) -> None:
         """Write down that the function of an `lru_cache` is called.
 
-        That reads what others may clear, and counts; but who asks for the count?
+        That reads what others may clear, and counts, which matters to `ask_cache` only.
         """
         live = replace(cache, slots=((id(cache.thing), "results"),))
         self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
         words = f"{cache.name}, whose calls the program counts"
-        live = replace(cache, name=words, slots=((id(cache.thing), "count"),))
-        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
-        self.unfollowed.append(self.accesses.pop())
+        self._lose(replace(cache, name=words, slots=_count_of(cache)), node)
 
     def ask_cache(self, cache: Live, node: ast.AST) -> None:
         """Write down that the calls matter which an `lru_cache` has counted."""
-        live = replace(cache, slots=((id(cache.thing), "count"),))
+        live = replace(cache, slots=_count_of(cache))
         self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node, certain=False)
         self.lose(node)
 
     def read_environment(self, node: ast.AST) -> None:
         """Write down that the environment is read, which other code may change."""
         words = "os.environ, which the program changes"
-        live = Live(UNKNOWN, words, Family.GLOBAL, (_ENVIRONMENT,))
-        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
-        self.unfollowed.append(self.accesses.pop())
+        self._lose(Live(UNKNOWN, words, Family.GLOBAL, (_ENVIRONMENT,)), node)
 
     def _change_environment(self, node: ast.AST) -> None:
         """Write down that the environment is changed, or set to what it is.
@@ -241,33 +226,20 @@ class Record(ast.NodeVisitor, abc.ABC):
     def act_outside(self, words: str, node: ast.AST) -> None:
         """Write down that the world outside the program is changed."""
         live = Live(UNKNOWN, words, Family.GLOBAL)
-        self._write_down(Act.READ, FindingKind.ACTS_OUTSIDE, live, node)
-        self.outside.append(self.accesses.pop())
+        kind = FindingKind.ACTS_OUTSIDE
+        self._write_down(Act.READ, kind, live, node, into=self.outside)
 
     def lose(self, node: ast.AST, words: str = "") -> None:
         """Write down that what the expression uses could not be followed."""
-        expression = words or shown(node)
-        live = Live(UNKNOWN, expression, Family.GLOBAL)
-        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
-        self.unfollowed.append(self.accesses.pop())
+        self._lose(Live(UNKNOWN, words or shown(node), Family.GLOBAL), node)
 
     def lose_function(self, function: FunctionType) -> None:
         """Write down that a function has no source."""
         code, name = function.__code__, function.__qualname__
-        self.unfollowed.append(
-            Access(
-                Act.READ,
-                FindingKind.NOT_FOLLOWED,
-                f"{name}, which has no source",
-                (),
-                UNKNOWN,
-                False,
-                code.co_filename,
-                code.co_firstlineno,
-                name,
-                self.unless,
-            )
-        )
+        around, self.frame = self.frame, Frame(code.co_filename, name, {})
+        start = ast.Pass(lineno=code.co_firstlineno)
+        self.lose(start, f"{name}, which has no source")
+        self.frame = around
 
     def taint(self, holder: ast.expr, value: Value = SOMETHING) -> None:
         """Write down that the attempt's own object is, or holds, what may be shared."""
@@ -294,14 +266,16 @@ class Record(ast.NodeVisitor, abc.ABC):
 
     def keep(self, holder: Value, value: Value, node: ast.AST | None) -> None:
         """Write down that the value of the expression is put into a shared object."""
-        cls = _DISPLAYS.get(type(node))
+        made = DISPLAYS.get(type(node))
+        cls = None if made is None else type(made)
         if isinstance(value, Instance) and own_module_of(value.type) is not None:
             cls = value.type
         if isinstance(holder, Live) and cls is not None and not is_container(cls):
             self.kept.setdefault(holder.name, set()).add(cls)
 
-    def _change(self, live: Live, node: ast.AST, *, certain: bool) -> None:
-        self._write_down(Act.CHANGE, _CHANGES[live.family], live, node, certain)
+    def _lose(self, live: Live, node: ast.AST) -> None:
+        kind = FindingKind.NOT_FOLLOWED
+        self._write_down(Act.READ, kind, live, node, into=self.unfollowed)
 
     def _write_down(
         self,
@@ -309,27 +283,28 @@ class Record(ast.NodeVisitor, abc.ABC):
         kind: FindingKind,
         live: Live,
         node: ast.AST,
+        *,
         certain: bool = True,
+        into: list[Access] | None = None,
     ) -> None:
         slots = live.slots
         if live.family in _ANY and act is not Act.READ and certain:
             # What a container holds is not known where it is read.
             names = {name for _, name in slots}
             slots += tuple((_ANY[live.family], name) for name in names)
-        self.accesses.append(
-            Access(
-                act,
-                kind,
-                live.name,
-                slots,
-                live.thing,
-                certain,
-                self.frame.file,
-                getattr(node, "lineno", 0),
-                self.frame.qualname,
-                self.unless,
-            )
+        access = Access(
+            act,
+            kind,
+            live.name,
+            slots,
+            live.thing,
+            certain,
+            self.frame.file,
+            getattr(node, "lineno", 0),
+            self.frame.qualname,
+            self.unless,
         )
+        (self.accesses if into is None else into).append(access)
 
     # What stands left of `=`, and behind `del`
 
@@ -450,19 +425,12 @@ def shown(node: ast.AST) -> str:
     if isinstance(node, ast.Call):
         node = node.func
     text = ast.unparse(node).partition("\n")[0]
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
-def key_of(node: ast.expr, value: Value) -> object:
-    """Return the key that the expression is: a constant, a class, or UNKNOWN."""
-    if isinstance(value, Live) and not value.sample and has_type(value.thing, type):
-        return value.thing
-    return constant(node)
-
-
-def constant(node: ast.expr) -> object:
-    """Return the constant that the expression is, or UNKNOWN."""
-    return node.value if isinstance(node, ast.Constant) else UNKNOWN
+def _count_of(cache: Live) -> tuple[Slot, ...]:
+    """Return the slot of the number of calls of an `lru_cache`."""
+    return ((id(cache.thing), "count"),)
 
 
 def _part(value: Value, position: int) -> Value:

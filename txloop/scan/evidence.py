@@ -17,7 +17,7 @@ from txloop.scan.references import names_in_template
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-_DISPLAYS: Mapping[type, object] = MappingProxyType(
+DISPLAYS: Mapping[type, object] = MappingProxyType(
     {
         ast.Dict: {},
         ast.DictComp: {},
@@ -44,8 +44,8 @@ _MAKERS: Mapping[str, object] = MappingProxyType(
 def evidence(tree: ast.Module) -> Iterator[tuple[str, object]]:
     """Return names with an object like the one stored under them, or UNKNOWN."""
     for name, value in _stored(tree):
-        if type(value) in _DISPLAYS:
-            yield name, _DISPLAYS[type(value)]
+        if type(value) in DISPLAYS:
+            yield name, DISPLAYS[type(value)]
         elif isinstance(value, ast.Call):
             maker = getattr(value.func, "attr", getattr(value.func, "id", ""))
             yield name, _MAKERS.get(maker, UNKNOWN)

@@ -5,6 +5,7 @@ A value is one of the classes below, or None: local, or unknown and not shared.
 
 from __future__ import annotations
 
+import ast
 import enum
 import itertools
 from collections import defaultdict, deque
@@ -290,6 +291,18 @@ def _item_of(
     if not -len(thing) <= position < len(thing):
         position = 0
     return next(itertools.islice(thing, position % (len(thing) or 1), None), UNKNOWN)
+
+
+def key_of(node: ast.expr, value: Value) -> object:
+    """Return the key that the expression is: a constant, a class, or UNKNOWN."""
+    if isinstance(value, Live) and not value.sample and has_type(value.thing, type):
+        return value.thing
+    return constant(node)
+
+
+def constant(node: ast.expr) -> object:
+    """Return the constant that the expression is, or UNKNOWN."""
+    return node.value if isinstance(node, ast.Constant) else UNKNOWN
 
 
 def setting(settings: Live, key: object) -> Live:

@@ -52,17 +52,13 @@ def make_variable(
     values, reason = _first_values(home, name, uses)
     if reason:
         return reason
-    elsewhere = [text for text in texts if text is not home]
-    reasons = itertools.chain(
-        (_why_not_followed(texts, text, home, name) for text in elsewhere),
-        (why_by_name(text, name) for text in texts),
-    )
-    reason = next(filter(None, reasons), "")
+    reason = _why_left(texts, home, name)
     if reason:
         return reason
     others = [
         (text, use)
-        for text in elsewhere
+        for text in texts
+        if text is not home
         for use in _attributes(texts, text, home, name)
     ]
     first = {id(target) for target, _ in values}
@@ -80,6 +76,16 @@ def make_variable(
     for text, use in others:
         edits[text.file].append(text, use, ".value")
     return ""
+
+
+def _why_left(texts: list[Text], home: Text, name: str) -> str:
+    """Return which line may use the name in a way that cannot be followed."""
+    others = (text for text in texts if text is not home)
+    reasons = itertools.chain(
+        (_why_not_followed(texts, text, home, name) for text in others),
+        (why_by_name(text, name) for text in texts),
+    )
+    return next(filter(None, reasons), "")
 
 
 def _first_values(
