@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _DEEPEST = 10
 """Calls are followed at once to this depth; deeper ones wait, to spare the stack."""
 
-_OFTEN = 32
+_MOST_WALKS = 32
 """How often one function is walked through, with other arguments each time."""
 
 
@@ -80,7 +80,7 @@ class Walk(Calls):
         self._waiting: deque[tuple[FunctionType, Value, Arguments, frozenset[Slot]]] = (
             deque()
         )
-        self._often: Counter[int] = Counter()
+        self._walks: Counter[int] = Counter()
         self._depth = 0
 
     def finish(self) -> None:
@@ -121,8 +121,8 @@ class Walk(Calls):
             known = self._plain_calls
         else:
             key = (*key, *map(identity, local.values()))
-        if key not in known and self._often[id(function)] < _OFTEN:
-            self._often[id(function)] += 1
+        if key not in known and self._walks[id(function)] < _MOST_WALKS:
+            self._walks[id(function)] += 1
             known[key] = None
             names, cells = function.__code__.co_freevars, function.__closure__ or ()
             known[key] = self.walk_definition(
@@ -141,10 +141,15 @@ class Walk(Calls):
         cells: Mapping[str, object],
     ) -> Value:
         """Walk through a function that is known by its source."""
-        frame = Frame(definition.file, definition.qualname, namespace, local)
-        frame.cells = cells
-        frame.owner = definition.owner.rpartition(".")[2]
-        frame.receiver = local.get(next(iter(parameters(definition.node)), ""))
+        frame = Frame(
+            definition.file,
+            definition.qualname,
+            namespace,
+            local,
+            cells=cells,
+            owner=definition.owner.rpartition(".")[2],
+            receiver=local.get(next(iter(parameters(definition.node)), "")),
+        )
         self._enter(frame, definition.node)
         return frame.returned
 

@@ -42,7 +42,7 @@ _MAKERS: Mapping[str, object] = MappingProxyType(
 
 
 def evidence(tree: ast.Module) -> Iterator[tuple[str, object]]:
-    """Return names with an object like the one stored under them, or UNKNOWN."""
+    """Yield names with an object like the one stored under them, or UNKNOWN."""
     for name, value in _stored(tree):
         if type(value) in DISPLAYS:
             yield name, DISPLAYS[type(value)]
@@ -52,7 +52,7 @@ def evidence(tree: ast.Module) -> Iterator[tuple[str, object]]:
 
 
 def _stored(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Return what is stored as an attribute, or passed by keyword or key."""
+    """Yield what is stored as an attribute, or passed by keyword or key."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=targets, value=value):

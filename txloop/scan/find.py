@@ -107,7 +107,7 @@ def patches() -> tuple[Patch, ...]:
 def unless_it_fails(
     name: str, scan: Callable[[], tuple[Finding, ...]]
 ) -> tuple[Finding, ...]:
-    """Return what a scan finds, or that it failed: no program may end of that.
+    """Return what a scan finds, or that it failed: a program must not end by that.
 
     Args:
         name: What messages call what is scanned.

@@ -159,7 +159,7 @@ def _container(thing: object) -> str:
 
 
 def _parts(thing: object) -> Iterator[object]:
-    """Return some of what a builtin container holds, deeply."""
+    """Yield some of what a builtin container holds, deeply."""
     waiting: list[object] = [thing] if is_plain(thing) else []
     seen = 0
     while waiting and seen < _MOST:

@@ -40,7 +40,7 @@ class Frame:
         outer_names: Those declared `nonlocal`.
         receiver: The value of the first parameter of a method.
         transparent: Whether `:=` binds in the frame around it.
-        returned: The first shared value that it returns.
+        returned: What it returns or yields, as far as it may be shared.
         owner: The name of the class in whose body the function stands, or "".
     """
 
@@ -88,7 +88,7 @@ class Frame:
         return None
 
     def in_function_of(self, other: Frame) -> bool:
-        """Return whether no function stands between this frame and the other."""
+        """Tell whether no function stands between this frame and the other."""
         return self.qualname == other.qualname
 
     def value(self, name: str) -> Value:
@@ -118,7 +118,7 @@ class Frame:
         return f"{module_label(self.namespace)}.{name}"
 
     def is_global(self, name: str) -> bool:
-        """Return whether the name is declared `global` here or around this."""
+        """Tell whether the name is declared `global` here or around this."""
         frame: Frame | None = self
         while frame is not None:
             if name in frame.global_names:
@@ -221,7 +221,7 @@ def bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Return the nodes of a scope, of scopes in it only what they bind outside."""
+    """Yield the nodes of a scope; of scopes in it, only what they bind outside."""
     waiting = list(_body(node))
     while waiting:
         each = waiting.pop()

@@ -46,7 +46,7 @@ _DUCKS = frozenset(
         *("values", "write", "writelines"),
     ]
 )
-"""Methods that libraries call of whatever object they are given."""
+"""Methods that libraries call on any object that they are given."""
 
 _HARMLESS_DECORATORS = frozenset(
     [
@@ -119,7 +119,7 @@ class Reach:
         self._settle(waiting)
 
     def may_run(self, file: str, qualname: str, line: int) -> bool:
-        """Return whether the line of that function may run when requests are served."""
+        """Tell whether the line of that function may run when requests are served."""
         found = self._definitions.get((file, qualname))
         # What is written where the code waits is written after that.
         return found is None or any(self._runs(each.node, line + 1) for each in found)
@@ -158,7 +158,7 @@ class Reach:
                     self._late.add(node)
 
     def _runs(self, context: Context, line: int) -> bool:
-        """Return whether what is called there may run when requests are served."""
+        """Tell whether what is called there may run when requests are served."""
         if context in self._late:
             return True
         if context not in self._ends:
@@ -200,7 +200,7 @@ class Reach:
         return not place.calls or self._runs(place.context, place.line)
 
     def _uses(self, node: FunctionNode, name: str) -> Iterator[Reference]:
-        """Return the places that use a function: by its name, or as a result."""
+        """Yield the places that use a function: by its name, or as a result."""
         yield from self._by_name.get(name, [])
         outer = self._returned.get(node)
         if outer is None or isinstance(outer, (ast.Module, ast.Lambda)):

@@ -87,7 +87,7 @@ _ANYTHING = frozenset(
 
 
 def is_of_library(cls: type) -> bool:
-    """Tell whether neither the program, Python, Tornado nor txloop has the class."""
+    """Tell whether a class is a library's, but not Python's, Tornado's or txloop's."""
     return own_module_of(cls) is None and not _is_known(_home(cls))
 
 

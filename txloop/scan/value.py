@@ -34,7 +34,7 @@ Slot: TypeAlias = tuple[object, str]
 """A name in a namespace: the owner's identity or role, and the attribute."""
 
 
-_MOST_ALTERNATIVES = 16  # of more than that it is not known which code they run
+_MOST_ALTERNATIVES = 16  # more of them count as a value that is not known
 
 
 class Family(enum.Enum):
@@ -249,7 +249,7 @@ def application(thing: object = UNKNOWN) -> Live:
 
 
 def is_changeable(value: Value) -> bool:
-    """Return whether a function may change the value that it is passed."""
+    """Tell whether a function may change the value that it is passed."""
     if not isinstance(value, Live):
         return isinstance(value, Instance | Parts | Several)  # such as `self`
     return not (is_harmless(value.thing) or has_type(value.thing, *IMMUTABLE))

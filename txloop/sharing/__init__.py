@@ -5,7 +5,7 @@
     command     prints what would change and why; or changes it
     planning    all rounds: until nothing is left to share
     survey      runs the program up to its loop in a child: what is shared
-    live        names of objects that are neither plain nor of the program's classes
+    live        which names lead to which objects of the program
     making      which line has made each plain object
     rewriting   from that to changes of the text: one round
     texts       a module's text, where its syntax stands in it, changes by position

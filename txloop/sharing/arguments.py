@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from txloop.scan.frame import parameters
 from txloop.scan.live_objects import GETTERS, MUTATORS
 from txloop.sharing.bindings import bindings, is_bound_otherwise
-from txloop.sharing.callees import ANY
+from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
@@ -128,7 +128,7 @@ class Arguments:
     def _called_by(self, call: ast.Call) -> Iterator[tuple[_Called, int]]:
         """Yield what a call may run, with how many arguments are not its own."""
         for name, others in self._callees.of(call):
-            if name == ANY:  # it may be a class
+            if name == ANY_FUNCTION:  # it may be a class
                 yield from ((one, 0) for one in self._constructors)
             yield from ((one, others) for one in self._functions.get(name, ()))
 

@@ -101,7 +101,7 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 IMMUTABLE = ast.Constant(0)
-"""Stands for a number, a key: what no one can change."""
+"""Stands for what cannot change: a number, a key."""
 
 
 def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:

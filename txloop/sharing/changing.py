@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Changing", "Placed", "steps_to"]
 
 _DEEPEST = 4
-"""Deeper is any depth."""
+"""A change that is deeper counts as one of any depth."""
 
 _KINDS: tuple[type, ...] = (
     *(bytes, deque, dict, frozenset, list, set, str, tuple),
@@ -48,7 +48,7 @@ _READING = {
 """Methods that change no plain object, of these, of files and of Tornado's."""
 
 _CHANGING = frozenset(["getattr", "heappop", "shuffle"])
-"""Functions that change what they are given, or return what does."""
+"""Functions that change what they are given, or return something that does."""
 
 _KNOWN = frozenset(["asyncio", "json", "logging", "os", "sys", "tornado", "txloop"])
 """Packages whose functions change nothing of what they are given."""

@@ -36,7 +36,7 @@ class Wanted:
 
     Attributes:
         write: Whether to write them into the files.
-        force: Also into files that are not committed to git as they are.
+        force: Whether to write files with changes that are not committed to git, too.
         marks: Whether to mark verbs that run in parallel then.
     """
 

@@ -1,7 +1,7 @@
-"""Code that wants plain objects themselves: which of the program's are meant.
+"""Which objects of the program a line needs to be plain.
 
-Where that can be told, these are left alone, with all that is kept in them, and what
-expressions make that get there. Else everything is.
+Where that is known, they are left alone, with all that is kept in them and with the
+expressions that make it. Where it is not known, everything is.
 """
 
 from __future__ import annotations

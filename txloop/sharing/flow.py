@@ -1,8 +1,8 @@
 """Where objects of the program's classes may get to, by names alone.
 
-A name of an attribute, a function, a parameter stands for all of that name. What is
-found is more than what happens, which does no harm: a class that becomes a TObject
-without need stays what it is. What is missed is held, on the loop thread.
+A name of an attribute, a function, a parameter stands for all of that name. More is
+found than happens, which does no harm: a class that becomes a TObject without need
+behaves as before. What is missed is held on the loop thread.
 """
 
 from __future__ import annotations

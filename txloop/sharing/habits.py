@@ -1,7 +1,7 @@
 """What the functions of a program do with what they are given, and what they return.
 
-`share` asks for it of each call: whether an argument is stored, changed or handed on,
-and whether a value is the same object when it has been stored.
+Of each call, `share` asks whether an argument is stored, changed or handed on, and
+whether what it returns is the same object once it is stored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.bindings import bindings, keys_in
-from txloop.sharing.callees import ANY
+from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import arguments_of, changed_by, last_name, names_handed_on
@@ -42,7 +42,7 @@ class Habits:
         keys: The variables of functions that are keys, there or where they are given.
         changing: The functions that change something.
         returning: Whether what a function returns is the same object once stored.
-        given: Whether all that is given for a parameter is.
+        given: The same of what calls give for a parameter.
     """
 
     callees: Callees
@@ -69,7 +69,7 @@ class Habits:
         found: list[ast.expr] = []
         for name, skipped in self.callees.of(node):
             its = numbers.get(name, set())
-            if not (its or name == ANY):
+            if not (its or name == ANY_FUNCTION):
                 continue
             if not isinstance(node, ast.Call):
                 found += _operands(node)
@@ -78,7 +78,7 @@ class Habits:
             found += [
                 one
                 for number, one in enumerate(node.args)
-                if name == ANY or spread or number - skipped in its
+                if name == ANY_FUNCTION or spread or number - skipped in its
             ]
             found += [one.value for one in node.keywords]
         return found
@@ -112,7 +112,7 @@ class Habits:
                         break
                     if isinstance(one, ast.Name) and all(
                         number - skipped in self.hashed.get(name, ())
-                        for name, skipped in runs or [(ANY, 0)]
+                        for name, skipped in runs or [(ANY_FUNCTION, 0)]
                     ):
                         found.add(one.id)
         return found
@@ -213,7 +213,7 @@ class Habits:
     def acts(self, node: ast.AST) -> bool:
         """Tell whether a node changes an object, or calls what changes one."""
         names = {name for name, _ in self.callees.of(node)}
-        if ANY in names or names & self.changing:
+        if ANY_FUNCTION in names or names & self.changing:
             return True
         target = changed_by(node)
         return target is not None and not isinstance(target, ast.Name)

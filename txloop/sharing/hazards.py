@@ -1,4 +1,4 @@
-"""What a program does with plain objects that containers do not do as they.
+"""What a program does with plain objects that it cannot do with containers.
 
 Each is a reason to leave something alone: what has a certain name, or all.
 """
@@ -122,7 +122,7 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Want]:
 
 
 def _is_method_of_class(function: ast.expr) -> bool:
-    """Tell whether it is one of a class that containers are none of: ``list.sort``."""
+    """Tell whether it is a method of a builtin class itself, such as ``list.sort``."""
     return (
         isinstance(function, ast.Attribute)
         and last_name(function.value) in _BUILTINS

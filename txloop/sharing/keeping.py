@@ -2,8 +2,8 @@
 
 ``table[key] = nested["rows"]``: where `nested` stays plain and `table` becomes a
 container, that holds a copy of the rows. So both have to stay plain, and whatever else
-would hold parts of `table` then. What is never changed may be in both. Names are what
-`origins` calls so.
+would hold parts of `table` then. What is never changed may be in both. Names are
+those of `origins`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
 _WITH_BODY = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 _PASSED_ON = frozenset(["enumerate", "items", "keys", "reversed", "values"])
-"""What a loop goes over through them is what it goes over."""
+"""Functions and methods through which a loop goes over an object itself."""
 
 
 def changes_in_loops(all_texts: Iterable[Text]) -> bool:

@@ -31,8 +31,8 @@ class Meanings:
         functions: By name; a class stands for its constructor.
         classes: By name.
         keys: Names of what an application or a route gives to handlers.
-        initialized: The functions that get it as arguments.
-        used_without_call: Attributes that are passed on, and are no own functions.
+        initialized: The `initialize` methods, which get that as arguments.
+        used_without_call: Attributes that are not called, and name no own function.
     """
 
     def __init__(self, texts: Iterable[Text]) -> None:
@@ -164,9 +164,9 @@ class Meanings:
         return self._imported[id(self.module_of(scope))].get(name, name)
 
     def makes_plain(self, scope: ast.AST, name: str) -> bool:
-        """Tell whether a name is that of Python's own `set`, `map` or alike.
+        """Tell whether a name is that of Python's own `set`, `map` or the like.
 
-        These keep nothing: what one call returns has no part in what others do.
+        They keep nothing: what one call returns has no part in what another returns.
         """
         module = id(self.module_of(scope))
         if self.in_full(scope, name) not in PARTS or name in self._defined[module]:
@@ -210,7 +210,7 @@ class Meanings:
         return self._homes[id(self.module_of(scope))].get(name, "")
 
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
-        """Tell whether a module that is known for it has a function."""
+        """Tell whether a function is of a module whose results cannot change."""
         return (id(self.module_of(scope)), root_name(function)) in self._scalar
 
     def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:

@@ -1,9 +1,9 @@
-"""Out of which objects the values of a program come, by names alone.
+"""Where all values of a program come from, by names alone.
 
 A value is described by `Origin`s: that it is, is a part of, or contains what a name
 leads to, or what an expression has just made. A name stands for every variable of a
 module and every attribute of that name. Functions are not told apart by their callers.
-What is found is more than what happens.
+More is found than happens.
 """
 
 from __future__ import annotations

@@ -71,21 +71,22 @@ def make_plan(program: str, *, is_module: bool, prepare: Callable[[], None]) -> 
     before = look({})
     if before.failed:
         return Plan(before, before)
-    passed: set[str] = set()
+    skipped: set[str] = set()
     while True:
-        plan = _rounds(before, look, passed)
+        plan = _rounds(before, look, skipped)
         if not plan.after.failed:
             return plan
         # The last round's changes keep it from starting: try it without them.
-        new = [one.key for one in plan.changes if one.key not in passed]
+        new = [one.key for one in plan.changes if one.key not in skipped]
         if not new:
             return Plan(before, before, left=plan.left)
-        passed.update(new[-1:] if len(new) <= _MOST_ROUNDS else new)
+        skipped.update(new[-1:] if len(new) <= _MOST_ROUNDS else new)
 
 
 def _rounds(
-    before: Survey, look: Callable[[dict[str, str]], Survey], passed: set[str]
+    before: Survey, look: Callable[[dict[str, str]], Survey], skipped: set[str]
 ) -> Plan:
+    """Share what can be, round by round, but make no change of these keys."""
     names: dict[str, list[str]] = {}
     labels: dict[str, str] = {}
     for file, name, label in before.modules:
@@ -97,7 +98,7 @@ def _rounds(
     plan.live = changes_in_loops(texts)
     found = before
     for _ in range(_MOST_ROUNDS):
-        turn = Round(texts, found, passed)
+        turn = Round(texts, found, skipped)
         changed = turn.run()
         plan.left |= turn.left
         if not changed:

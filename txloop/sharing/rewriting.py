@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["HELD", "Change", "Round"]
 
 HELD = "its objects are held on the loop thread"
+"""How reasons end for which a class stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +62,19 @@ class Change:
 
 @dataclass
 class Round:
-    """One round.
+    """Decides what becomes a container, and changes the texts.
 
     Attributes:
         texts: The modules, which are changed.
         survey: What a run of them has found.
-        passed: Keys of changes that are not to be made.
+        skipped: Keys of changes that are not to be made.
         changes: What was changed.
         left: By name, why something was left alone.
     """
 
     texts: list[Text]
     survey: Survey
-    passed: Collection[str]
+    skipped: Collection[str]
     changes: list[Change] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
 
@@ -226,7 +227,7 @@ class Round:
         if reason:
             return reason
         key = f"share {text.label}:{site.line}"
-        if key in self.passed:
+        if key in self.skipped:
             return "the program did not start with a container in its place"
         self._sites.add(site)
         self._edits[text.file].wrap(text, node, "txloop.share")
@@ -235,7 +236,7 @@ class Round:
 
     def _make_variable(self, seed: Seed, home: Text) -> str:
         key = f"variable {seed.name}"
-        if key in self.passed:
+        if key in self.skipped:
             return "the program did not start with a TVar in its place"
         module = home.name.rpartition(".")[2]
         reason = self._why_in_templates(seed, module) or make_variable(
@@ -256,7 +257,7 @@ class Round:
 
     def _make_attribute(self, seed: Seed, owner: str) -> str:
         key = f"attribute {seed.name}"
-        if key in self.passed:
+        if key in self.skipped:
             return "the program did not start with a TVar in its place"
         place = self._why_in_templates(seed) or make_attribute(
             self.texts,
@@ -282,7 +283,7 @@ class Round:
         possible = set()
         for name in sorted(wanted):
             reason = self._classes.why_not(name)
-            if not reason and f"class {name}" in self.passed:
+            if not reason and f"class {name}" in self.skipped:
                 reason = "the program did not start with a TObject in its place"
             if reason:
                 if self._classes.is_known(name) and not self._classes.is_shared(name):

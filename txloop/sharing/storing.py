@@ -61,10 +61,10 @@ class Storing:
     """Finds what is stored where."""
 
     def __init__(self, habits: Habits, foreign: Collection[str]) -> None:
-        """Look with what is known of the program's functions.
+        """Look for stores in functions that are asked for.
 
         Args:
-            habits: That; it may be learned meanwhile.
+            habits: What is known; it may grow meanwhile.
             foreign: The names of modules that are not the program's.
         """
         self._habits = habits

@@ -81,7 +81,18 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """How a verb runs, as `check` says it."""
+    """How a verb runs, as `check` says it.
+
+    Attributes:
+        name: What `check` calls it.
+        runs: Where it runs.
+        judged: Whether it was looked at.
+        would: Whether it runs in parallel, or would if it were marked.
+        reasons: Why it does not.
+        handler: The qualified name of its class.
+        verb: Its method.
+        module: The module of the class.
+    """
 
     name: str
     runs: str
@@ -182,9 +193,10 @@ def _in_child(
 
 def _look(failed: str) -> Survey:
     judged = verdicts()
-    result = Survey(failed="" if judged else failed or "has no application")
-    if failed and "failed" in failed:
-        result.failed = failed
+    result = Survey()
+    # What ended otherwise than by an error may have its application all the same.
+    if failed.startswith("failed") or not judged:
+        result.failed = failed or "has no application"
     for module in list(sys.modules.values()):
         if is_own_module(module) and file_of(module).endswith(".py"):
             label = module_label(vars(module))

@@ -41,13 +41,13 @@ __all__ = [
 DISPLAYS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 
 OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
-"""What operators plain containers do not have; strings have one of them."""
+"""Operators that plain containers do not have; strings have `%`."""
 
 _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
 """Libraries of arrays, which take lists for indices."""
 
 VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
-"""Methods of handlers whose arguments are texts, out of a request's path."""
+"""Methods of handlers; their arguments are texts out of the request's path."""
 
 _OF_SOCKETS = ("on_message", "on_ping", "on_pong", "open")
 """Methods of WebSockets whose arguments are texts or bytes."""
@@ -202,7 +202,7 @@ def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
 
 
 def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
-    """Tell whether it is a class with a handler's methods, or is called one."""
+    """Tell whether a class is a handler's, by its methods, its name or its bases'."""
     if owner is None:
         return False
     methods = {getattr(one, "name", "") for one in owner.body}

@@ -49,10 +49,10 @@ class Text:
         self.change(self.source)
 
     def change(self, source: str) -> None:
-        """Take another text.
+        """Replace the text.
 
         Raises:
-            SyntaxError: if it is none.
+            SyntaxError: if it is not Python.
         """
         self.tree = ast.parse(source)
         self.source = source
@@ -94,6 +94,8 @@ class Edits:
     """What is to be put into a text, in any order."""
 
     def __init__(self) -> None:
+        # By start and rank: of what is put at one place, suffixes of what ends there
+        # come first, then closing parentheses (the inner first), then opening ones.
         self._changes: dict[tuple[int, int, int], tuple[int, str]] = {}
 
     def __bool__(self) -> bool:
@@ -128,7 +130,7 @@ def read_text(file: str, names: Sequence[str], label: str) -> Text:
 
     Raises:
         OSError: if it cannot be read.
-        SyntaxError: if it is no Python.
+        SyntaxError: if it is not Python.
     """
     raw = Path(file).read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["as_written", "with_marks"]
 
 _MARK = '@txloop.transactional(on_error="commit")'
-"""Of stock Tornado's semantics: what was written before an exception stays."""
+"""As in stock Tornado, what was written before an exception stays."""
 
 
 def as_written(text: Text, original: str, live: bool = False) -> str:
