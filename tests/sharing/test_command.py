@@ -195,6 +195,16 @@ def test_a_program_that_does_not_get_to_its_loop_is_refused(tmp_path):
     assert "app.py ended before it started a loop" in errors
 
 
+def test_a_program_that_exits_with_an_application_is_looked_at(tmp_path):
+    start = "tornado.ioloop.IOLoop.current().start()"
+    program(tmp_path, PROGRAM.replace(start, "sys.exit('nothing failed')"))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "+names = txloop.share([])  # in the order" in printed
+
+
 SET_UP = """
 import tornado.ioloop
 import tornado.web
