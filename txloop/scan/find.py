@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.access import Access, Writes
 
-BEFORE = (
+_BEFORE = (
     "__init__",
     "initialize",
     "set_default_headers",
@@ -57,7 +57,7 @@ BEFORE = (
 )
 """Methods of a handler that may run in the transaction beside the verb."""
 
-AFTER = ("write_error", "log_exception")
+_AFTER = ("write_error", "log_exception")
 """Those that run when the verb raises. `on_finish` runs on the loop thread."""
 
 _REPORT = "please report this mistake of txloop's"
@@ -176,7 +176,7 @@ def scan_handler(
     walk = Walk(_PROGRAM.sources, writes.evidence, app)
     instance = Instance(handler)
     named = keywords(arguments or _NO_ARGUMENTS)
-    for name in (*BEFORE, verb.lower(), *AFTER):
+    for name in (*_BEFORE, verb.lower(), *_AFTER):
         given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
     found = _findings(walk, writes)
@@ -208,10 +208,8 @@ def _arguments(
         shared(one, label, Family.ARGUMENT)
         for one, label in zip(args, labels, strict=False)
     )
-    keywords = {
-        name: shared(one, name, Family.ARGUMENT) for name, one in kwargs.items()
-    }
-    return Arguments(tuple(positional), keywords)
+    named = {name: shared(one, name, Family.ARGUMENT) for name, one in kwargs.items()}
+    return Arguments(tuple(positional), named)
 
 
 def _label(function: Callable[..., object]) -> str:

@@ -100,7 +100,7 @@ def advice(thing: object, name: str = "", kept: Iterable[type] = ()) -> str:
 
 def condition(thing: object, kept: Iterable[type] = ()) -> str:
     """Return what the advice asks of what the thing will hold, if that is unknown."""
-    if is_plain(thing) and not any(True for _ in _parts(thing)) and not [*kept]:
+    if is_plain(thing) and not [*_parts(thing), *kept]:
         return " (what it is to hold must be immutable, or a container, too)"
     return ""
 

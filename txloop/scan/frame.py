@@ -68,7 +68,7 @@ class Frame:
 
     def enter(self, node: FunctionNode) -> None:
         """Bind the names of the function that are not bound yet."""
-        names = declared(node)
+        names = _declared(node)
         self.global_names, self.outer_names = names.global_names, names.outer_names
         for name in names.local:
             self.local.setdefault(name, None)
@@ -157,7 +157,7 @@ class Nested:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class _Names:
     """The names that a function binds, and how."""
 
     local: frozenset[str]
@@ -185,7 +185,7 @@ def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str,
 
 
 @functools.lru_cache(maxsize=4096)  # a function is walked through more than once
-def declared(node: FunctionNode) -> Names:
+def _declared(node: FunctionNode) -> _Names:
     """Return the names that the function's own code binds."""
     local, global_names, outer_names = set(parameters(node)), set[str](), set[str]()
     for each in _own_nodes(node):
@@ -195,7 +195,7 @@ def declared(node: FunctionNode) -> Names:
             outer_names.update(each.names)
         else:
             local.update(bound_by(each))
-    return Names(
+    return _Names(
         frozenset(local - global_names - outer_names),
         frozenset(global_names),
         frozenset(outer_names),

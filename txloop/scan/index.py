@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from txloop.scan.source import Definition, Source
 
 
-FIRST = ("__init__", "initialize", "prepare")
+_FIRST = ("__init__", "initialize", "prepare")
 """Methods of a handler that may keep on it what others use."""
 
 
@@ -233,7 +233,7 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
     """Return what the methods of a handler write as it is mounted."""
     instance = Instance(served.handler)
     own = [each for each in served.handler.__mro__ if own_module_of(each) is not None]
-    names = dict.fromkeys((*FIRST, *(name for each in own for name in each.__dict__)))
+    names = dict.fromkeys((*_FIRST, *(name for each in own for name in each.__dict__)))
     for name in names:
         given = keywords(served.arguments) if name == "initialize" else {}
         walk.call_method(instance, name, Arguments((), given))
@@ -270,16 +270,16 @@ def _parameters(definition: Definition, receiver: Value) -> dict[str, Value]:
         local[names.pop(0)] = receiver
     if definition.qualname.endswith(".initialize"):
         names += [each.arg for each in arguments.kwonlyargs]
-        local.update((name, argument(UNKNOWN, name)) for name in names)
+        local.update((name, _argument(UNKNOWN, name)) for name in names)
     return local
 
 
 def keywords(arguments: Mapping[str, object]) -> dict[str, Value]:
     """Return the values of the arguments with which a handler is registered."""
-    return {name: argument(thing, name) for name, thing in arguments.items()}
+    return {name: _argument(thing, name) for name, thing in arguments.items()}
 
 
-def argument(thing: object, name: str) -> Live:
+def _argument(thing: object, name: str) -> Live:
     """Return the value of an argument with which handlers are registered."""
     label = f"initialize({name})"
     return Live(thing, label, Family.APPLICATION, (("initialize", name),))

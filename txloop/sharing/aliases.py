@@ -67,7 +67,7 @@ class Aliases:
             classes: Tells whether a name is that of a class of the program.
         """
         self._texts = list(texts)
-        own = {text.name.partition(".")[0] for text in self._texts}
+        own = {text.package for text in self._texts}
         foreign = {
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }

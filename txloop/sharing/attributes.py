@@ -32,12 +32,12 @@ _APPLICATIONS = ("self.application", "handler.application")
 """What handlers, and what is given them, call the application."""
 
 
-Late = AbstractSet[tuple[str, str, int]]
+_Late = AbstractSet[tuple[str, str, int]]
 """Where attributes may be assigned once requests are served: name, file and line."""
 
 
 def rebound_at(
-    texts: list[Text], classes: Classes, late: Late, owner: str, name: str
+    texts: list[Text], classes: Classes, late: _Late, owner: str, name: str
 ) -> str:
     """Return where an attribute is assigned after its object was made; "" for nowhere.
 
@@ -85,7 +85,7 @@ def _stores(
 def make_attribute(
     texts: list[Text],
     classes: Classes,
-    late: Late,
+    late: _Late,
     owner: str,
     name: str,
     edits: Mapping[str, Edits],
@@ -134,7 +134,7 @@ class _First(NamedTuple):
 
 
 def _first_value(
-    texts: list[Text], classes: Classes, late: Late, owner: str, name: str
+    texts: list[Text], classes: Classes, late: _Late, owner: str, name: str
 ) -> _First | str:
     """Return where it gets its first value.
 
@@ -172,7 +172,7 @@ def _first_values_in(text: Text, cls: ast.ClassDef, name: str) -> Iterator[_Firs
                     yield _First(text, cls.name, target, value)
 
 
-def _set_up_in(text: Text, late: Late, owner: str, name: str) -> Iterator[_First]:
+def _set_up_in(text: Text, late: _Late, owner: str, name: str) -> Iterator[_First]:
     values = {
         id(target): value
         for node in ast.walk(text.tree)

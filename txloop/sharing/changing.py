@@ -83,7 +83,6 @@ class Changing:
             kept: What the program keeps.
         """
         self._origins = origins
-        self._own = {text.name.partition(".")[0] for text in texts}
         placed = [*kept]
         # Numbers and texts, and objects of the program's classes: nothing is copied.
         self._constant = {one.name for one in placed} - {
@@ -157,7 +156,7 @@ class Changing:
         if name not in meanings.functions and name not in meanings.classes:
             return False
         home = meanings.imported_from(scope, root_name(function))
-        return home.startswith(".") or home.partition(".")[0] in {"", *self._own}
+        return not home or meanings.is_own(home)
 
     def _is_known(self, scope: ast.AST, function: ast.expr) -> bool:
         meanings = self._origins.meanings

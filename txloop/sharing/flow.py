@@ -26,7 +26,7 @@ __all__ = ["Flow"]
 
 _ROUNDS = 6
 
-Key = tuple[object, str]
+_Key = tuple[object, str]
 
 
 class Flow:
@@ -40,8 +40,8 @@ class Flow:
     def __init__(self, texts: Iterable[Text]) -> None:
         self.attributes: defaultdict[str, set[str]] = defaultdict(set)
         self.classes: dict[str, list[ast.ClassDef]] = defaultdict(list)
-        self._names: defaultdict[Key, set[str]] = defaultdict(set)
-        self._values: defaultdict[Key, dict[int, ast.AST]] = defaultdict(dict)
+        self._names: defaultdict[_Key, set[str]] = defaultdict(set)
+        self._values: defaultdict[_Key, dict[int, ast.AST]] = defaultdict(dict)
         self._returned: defaultdict[str, set[str]] = defaultdict(set)
         self._functions: defaultdict[str, list[tuple[Function, bool]]] = defaultdict(
             list

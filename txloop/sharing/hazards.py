@@ -46,7 +46,7 @@ def hazards(
 ) -> Iterator[Hazard]:
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
-    own = {text.name.partition(".")[0] for text in texts}
+    own = {text.package for text in texts}
     yield from threads.hazards(demands)
     for text in texts:
         modules = _imported(text.tree)

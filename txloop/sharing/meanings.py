@@ -49,11 +49,13 @@ class Meanings:
         self._homes: dict[int, dict[str, str]] = {}
         self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
         self._files: dict[int, str] = {}
+        self._packages: set[str] = set()
         self._called: set[str] = set()
         self._stored: set[str] = set()  # names of what is used without a call
         self._passed: set[int] = set()  # lambdas that are given to calls
         for text in texts:
             self._files[id(text.tree)] = text.file
+            self._packages.add(text.package)
             self._collect(text.tree)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
@@ -212,6 +214,10 @@ class Meanings:
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
         """Tell whether a function is of a module whose results cannot change."""
         return (id(self.module_of(scope)), root_name(function)) in self._scalar
+
+    def is_own(self, module: str) -> bool:
+        """Tell whether a module that is imported is one of the program's."""
+        return module.startswith(".") or module.partition(".")[0] in self._packages
 
     def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
         """Yield the functions that a call may mean."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "make_plan"]
 
 _MOST_ROUNDS = 6
+_MOST_TRIED = 6
+"""So many changes are left out one by one; more are at once, each costs a run."""
 
 
 @dataclass
@@ -76,11 +78,11 @@ def make_plan(program: str, *, is_module: bool, prepare: Callable[[], None]) -> 
         plan = _rounds(before, look, skipped)
         if not plan.after.failed:
             return plan
-        # The last round's changes keep it from starting: try it without them.
+        # A change of the last round keeps it from starting: try it without.
         new = [one.key for one in plan.changes if one.key not in skipped]
         if not new:
             return Plan(before, before, left=plan.left)
-        skipped.update(new[-1:] if len(new) <= _MOST_ROUNDS else new)
+        skipped.update(new[-1:] if len(new) <= _MOST_TRIED else new)
 
 
 def _rounds(

@@ -59,6 +59,11 @@ class Text:
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
 
     @property
+    def package(self) -> str:
+        """The package, or module, at the top of its name."""
+        return self.name.partition(".")[0]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All its names in `sys.modules`."""
         return self.name, *self.also

@@ -80,7 +80,7 @@ class Threads:
         if not isinstance(node, ast.Name | ast.Attribute):
             return False
         home = self._meanings.imported_from(tree, root_name(node))
-        if home and self._is_own(home):
+        if home and self._meanings.is_own(home):
             return False
         name = last_name(node)
         if name == "run_sync" and (home or "").partition(".")[0] != "anyio":
@@ -91,10 +91,6 @@ class Threads:
         if isinstance(node, ast.Name):
             own = own or name in self._meanings.functions
         return name in names and not own
-
-    def _is_own(self, module: str) -> bool:
-        own = {text.name.partition(".")[0] for text in self._texts}
-        return module.startswith(".") or module.partition(".")[0] in own
 
     def hazards(self, demands: Demands) -> Iterator[Hazard]:
         """Yield what must stay plain."""
@@ -204,7 +200,7 @@ class Threads:
                 return all(self._is_followed(around, one) for one in values)
             case ast.Name():
                 home = self._meanings.imported_from(scope, name)
-                is_library = bool(home) and not self._is_own(home)
+                is_library = bool(home) and not self._meanings.is_own(home)
                 return is_library or hasattr(builtins, name)
         return False
 
