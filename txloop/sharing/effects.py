@@ -35,24 +35,24 @@ def changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
     of some handler does.
     """
     changed: defaultdict[str, set[str]] = defaultdict(set)
-    functions = [
-        (getattr(function, "name", ""), function)
+    nodes = [
+        (getattr(function, "name", ""), node)
         for text in texts
         for function, _ in functions_in(text.tree)
+        for node in ast.walk(function)
     ]
     for _ in range(_ROUNDS):
-        for name, function in functions:
-            for node in ast.walk(function):
-                match node:
-                    case ast.Call(func=ast.Attribute(value=base, attr=called)):
-                        if called in MUTATORS:
-                            changed[name].add(holder_name(base))
-                        if called not in _OF_DICTS or holder_name(base) == "self":
-                            changed[name] |= changed[called]
-                    case ast.Call(func=ast.Name(id=called)):
-                        changed[name] |= changed[called]
-                    case ast.Subscript(value=base, ctx=ast.Del()):
+        for name, node in nodes:
+            match node:
+                case ast.Call(func=ast.Attribute(value=base, attr=called)):
+                    if called in MUTATORS:
                         changed[name].add(holder_name(base))
+                    if called not in _OF_DICTS or holder_name(base) == "self":
+                        changed[name] |= changed[called]
+                case ast.Call(func=ast.Name(id=called)):
+                    changed[name] |= changed[called]
+                case ast.Subscript(value=base, ctx=ast.Del()):
+                    changed[name].add(holder_name(base))
     for known in _OF_DICTS:
         changed.pop(known, None)
     return changed

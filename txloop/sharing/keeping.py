@@ -203,26 +203,19 @@ class Keeping:
             or (one.is_put and one.name not in plain.itself)
         )
         made = not is_shared and not one.is_own
+        strange = one.name in shared.strange and not one.is_put
         for each in one.values:
             if each.site is not None:
-                exact = any(each.site.is_in(site) for site in shared.exact)
-                is_in = any(each.site.is_in(site) for site in shared.sites)
-                if not exact and (not made or is_in):
-                    continue
-                strange = one.name in shared.strange
-                if one.is_put or each.inside:
-                    if not strange or one.is_put:
-                        plain.parts.add(one.name)
-                elif not strange:
-                    plain.itself.add(one.name)
-                continue
-            parts = each.name in plain.parts
-            itself = parts if each.is_part else each.name in plain.itself
-            if not (parts or itself):
-                continue
+                exact = any(map(each.site.is_in, shared.exact))
+                is_plain = exact or (
+                    made and not any(map(each.site.is_in, shared.sites))
+                )
+                itself, parts = is_plain and not strange, False
+            else:
+                parts = each.name in plain.parts
+                itself = parts if each.is_part else each.name in plain.itself
             if one.is_put or each.inside:
-                plain.parts.add(one.name)
-                continue
+                itself, parts = False, itself or parts
             if itself:
                 plain.itself.add(one.name)
             if parts:
