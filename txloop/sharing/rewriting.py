@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.aliases import Aliases
-from txloop.sharing.attributes import make_attribute, rebound_at
+from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
 from txloop.sharing.flow import Flow
@@ -203,13 +203,13 @@ class Round:
                 return self._make_variable(seed, home), classes
         elif seed.owner in ("object", "class", "application"):
             owner = seed.of.rpartition(".")[2]
-            late = self.survey.late
-            line = rebound_at(self.texts, self._classes, late, owner, seed.attribute)
-            scalar = seed.site is None
-            if line or scalar:
+            attribute = Attribute(
+                self.texts, self._classes, self.survey.late, owner, seed.attribute
+            )
+            if seed.site is None or attribute.is_rebound():
                 if seed.owner == "object":
                     return "", classes | {owner}
-                return self._make_attribute(seed, owner), classes
+                return self._make_attribute(seed, attribute), classes
         if seed.site is None and classes and seed.kind in self._flow.classes:
             return "", classes
         if seed.site is None:
@@ -255,18 +255,11 @@ class Round:
             self._note(key, seed, home, line, "a TVar: its name is bound again")
         return reason
 
-    def _make_attribute(self, seed: Seed, owner: str) -> str:
+    def _make_attribute(self, seed: Seed, attribute: Attribute) -> str:
         key = f"attribute {seed.name}"
         if key in self.skipped:
             return "the program did not start with a TVar in its place"
-        place = self._why_in_templates(seed) or make_attribute(
-            self.texts,
-            self._classes,
-            self.survey.late,
-            owner,
-            seed.attribute,
-            self._edits,
-        )
+        place = self._why_in_templates(seed) or attribute.make_variable(self._edits)
         if isinstance(place, str):
             return place
         text, line = place
