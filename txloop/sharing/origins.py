@@ -115,8 +115,7 @@ class Origins:
                 for leaf in leaves(node.target):
                     yield leaf, set() if leaf in keys else values
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-                values = self.of(scope, value)
-                yield from ((one, values) for one in leaves(target))
+                yield from ((one, self.of(scope, value)) for one in leaves(target))
             case ast.Match(subject=subject):
                 values = self.of(scope, subject)
                 for one in ast.walk(node):
@@ -285,10 +284,8 @@ class Origins:
                 return self._made_of(scope, value, self._of_all(scope, parts))
             case ast.GeneratorExp(elt=one):
                 return inside(self.of(scope, one))
-            case ast.ListComp() | ast.SetComp():
-                return self._made_of(scope, value, self.of(scope, value.elt))
-            case ast.DictComp():
-                return self._made_of(scope, value, self.of(scope, value.value))
+            case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.DictComp(value=one):
+                return self._made_of(scope, value, self.of(scope, one))
         return set()
 
     def _of_all(self, scope: ast.AST, values: Iterable[ast.AST]) -> Values:

@@ -84,8 +84,6 @@ class Verb:
     """How a verb runs, as `check` says it.
 
     Attributes:
-        name: What `check` calls it.
-        runs: Where it runs.
         judged: Whether it was looked at.
         would: Whether it runs in parallel, or would if it were marked.
         reasons: Why it does not.
@@ -94,8 +92,6 @@ class Verb:
         module: The module of the class.
     """
 
-    name: str
-    runs: str
     judged: bool
     would: bool
     reasons: tuple[str, ...]
@@ -202,17 +198,14 @@ def _look(failed: str) -> Survey:
             label = module_label(vars(module))
             file = file_of(module)
             result.modules += ((file, name, label) for name in _names_of(module))
-    modules = {one.__qualname__: one.__module__ for one in _handlers()}
+    handlers = [target.handler_class for target in all_targets()]
+    modules = {one.__qualname__: one.__module__ for one in handlers}
     for one in judged:
-        would = one.runs == IN_PARALLEL or (
-            one.judged and not one.findings and not one.unproved
-        )
+        would = one.judged and not one.findings and not one.unproved
         result.verbs.append(
             Verb(
-                one.name,
-                one.runs,
                 one.judged,
-                would,
+                would or one.runs == IN_PARALLEL,
                 one.reasons,
                 one.handler,
                 one.verb,
@@ -240,10 +233,6 @@ def _names_of(module: ModuleType) -> Iterator[str]:
         spec = module.__spec__
         yield Path(file_of(module)).stem if spec is None else spec.name
     yield module.__name__
-
-
-def _handlers() -> list[type[RequestHandler]]:
-    return [target.handler_class for target in all_targets()]
 
 
 # From names to objects

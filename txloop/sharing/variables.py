@@ -50,9 +50,7 @@ def make_variable(
     """
     uses = [*globals_named(home.tree, name)]
     values, reason = _first_values(home, name, uses)
-    if reason:
-        return reason
-    reason = _why_left(texts, home, name)
+    reason = reason or _why_left(texts, home, name)
     if reason:
         return reason
     others = [
