@@ -24,7 +24,7 @@ from txloop.sharing.origins import Origins
 from txloop.sharing.templates import why_in_templates
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
-from txloop.sharing.variables import is_rebound, make_variable
+from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -199,8 +199,9 @@ class Round:
             classes |= self._flow.classes_of(
                 ast.Name(seed.attribute, ast.Load()), home.tree, home.tree
             )
-            if is_rebound(self.texts, home, seed.attribute):
-                return self._make_variable(seed, home), classes
+            variable = Variable(self.texts, home, seed.attribute)
+            if variable.is_rebound():
+                return self._make_variable(seed, variable), classes
         elif seed.owner in ("object", "class", "application"):
             owner = seed.of.rpartition(".")[2]
             attribute = Attribute(
@@ -234,14 +235,14 @@ class Round:
         self._note(key, seed, text, site.line, "a container")
         return ""
 
-    def _make_variable(self, seed: Seed, home: Text) -> str:
+    def _make_variable(self, seed: Seed, variable: Variable) -> str:
         key = f"variable {seed.name}"
         if key in self.skipped:
             return "the program did not start with a TVar in its place"
+        home = variable.home
         module = home.name.rpartition(".")[2]
-        reason = self._why_in_templates(seed, module) or make_variable(
-            self.texts, home, seed.attribute, self._edits
-        )
+        reason = self._why_in_templates(seed, module)
+        reason = reason or variable.make_variable(self._edits)
         if not reason:
             line = next(
                 (
