@@ -148,7 +148,7 @@ class Round:
         What becomes a container is decided again then, without it.
         """
         before = len(self._hazards)
-        aliases[:] = [one for one in aliases if not self._has_to_be_plain(one)]
+        aliases[:] = [one for one in aliases if not self._leave_plain(one)]
         sites = {Site.of(one.file, value) for one, value, _ in aliases if value}
         shared = Shared(
             sites | self._sites,
@@ -164,8 +164,8 @@ class Round:
         )
         return copied or len(self._hazards) > before
 
-    def _has_to_be_plain(self, alias: Alias) -> bool:
-        """Tell whether a container must not be made of it; leave its holder then."""
+    def _leave_plain(self, alias: Alias) -> bool:
+        """Leave an alias and its holder if it has to be plain; tell whether it has."""
         text, value, hazard = alias
         if value is None:
             return False
@@ -224,49 +224,47 @@ class Round:
         node = None if text is None else _node_at(text, site)
         if text is None or node is None:
             return f"it is made in {site.file}, which is not the program's"
-        reason = self._why_exact(site)
+        key = f"share {text.label}:{site.line}"
+        reason = self._why_exact(site) or self._why_skipped(key, "a container")
         if reason:
             return reason
-        key = f"share {text.label}:{site.line}"
-        if key in self.skipped:
-            return "the program did not start with a container in its place"
         self._sites.add(site)
         self._edits[text.file].wrap(text, node, "txloop.share")
         self._note(key, seed, text, site.line, "a container")
         return ""
 
     def _make_variable(self, seed: Seed, variable: Variable) -> str:
-        key = f"variable {seed.name}"
-        if key in self.skipped:
-            return "the program did not start with a TVar in its place"
-        home = variable.home
-        module = home.name.rpartition(".")[2]
-        reason = self._why_in_templates(seed, module)
-        reason = reason or variable.make_variable(self._edits)
+        key, home = f"variable {seed.name}", variable.home
+        reason = (
+            self._why_skipped(key, "a TVar")
+            or self._why_in_templates(seed, home.name.rpartition(".")[2])
+            or variable.make_variable(self._edits)
+        )
         if not reason:
-            line = next(
-                (
-                    node.lineno
-                    for node in ast.walk(home.tree)
-                    if isinstance(node, ast.Name) and node.id == seed.attribute
-                ),
-                1,
-            )
+            names = (one for one in ast.walk(home.tree) if isinstance(one, ast.Name))
+            its = (one.lineno for one in names if one.id == seed.attribute)
             self._variables.add(seed.attribute)
-            self._note(key, seed, home, line, "a TVar: its name is bound again")
+            became = "a TVar: its name is bound again"
+            self._note(key, seed, home, next(its, 1), became)
         return reason
 
     def _make_attribute(self, seed: Seed, attribute: Attribute) -> str:
         key = f"attribute {seed.name}"
-        if key in self.skipped:
-            return "the program did not start with a TVar in its place"
-        place = self._why_in_templates(seed) or attribute.make_variable(self._edits)
+        place = (
+            self._why_skipped(key, "a TVar")
+            or self._why_in_templates(seed)
+            or attribute.make_variable(self._edits)
+        )
         if isinstance(place, str):
             return place
         text, line = place
         self._variables.add(seed.attribute)
         self._note(key, seed, text, line, "a TVar: the attribute is assigned again")
         return ""
+
+    def _why_skipped(self, key: str, became: str) -> str:
+        tried = f"the program did not start with {became} in its place"
+        return tried if key in self.skipped else ""
 
     def _why_in_templates(self, seed: Seed, module: str = "") -> str:
         named = self.survey.in_templates
@@ -276,9 +274,9 @@ class Round:
         wanted = self._flow.held_by(names)
         possible = set()
         for name in sorted(wanted):
-            reason = self._classes.why_not(name)
-            if not reason and f"class {name}" in self.skipped:
-                reason = "the program did not start with a TObject in its place"
+            reason = self._classes.why_not(name) or self._why_skipped(
+                f"class {name}", "a TObject"
+            )
             if reason:
                 if self._classes.is_known(name) and not self._classes.is_shared(name):
                     self.left[f"class {name}"] = f"{reason}; {HELD}"
