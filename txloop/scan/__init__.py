@@ -24,7 +24,7 @@ Tornado nor the containers: it tells them by the name of their module::
     live_objects  what kind of thing an object is that the scan has at hand
     access        what was seen of shared state, and whether that makes a read stale
     patches       what of that lies in libraries
-    evidence      what is said about objects that are not at hand
+    evidence      what the source says about objects that do not exist yet
     unfollowed    values that could not be followed
     outside       calls that change the world outside the program
 """

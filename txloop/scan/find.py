@@ -184,8 +184,8 @@ def scan_handler(
     lost = (
         _advised(one, SETTLE)
         for one in walk.unfollowed
-        if not one.slots or writes.writer_of(one) is not None
         if writes.may_happen(one)
+        and (not one.slots or writes.writer_of(one) is not None)
     )
     return (*found, *dict.fromkeys(acts), *dict.fromkeys(lost))
 

@@ -92,7 +92,7 @@ class Aliases:
             self._habits.given = self._arguments.staying(self._habits)
 
     def _find_cached(self, text: Text, function: Function) -> None:
-        """Take note of what a function returns, if `functools.cache` keeps it."""
+        """Note what a function returns, if `functools.cache` keeps it."""
         marks = getattr(function, "decorator_list", [])
         names = {last_name(getattr(one, "func", one)) for one in marks}
         if names & {"cache", "lru_cache"}:

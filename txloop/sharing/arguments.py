@@ -39,7 +39,7 @@ _MADE = (ast.Call, *DISPLAYS)
 _SCALAR_MODULES = MODULES - {"random"}  # which shuffles what it is given
 
 _DEPTH = 4
-"""So many variables and parts are followed to what makes them."""
+"""The most variables and parts that are followed to what makes them."""
 
 _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
@@ -102,19 +102,19 @@ class Arguments:
                 self._call_elsewhere(name)
 
     def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
-        """Take note of what a call gives to the functions that it may run."""
+        """Note what a call gives to the functions that it may run."""
         if last_name(call.func) in _CALLING_LATER and call.args:
             self._call_elsewhere(last_name(call.args[0]))
         for one, others in self._called_by(call):
             self._note(call, others, text, scope, one)
 
     def _call_elsewhere(self, name: str) -> None:
-        """Take note that functions of that name are called by what is not known."""
+        """Note that functions of that name are called by what is not known."""
         for found in self._functions.get(name, ()):
             self._called_elsewhere.add(found.function)
 
     def _take(self, owned: Owned, home: Text) -> None:
-        """Take note of a function, of a module."""
+        """Note a function, of a module."""
         function, owner, skipped = owned
         one = _Called(home, function, parameters(function)[skipped:])
         name = self._callees.key_of(function, owner)

@@ -112,7 +112,7 @@ class Callees:
                 self._supers[id(one)] = [each for each in bases if each != node.name]
 
     def _take_values(self, node: ast.Assign) -> None:
-        """Take note of what is assigned, as far as it may be called."""
+        """Note what is assigned, as far as it may be called."""
         value = node.value
         for name in (last_name(one) for each in node.targets for one in leaves(each)):
             if isinstance(value, ast.Lambda):
@@ -125,7 +125,7 @@ class Callees:
                 self._bound.add(name)
 
     def learn(self, given: Mapping[str, Set[str] | None]) -> None:
-        """Take note of which functions callers give for parameters.
+        """Note which functions callers give for parameters.
 
         Args:
             given: Their names, by the parameter's; None where not all are known.

@@ -122,20 +122,20 @@ class Changing:
         return self._deep.get(key, -1)
 
     def _set(self, key: str | Site, depth: float, through: str = "") -> None:
-        """Take note that something is changed so deep, through another name or not."""
+        """Note how deep something is changed, and through which other name."""
         self._through[key].add(through)
         if key not in self._constant and depth > self._depth(key):
             self._deep[key] = depth if depth <= _DEEPEST else math.inf
 
     def _note(self, scope: ast.AST, base: ast.expr) -> None:
-        """Take note that what an expression means is changed itself."""
+        """Note that what an expression means is changed itself."""
         for one in self._origins.of(scope, base):
             if not one.inside:
                 steps = steps_to(self._origins, scope, base, one.name) or math.inf
                 self._set(_key(one), steps if one.is_part else 0)
 
     def _note_call(self, scope: ast.AST, call: ast.Call) -> None:
-        """Take note of all that a call may change, of its object and arguments."""
+        """Note all that a call may change, of its object and arguments."""
         function, name = call.func, last_name(call.func)
         own = self._is_own(scope, function)
         if isinstance(function, ast.Attribute) and not (own or name in _READING):

@@ -244,7 +244,7 @@ def _names_of_dataclass(tree: ast.Module) -> set[str]:
 
 
 def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
-    """Take the decorator away; its line stays, as all do."""
+    """Remove the decorator, but not its line."""
     decorator = node.decorator_list[0]
     at = text.source.rindex("@", 0, text.start(decorator))
     edits.replace(at, text.end(decorator), "")

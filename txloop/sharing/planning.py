@@ -21,7 +21,7 @@ __all__ = ["Plan", "make_plan"]
 
 _MOST_ROUNDS = 6
 _MOST_TRIED = 6
-"""So many changes are left out one by one; more are at once, each costs a run."""
+"""Up to this many changes are left out one by one, which costs a run each."""
 
 
 @dataclass

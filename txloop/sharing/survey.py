@@ -190,7 +190,7 @@ def _in_child(
 def _look(failed: str) -> Survey:
     judged = verdicts()
     result = Survey()
-    # What ended otherwise than by an error may have its application all the same.
+    # A program that ends without an error may have made its application.
     if failed.startswith("failed") or not judged:
         result.failed = failed or "has no application"
     for module in list(sys.modules.values()):
