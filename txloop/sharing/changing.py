@@ -26,7 +26,7 @@ from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import arguments_of, last_name, root_name, uses_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from txloop.sharing.making import Site
     from txloop.sharing.origin import Values
@@ -73,7 +73,7 @@ class Changing:
     """How deep things are changed, by their names and by where they are made."""
 
     def __init__(
-        self, texts: Iterable[Text], origins: Origins, kept: Iterable[Placed]
+        self, texts: Collection[Text], origins: Origins, kept: Iterable[Placed]
     ) -> None:
         """Look at all lines.
 

@@ -20,7 +20,7 @@ from txloop.sharing.scopes import functions_in
 from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from txloop.sharing.flow import Flow
     from txloop.sharing.making import Site
@@ -101,7 +101,7 @@ class _Plain:
 class Keeping:
     """All that a program keeps under names."""
 
-    def __init__(self, texts: Iterable[Text], flow: Flow, origins: Origins) -> None:
+    def __init__(self, texts: Collection[Text], flow: Flow, origins: Origins) -> None:
         """Look at all lines.
 
         Args:
