@@ -17,7 +17,6 @@
     templates   what templates name
     classes     classes whose objects become TObjects
     flow        where objects of these classes may get to
-    effects     what functions change
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run
     habits      what these do with what they are given

@@ -6,17 +6,24 @@ Each is a reason to leave something alone: what has a certain name, or all.
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.sharing.effects import given_away
+from txloop.sharing.bindings import bindings
+from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import functions_in, nodes_of
-from txloop.sharing.syntax import arguments_of, is_handler_class, last_name
+from txloop.sharing.syntax import (
+    arguments_of,
+    holder_name,
+    is_handler_class,
+    last_name,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.sharing.demands import Demands
-    from txloop.sharing.hazard import Hazard
     from txloop.sharing.texts import Text
     from txloop.sharing.threads import Threads
 
@@ -40,6 +47,9 @@ _LATER = frozenset(["Pickler", "open"])
 _READ_ONLY = frozenset(["merge", "nlargest", "nsmallest"])
 """Functions of heapq that take any iterable."""
 
+_TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
+"""Packages that do, beside the standard library."""
+
 
 def hazards(
     all_texts: Iterable[Text], demands: Demands, threads: Threads
@@ -54,18 +64,15 @@ def hazards(
             for values, what, objects in _wants(node, modules):
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, objects)
-        scopes = [(text.tree, None), *functions_in(text.tree)]
-        for scope, owner in scopes:
-            yield from _in_scope(text, scope, owner, demands)
-            yield from given_away(text, scope, modules, own)
+        for scope, owner in ((text.tree, None), *functions_in(text.tree)):
+            yield from _identities(text, scope, owner, demands)
+            yield from _given_away(text, scope, modules, own)
 
 
-def _in_scope(
-    text: Text,
-    scope: ast.AST,
-    owner: ast.ClassDef | None,
-    demands: Demands,
+def _identities(
+    text: Text, scope: ast.AST, owner: ast.ClassDef | None, demands: Demands
 ) -> Iterator[Hazard]:
+    """Yield where code asks for the identity, or the hash, of an object."""
     if getattr(scope, "name", "") == "__hash__":
         return
     for node in nodes_of(scope):
@@ -77,6 +84,38 @@ def _in_scope(
                 # What has a hash is no plain object, and has the same as a part.
                 objects = "only" if name == "hash" else "all"
                 yield from demands.on(node, [asked], reason, objects)
+
+
+def _given_away(
+    text: Text, scope: ast.AST, modules: dict[str, str], own: set[str]
+) -> Iterator[Hazard]:
+    """Yield what is given to functions of installed packages.
+
+    These may want a plain object: they ask for it in C.
+
+    Args:
+        text: The module.
+        scope: A function, or the module's body.
+        modules: What imported names stand for.
+        own: The program's own packages.
+    """
+    for node in nodes_of(scope):
+        if not isinstance(node, ast.Call):
+            continue
+        package = modules.get(root_name(node.func), "").partition(".")[0]
+        if not package or package in own | _TAKE_CONTAINERS | sys.stdlib_module_names:
+            continue
+        given = arguments_of(node)
+        for one in (inner for value in given for inner in ast.walk(value)):
+            if not isinstance(one, ast.Name | ast.Attribute):
+                continue
+            names = {holder_name(one)}
+            if isinstance(one, ast.Name):
+                values, _ = bindings(scope, one.id)
+                names |= {holder_name(inner) for v in values for inner in ast.walk(v)}
+            for name in names - {""}:
+                what = f"gives it to {package}, which may want a plain one"
+                yield Hazard(name, f"{text.place(node)}, {what}")
 
 
 _Want = tuple[list[ast.expr], str, str]

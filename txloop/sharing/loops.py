@@ -10,9 +10,8 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.live_objects import METHODS, MUTATORS
 from txloop.sharing.bindings import is_fresh
-from txloop.sharing.effects import changes_by_function
 from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
 from txloop.sharing.syntax import holder_name, last_name
 
@@ -28,6 +27,11 @@ _COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
 _LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
 """Functions of Python that return an iterator over what they are given."""
 
+_OF_DICTS = METHODS | {"copy", "get", "index", "keys", "post", "put"}
+"""Methods of dicts, lists and queues, which handlers and classes have, too."""
+
+_ROUNDS = 5
+
 _WITH_BODY = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 _PASSED_ON = frozenset(["enumerate", "items", "keys", "reversed", "values"])
@@ -37,7 +41,7 @@ _PASSED_ON = frozenset(["enumerate", "items", "keys", "reversed", "values"])
 def changes_in_loops(all_texts: Iterable[Text]) -> bool:
     """Tell whether a loop may change what it goes over, and goes on."""
     texts = [*all_texts]
-    changes = changes_by_function(texts)
+    changes = _changes_by_function(texts)
     walked = _walked_by_function(texts)
     return any(
         _changes(loop, scope) or _calls_what_changes(loop, changes, walked)
@@ -76,6 +80,37 @@ def _gone_over_later(value: ast.expr) -> list[ast.expr]:
         case ast.GeneratorExp(generators=[first, *_]):
             return [first.iter]
     return []
+
+
+def _changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
+    """Return the last names of what each function changes, by its name.
+
+    What it calls changes, it does. A method that dicts and the like have, too, counts
+    where it is called on `self` only: else ``row.get("name")`` would do what the `get`
+    of some handler does.
+    """
+    changed: defaultdict[str, set[str]] = defaultdict(set)
+    nodes = [
+        (getattr(function, "name", ""), node)
+        for text in texts
+        for function, _ in functions_in(text.tree)
+        for node in ast.walk(function)
+    ]
+    for _ in range(_ROUNDS):
+        for name, node in nodes:
+            match node:
+                case ast.Call(func=ast.Attribute(value=base, attr=called)):
+                    if called in MUTATORS:
+                        changed[name].add(holder_name(base))
+                    if called not in _OF_DICTS or holder_name(base) == "self":
+                        changed[name] |= changed[called]
+                case ast.Call(func=ast.Name(id=called)):
+                    changed[name] |= changed[called]
+                case ast.Subscript(value=base, ctx=ast.Del()):
+                    changed[name].add(holder_name(base))
+    for known in _OF_DICTS:
+        changed.pop(known, None)
+    return changed
 
 
 def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
