@@ -142,7 +142,8 @@ class Classes:
 
     def _why_not_attributes(self, name: str) -> str:
         for stray in self._strays:
-            if stray.attribute is None and self._may_have(name, stray.owner):
+            its = not stray.owner or self._may_be_both(name, stray.owner)
+            if its and stray.attribute is None:
                 return f"{stray.text.place(stray.of)}, sets attributes by name"
         taken = self._attributes(name) & self._hazards.keys()
         if taken:
@@ -161,11 +162,11 @@ class Classes:
                     found |= {stray.attribute} - self._attributes(one)
         return sorted(found)
 
-    def _may_have(self, name: str, owner: str) -> bool:
-        """Tell whether a class, or one that is related to both, may be the owner's."""
-        return not owner or any(
-            self.are_related(one, name) and self.are_related(one, owner)
-            for one in self._found
+    def _may_be_both(self, one: str, other: str) -> bool:
+        """Tell whether an object of a class may be one of another, too."""
+        return any(
+            self.are_related(each, one) and self.are_related(each, other)
+            for each in self._found
         )
 
     def _attributes(self, name: str) -> set[str]:

@@ -11,7 +11,7 @@ __all__ = ["Hazard"]
 
 
 class Hazard(NamedTuple):
-    """One line that containers would make another of.
+    """A line that would not do the same with containers.
 
     A module of its own, as those that find them know nothing of each other.
 
