@@ -11,15 +11,13 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import functions_in
 from txloop.sharing.syntax import arguments_of, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from txloop.sharing.scopes import Function
+    from txloop.sharing.meanings import Meanings
     from txloop.sharing.texts import Text
 
 __all__ = ["Flow"]
@@ -30,46 +28,27 @@ _Key = tuple[object, str]
 
 
 class Flow:
-    """Sets of class nodes by what may hold their objects.
+    """Names of classes, by what may hold their objects.
 
     Attributes:
         attributes: By the name of an attribute.
         classes: The program's classes by simple name; those of one name are one.
     """
 
-    def __init__(self, texts: Iterable[Text]) -> None:
+    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
         self.attributes: defaultdict[str, set[str]] = defaultdict(set)
         self.classes: dict[str, list[ast.ClassDef]] = defaultdict(list)
         self._names: defaultdict[_Key, set[str]] = defaultdict(set)
         self._values: defaultdict[_Key, dict[int, ast.AST]] = defaultdict(dict)
         self._returned: defaultdict[str, set[str]] = defaultdict(set)
-        self._functions: defaultdict[str, list[tuple[Function, bool]]] = defaultdict(
-            list
-        )
+        self._functions = meanings.functions
         trees = [text.tree for text in texts]
-        for tree in trees:
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef):
-                    self.classes[node.name].append(node)
-            for function, owner in functions_in(tree):
-                name = getattr(function, "name", "")
-                called = owner.name if owner and name == "__init__" else name
-                self._functions[called].append((function, owner is not None))
-        self._inherit()
+        for node in (one for tree in trees for one in ast.walk(tree)):
+            if isinstance(node, ast.ClassDef):
+                self.classes[node.name].append(node)
         for _ in range(_ROUNDS):
             for tree in trees:
                 self._go_over(tree, tree, None)
-
-    def _inherit(self) -> None:
-        """Let a class without a constructor be called like its base."""
-        for _ in range(_ROUNDS):
-            for name, nodes in self.classes.items():
-                if name in self._functions:
-                    continue
-                bases = [last_name(base) for node in nodes for base in node.bases]
-                for base in bases:
-                    if base in self._functions:
-                        self._functions[name] += self._functions[base]
 
     def classes_of(
         self, value: ast.AST | None, scope: object, module: object
@@ -171,8 +150,7 @@ class Flow:
             for one in arguments_of(call):
                 found |= self.classes_of(one, scope, module)
             self._put_into(call.func.value, found, scope, module)
-        for function, is_method in self._functions.get(name, ()):
-            names = parameters(function)[is_method:]
+        for function, names in self._functions.get(name, ()):
             for parameter, one in zip(names, call.args, strict=False):
                 found = self.classes_of(one, scope, module)
                 self._names[function, parameter] |= found

@@ -50,6 +50,7 @@ class Meanings:
         self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
         self._files: dict[int, str] = {}
         self._packages: set[str] = set()
+        self._bases: defaultdict[str, list[str]] = defaultdict(list)
         self._called: set[str] = set()
         self._stored: set[str] = set()  # names of what is used without a call
         self._passed: set[int] = set()  # lambdas that are given to calls
@@ -113,8 +114,9 @@ class Meanings:
                         homes[bound] = f"{'.' * node.level}{node.module or ''}"
                         if node.module in MODULES:
                             self._scalar.add((id(tree), bound))
-                case ast.ClassDef(name=name):
+                case ast.ClassDef(name=name, bases=bases):
                     self.classes[name] = node
+                    self._bases[name] += map(last_name, bases)
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)
         for function, owner in functions_in(tree):
@@ -136,12 +138,11 @@ class Meanings:
 
     def _inherit(self) -> None:
         """Let a class without a constructor be called like its base."""
-        for _ in self.classes:
-            for name, node in self.classes.items():
+        for _ in self._bases:
+            for name, bases in self._bases.items():
                 if name not in self.functions:
-                    for base in node.bases:
-                        if last_name(base) in self.functions:
-                            self.functions[name] += self.functions[last_name(base)]
+                    for base in filter(self.functions.__contains__, bases):
+                        self.functions[name] += self.functions[base]
 
     def scope_of(self, node: ast.AST) -> ast.AST:
         """Return the innermost function around a node, or its module.

@@ -84,8 +84,8 @@ class Round:
         self._by_file = {text.file: text for text in self.texts}
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
-        self._flow = Flow(self.texts)
         origins = Origins(self.texts)
+        self._flow = Flow(self.texts, origins.meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
         for one in hazards(self.texts, demands, Threads(self.texts, origins)):
