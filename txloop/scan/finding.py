@@ -58,7 +58,7 @@ _WHOLE = (*IMMUTABLE, FunctionType, BuiltinFunctionType, type)
 _OF_CHANGEABLE = ("__next__", "__setitem__", "acquire", "append", "close", "put")
 
 _BARE_BASES = ("abc", "builtins", "enum", "typing")
-"""Where those bases come from that a container may have, too."""
+"""The modules of bases that a container may have, too."""
 
 _MOST = 100  # parts of a container that are looked at
 

@@ -224,7 +224,7 @@ def makes_values(thing: object) -> bool:
 
 
 def is_harmless(thing: object) -> bool:
-    """Tell whether a worker may have a copy of the object: no program notices."""
+    """Tell whether a worker may have a copy of the object, which no program notices."""
     return has_type(thing, *_HARMLESS)
 
 

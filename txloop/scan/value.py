@@ -88,7 +88,7 @@ class Instance:
     Attributes:
         type: Its class.
         attributes: The shared values that were assigned on it.
-        unshared: Other attributes that were.
+        unshared: The other attributes that were assigned.
     """
 
     type: type
@@ -156,7 +156,8 @@ class Unfollowed:
     """What may be shared, and is not known: see `unfollowed`.
 
     Attributes:
-        foreign: Whether a library has given it, whose methods are as good as others.
+        foreign: Whether a library has given it: its methods are trusted, but for those
+            by which containers change.
     """
 
     foreign: bool = False

@@ -120,12 +120,11 @@ class Meanings:
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)
         for function, owner in functions_in(tree):
-            name = getattr(function, "name", "")
-            given = parameters(function)[owner is not None :]
-            called = owner.name if owner is not None and name == "__init__" else name
-            self.functions[called].append((function, given))
-            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
             self._owners[id(function)] = owner
+            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
+            given = parameters(function)[owner is not None :]
+            name = self.called_as(function)
+            self.functions[name].append((function, given))
             if name == "initialize":
                 self.keys |= {*given}
                 self.initialized.append((function, given))
@@ -202,11 +201,13 @@ class Meanings:
         """Tell whether a function is called, or given to calls, and never kept."""
         if isinstance(function, ast.Lambda):
             return id(function) in self._passed
-        name = getattr(function, "name", "")
-        owner = self.owner_of(function)
-        if owner is not None and name == "__init__":
-            name = owner.name
+        name = self.called_as(function)
         return name in self._called and name not in self._stored
+
+    def called_as(self, function: ast.AST) -> str:
+        """Return the name by which a function is called: a constructor's is a class."""
+        name, owner = getattr(function, "name", ""), self.owner_of(function)
+        return owner.name if owner is not None and name == "__init__" else name
 
     def imported_from(self, scope: ast.AST, name: str) -> str:
         """Return the module that a name is, or is imported from; "" if it is not."""

@@ -217,10 +217,7 @@ class Threads:
         home = self._meanings.home(scope, name)
         if not isinstance(home, FUNCTIONS) or name not in parameters(home):
             return True
-        called = getattr(home, "name", "")
-        owner = self._meanings.owner_of(home)
-        if owner is not None and called == "__init__":
-            called = owner.name
+        called = self._meanings.called_as(home)
         if called:
             self._runners.add(called)
         return bool(called) and self._meanings.is_only_called(home)
