@@ -124,11 +124,11 @@ class Program:
     def _take_application(self, served: list[Served]) -> None:
         """Look at the only application, if there is one, wherever the code has it."""
         unique = {id(one.application): one.application for one in served}
-        (application,) = unique.values() if len(unique) == 1 else (UNKNOWN,)
-        if application is not self._application() or claimed() is not self._claimed:
+        (only,) = unique.values() if len(unique) == 1 else (UNKNOWN,)
+        if only is not self._application() or claimed() is not self._claimed:
             self._claimed = claimed()
-            only = application is not UNKNOWN
-            self._application = weakref.ref(application) if only else _unknown
+            known = only is not UNKNOWN
+            self._application = weakref.ref(only) if known else _unknown
             self._modules.clear()
 
     def _indexed(self, module: ModuleType) -> _Indexed:
@@ -161,8 +161,7 @@ class Program:
     def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
         """Return what the functions of all modules write once requests are served."""
         files = (file_of(each.module) for each in indexed)
-        settings = (_settings(one.application) for one in served)
-        paths = (each.get("template_path") for each in settings)
+        paths = (_settings(one.application).get("template_path") for one in served)
         words = words_in_templates(
             map(os.path.dirname, map(os.path.abspath, files)),
             (path for path in paths if isinstance(path, str)),
