@@ -15,7 +15,8 @@ Tornado nor the containers: it tells them by the name of their module::
     _walk         the walk through a function and what that calls
     _expressions  the walk through expressions
     _calls        the walk through calls
-    _record       its notebook: which reads and changes count
+    _record       the walk through what is assigned
+    notebook      which reads and changes count
     frame         the names that a piece of code sees
     value         what an expression stands for, without running it
     member        what an attribute of a value stands for

@@ -9,7 +9,6 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan._expressions import Expressions, one_of
-from txloop.scan._record import shown
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
     GETTERS,
@@ -26,6 +25,7 @@ from txloop.scan.member import (
     own_functions,
     target,
 )
+from txloop.scan.notebook import shown
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import (
     is_lost,
@@ -160,10 +160,10 @@ class Calls(Expressions):
         """Walk into what the call runs, and return what it stands for."""
         if isinstance(callee, Unfollowed):
             if not callee.foreign:
-                self.lose(node)
+                self.notes.lose(node)
             return callee
         if is_lost(callee):
-            self.lose(node)
+            self.notes.lose(node)
             return SOMETHING
         if isinstance(callee, Member):
             return self._call_member(callee, arguments, node)
@@ -173,7 +173,7 @@ class Calls(Expressions):
         if isinstance(callee, Live) and callee.thing is not UNKNOWN:
             thing = callee.thing
             if is_cache(thing):
-                self.use_cache(callee, node)
+                self.notes.use_cache(callee, node)
             if has_type(thing, type):
                 return self._make(thing, arguments, node)
             callee, arguments = target(callee, arguments, self.sources)
@@ -183,17 +183,17 @@ class Calls(Expressions):
             return None
         passed = _all_in(arguments)
         for each in passed:
-            self.escape(each, node)
+            self.notes.escape(each, node)
         if thing is not UNKNOWN:
             return self._outside(thing, passed, node)
         func = node.func if isinstance(node, ast.Call) else None
         if callee is None and not isinstance(func, ast.Attribute):
-            self.run_anything(node)
+            self.notes.run_anything(node)
         if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
             put = made_of(put_by(func.attr, passed))
             self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
         if any(map(_is_own_code, passed)):
-            self.lose(node, f"{shown(node)}, which is given a function")
+            self.notes.lose(node, f"{shown(node)}, which is given a function")
         if callee is None and isinstance(func, ast.Attribute):
             return self._call_on_unknown(func.attr, arguments)
         return None
@@ -204,10 +204,10 @@ class Calls(Expressions):
         """Return what a method of a builtin container gives."""
         holder = method.holder
         if is_lost(holder):
-            self.lose(node)
+            self.notes.lose(node)
         if method.name in MUTATORS and isinstance(node, ast.Call):
             for each, given in zip(arguments.positional, node.args, strict=False):
-                self.keep(holder, each, given)
+                self.notes.keep(holder, each, given)
         if isinstance(holder, Parts):
             return self._use_parts(holder, method.name, arguments, node)
         if method.name in {"items", "values"}:
@@ -227,11 +227,11 @@ class Calls(Expressions):
     def _outside(self, thing: object, given: tuple[Value, ...], node: ast.AST) -> Value:
         """Return what a call gives that is not of the program's code."""
         if leads_anywhere(thing) or tells_process(thing):
-            self.lose(node)
+            self.notes.lose(node)
         for each in given:
             if _is_own_code(each):
                 if calls_later(thing):
-                    self.lose(node, f"{shown(node)}, which is given a function")
+                    self.notes.lose(node, f"{shown(node)}, which is given a function")
                 else:
                     self._call_passed(each, node)
         return outcome(thing, given)
@@ -248,7 +248,7 @@ class Calls(Expressions):
             parts.add(each)
         found = taken_by(method, parts)
         if found is SOMETHING and method not in METHODS:
-            self.lose(node)
+            self.notes.lose(node)
         return found
 
     def _make(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
@@ -256,7 +256,7 @@ class Calls(Expressions):
         if own_module_of(cls) is None:
             given = _all_in(arguments)
             for each in given:
-                self.escape(each, node)
+                self.notes.escape(each, node)
             found = self._outside(cls, given, node)
             return None if found == FOREIGN else found
         called = own_functions(type(cls), "__call__")
@@ -323,7 +323,7 @@ class Calls(Expressions):
             return None, True
         if thing is next:
             for each in several:
-                self.change(each, node)
+                self.notes.change(each, node)
                 self.call_method(each, "__next__", Arguments())
             return part_of(given[0] if given else None), True
         return None, False
@@ -333,18 +333,18 @@ class Calls(Expressions):
         thing = callee.thing
         act = act_of(thing, node)
         if act is not None:
-            self.act_outside(act, node)
+            self.notes.act_outside(act, node)
         changer = process_changer(thing)
         if changer is not None:
-            self.change_process(changer, node)
+            self.notes.change_process(changer, node)
         if thing is os.getenv:
-            self.read_environment(node)
+            self.notes.read_environment(node)
         if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
             for value in _all_in(arguments):
                 self._call_passed(value, node)
         if changes_argument(thing):
             for each in alternatives(next(iter(arguments.positional), None)):
-                self.change(each, node)
+                self.notes.change(each, node)
 
     def _getattr(
         self, several: tuple[Value, ...], node: ast.Call

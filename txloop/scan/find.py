@@ -180,10 +180,12 @@ def scan_handler(
         given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
     found = _findings(walk, writes)
-    acts = (_advised(one, VOUCH) for one in walk.outside if writes.may_happen(one))
+    acts = (
+        _advised(one, VOUCH) for one in walk.notes.outside if writes.may_happen(one)
+    )
     lost = (
         _advised(one, SETTLE)
-        for one in walk.unfollowed
+        for one in walk.notes.unfollowed
         if writes.may_happen(one)
         and (not one.slots or writes.writer_of(one) is not None)
     )
@@ -233,9 +235,9 @@ def _as_method(function: Callable[..., object]) -> Bound | None:
 def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
     """Return what the walk saw and the index makes a finding, each once."""
     walk.finish()
-    accesses = list(filter(writes.may_happen, walk.accesses))
+    accesses = list(filter(writes.may_happen, walk.notes.accesses))
     found = [
-        _finding(access, walk.kept)
+        _finding(access, walk.notes.kept)
         for access in accesses
         if access.act is not Act.READ and access.certain
     ]
@@ -249,7 +251,7 @@ def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
             name.startswith((f"{access.name}.", f"{access.name}[")) for name in written
         )
         if writer is not None and not known:
-            found.append(_finding(access, walk.kept, writer))
+            found.append(_finding(access, walk.notes.kept, writer))
     unique = {(it.file, it.line, it.name, it.kind.name): it for it in reversed(found)}
     return tuple(unique[key] for key in sorted(unique))
 

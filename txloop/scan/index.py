@@ -241,7 +241,7 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
 
 def _writing(walk: Walk) -> tuple[Access, ...]:
     walk.finish()
-    return tuple(each for each in walk.accesses if each.act is not Act.READ)
+    return tuple(each for each in walk.notes.accesses if each.act is not Act.READ)
 
 
 def _receiver(

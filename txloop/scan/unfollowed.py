@@ -2,7 +2,7 @@
 
 None is a value that an attempt has made itself, or that cannot change. `Unfollowed` is
 one of which that is not known. Using it is no finding, but no proof either: what is
-called on it, or stored in it, is written down (`Record.lose`).
+called on it, or stored in it, is written down (`Notebook.lose`).
 """
 
 from __future__ import annotations
