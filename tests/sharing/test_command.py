@@ -426,6 +426,23 @@ def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
     assert "+asked = txloop.TVar(0)" in printed
 
 
+def test_what_is_stored_and_keeps_the_program_from_starting_is_left_alone(tmp_path):
+    fill = (
+        "asked = 0\nrows = []\ndef fill():\n    row = {}\n    rows.append(row)\n"
+        "    row['a'] = 1\n    type('Kind', (), row)  # it takes dicts only\nfill()\n"
+    )
+    source = PROGRAM.replace("asked = 0\n", fill)
+    add = "names.append("
+    program(tmp_path, source.replace(add, f"rows.append(1); {add}", 1))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "app.rows is left as it is: the program did not start with" in printed
+    assert "+names = txloop.share([])" in printed
+    assert "+asked = txloop.TVar(0)" in printed
+
+
 def test_in_memory_no_file_changes_and_tracebacks_have_the_files_lines(tmp_path):
     (tmp_path / "program").mkdir()
     source = program(tmp_path / "program")

@@ -169,10 +169,11 @@ class Round:
         text, value, hazard = alias
         if value is None:
             return False
+        skipped = self._why_skipped(_alias_key(text, value), "a container")
         exact = self._why_exact(Site.of(text.file, value))
-        if not exact and not self._keeping.is_copied(value):
+        if not (skipped or exact or self._keeping.is_copied(value)):
             return False
-        self._hazards.setdefault(hazard.name, hazard.reason)
+        self._hazards.setdefault(hazard.name, skipped or hazard.reason)
         return True
 
     def _why_exact(self, site: Site) -> str:
@@ -297,16 +298,13 @@ class Round:
     def _share_aliases(self, aliases: list[Alias]) -> None:
         done = {one[:3] for one in self._sites}
         for text, value, hazard in aliases:
-            if value is None:
+            if value is None or Site.of(text.file, value)[:3] in done:
                 continue
-            start = Site.of(text.file, value)[:3]
-            if start in done:
-                continue
-            done.add(start)
+            done.add(Site.of(text.file, value)[:3])
             self._edits[text.file].wrap(text, value, "txloop.share")
             self.changes.append(
                 Change(
-                    f"alias {text.label}:{start}",
+                    _alias_key(text, value),
                     text.place(value),
                     text.label,
                     value.lineno,
@@ -317,6 +315,10 @@ class Round:
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
+
+
+def _alias_key(text: Text, value: ast.expr) -> str:
+    return f"alias {text.label}:{value.lineno}:{value.col_offset}"
 
 
 def _node_at(text: Text, site: Site) -> ast.expr | None:
