@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.sharing.bindings import bindings
+from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import functions_in, nodes_of
 from txloop.sharing.syntax import (
@@ -61,9 +62,9 @@ def hazards(
     for text in texts:
         modules = _imported(text.tree)
         for node in ast.walk(text.tree):
-            for values, what, objects in _wants(node, modules):
+            for values, what, wants in _wanted_of(node, modules):
                 reason = f"{text.place(node)}, {what}"
-                yield from demands.on(node, values, reason, objects)
+                yield from demands.on(node, values, reason, wants)
         for scope, owner in ((text.tree, None), *functions_in(text.tree)):
             yield from _identities(text, scope, owner, demands)
             yield from _given_away(text, scope, modules, own)
@@ -81,9 +82,8 @@ def _identities(
                 if is_handler_class(owner) and ast.unparse(asked) == "self":
                     continue
                 reason = f"{text.place(node)}, asks for {ast.unparse(node)}"
-                # What has a hash is no plain object, and has the same as a part.
-                objects = "only" if name == "hash" else "all"
-                yield from demands.on(node, [asked], reason, objects)
+                wants = Wants.HASH if name == "hash" else Wants.IDENTITY
+                yield from demands.on(node, [asked], reason, wants)
 
 
 def _given_away(
@@ -118,14 +118,14 @@ def _given_away(
                 yield Hazard(name, f"{text.place(node)}, {what}")
 
 
-_Want = tuple[list[ast.expr], str, str]
-"""Expressions, what a line wants of them, and what that means for own objects."""
+_Wanted = tuple[list[ast.expr], str, Wants]
+"""Expressions, what a line does with them, and what it wants."""
 
 _UNKNOWN: list[ast.expr] = [ast.Name("self", ast.Load())]
 """Stands for any object."""
 
 
-def _wants(node: ast.AST, modules: dict[str, str]) -> Iterator[_Want]:
+def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
     """Yield what a node does that no container does."""
     match node:
         case ast.Call():
@@ -134,10 +134,10 @@ def _wants(node: ast.AST, modules: dict[str, str]) -> Iterator[_Want]:
             asked = [left, *comparators]
             its = [one.args[0] for one in asked if _asks_type(one)]
             if its and any(map(_names_builtin, asked)):
-                yield its, f"asks for the exact type: {ast.unparse(node)}", ""
+                yield its, f"asks for the exact type: {ast.unparse(node)}", Wants.PLAIN
 
 
-def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Want]:
+def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     function = call.func
     name = last_name(function)
     home = ""
@@ -148,16 +148,16 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Want]:
     given = arguments_of(call)
     if home == "heapq" and name not in _READ_ONLY:
         what = f"calls heapq.{name}, which takes plain objects only"
-        yield given[:1], what, ""
+        yield given[:1], what, Wants.PLAIN
     elif home in _DUMPERS and name in _DUMPS:
         what = f"calls {home}.{name}, which does not know containers"
-        yield (_UNKNOWN if name in _LATER else given), what, "parts"
+        yield (_UNKNOWN if name in _LATER else given), what, Wants.PARTS
     elif _is_method_of_class(function) and given and last_name(given[0]) != "self":
         what = f"calls {ast.unparse(function)}, which takes plain objects only"
-        yield given[:1], what, ""
+        yield given[:1], what, Wants.PLAIN
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
-        yield _UNKNOWN, what, ""
+        yield _UNKNOWN, what, Wants.PLAIN
 
 
 def _is_method_of_class(function: ast.expr) -> bool:

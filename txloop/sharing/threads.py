@@ -11,6 +11,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from txloop.scan.frame import parameters
+from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import (
@@ -176,7 +177,7 @@ class Threads:
                 case _:
                     values.append(one)
         values = [one for one in values if last_name(one) not in ("self", "cls")]
-        yield from demands.on(call, values, reason, objects="parts")
+        yield from demands.on(call, values, reason, Wants.PARTS)
         yield from self._touched(functions, reason, demands)
 
     def _is_followed(self, scope: ast.AST, target: ast.expr) -> bool:
