@@ -64,6 +64,5 @@ def _site(text: Text, name: str) -> Site | None:
                 continue
         if isinstance(value, ast.Constant):
             return None
-        place = value.lineno, value.col_offset, value.end_lineno, value.end_col_offset
-        return Site(text.file, *place)  # type: ignore[arg-type] # it has an end
+        return Site.of(text.file, value)
     return None

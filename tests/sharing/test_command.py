@@ -195,6 +195,16 @@ def test_a_program_that_does_not_get_to_its_loop_is_refused(tmp_path):
     assert "app.py ended before it started a loop" in errors
 
 
+def test_a_program_that_exits_with_an_application_is_looked_at(tmp_path):
+    start = "tornado.ioloop.IOLoop.current().start()"
+    program(tmp_path, PROGRAM.replace(start, "sys.exit('nothing failed')"))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "+names = txloop.share([])  # in the order" in printed
+
+
 SET_UP = """
 import tornado.ioloop
 import tornado.web
@@ -413,6 +423,23 @@ def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
         "app.names is left as it is: the program did not start with a container in "
         "its place." in printed
     )
+    assert "+asked = txloop.TVar(0)" in printed
+
+
+def test_what_is_stored_and_keeps_the_program_from_starting_is_left_alone(tmp_path):
+    fill = (
+        "asked = 0\nrows = []\ndef fill():\n    row = {}\n    rows.append(row)\n"
+        "    row['a'] = 1\n    type('Kind', (), row)  # it takes dicts only\nfill()\n"
+    )
+    source = PROGRAM.replace("asked = 0\n", fill)
+    add = "names.append("
+    program(tmp_path, source.replace(add, f"rows.append(1); {add}", 1))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "app.rows is left as it is: the program did not start with" in printed
+    assert "+names = txloop.share([])" in printed
     assert "+asked = txloop.TVar(0)" in printed
 
 

@@ -204,6 +204,10 @@ HAZARDS = {
     "heapq": ("import heapq\nheapq.heappush(items, 1)", "heapq.heappush"),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
+    "an object's own identity": (
+        "class Cache:\n    def get(self, k): return id(self)",
+        "id(self)",
+    ),
     "a package": ("import pandas\nx = pandas.DataFrame(items)", "gives it to pandas"),
     "a package by another name": (
         "import pandas\ndef f():\n    rows = items[1:]\n    return pandas.f(rows)",
@@ -345,6 +349,9 @@ HARMLESS = {
     ),
     "the largest": "import heapq\ndef f(): return heapq.nlargest(2, items)",
     "a hash": "def f(): return hash(tuple(items))",
+    "a handler's own identity": (
+        "class Chat(WebSocketHandler):\n    def open(self): return id(self)"
+    ),
     "the hash of a text": "def f(x): return hash(x)\nf('a')",
     "a thread's text": (
         "import threading\nclass A(RequestHandler):\n    def get(self, name):\n"
@@ -898,6 +905,8 @@ def test_attributes_that_other_code_sets_are_named():
         ),
         ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
         ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
+        ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
+        ("    def f(self, d): vars(self)['note'] = d", "sets attributes by name"),
     ],
 )
 def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
@@ -907,6 +916,15 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
 
     assert "class Thing :" in shared(source, "things")
     assert reason in left(source, "things")
+
+
+def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone():
+    other = "class Other:\n    def f(self, d): self.__dict__ = d\n"
+    mixed = "class Mixed(Thing, Other): pass\n"
+    source = CLASSES.format("Thing", "Thing")
+
+    assert "class Thing(txloop.TObject, " in shared(other + source, "things")
+    assert "class Thing :" in shared(other + source + mixed, "things")
 
 
 DATACLASSES = """

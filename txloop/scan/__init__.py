@@ -15,7 +15,8 @@ Tornado nor the containers: it tells them by the name of their module::
     _walk         the walk through a function and what that calls
     _expressions  the walk through expressions
     _calls        the walk through calls
-    _record       its notebook: which reads and changes count
+    _record       the walk through what is assigned
+    notebook      which reads and changes count
     frame         the names that a piece of code sees
     value         what an expression stands for, without running it
     member        what an attribute of a value stands for
@@ -24,7 +25,7 @@ Tornado nor the containers: it tells them by the name of their module::
     live_objects  what kind of thing an object is that the scan has at hand
     access        what was seen of shared state, and whether that makes a read stale
     patches       what of that lies in libraries
-    evidence      what is said about objects that are not at hand
+    evidence      what the source says about objects that do not exist yet
     unfollowed    values that could not be followed
     outside       calls that change the world outside the program
 """

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import os
 from functools import reduce
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan._expressions import Expressions, one_of
-from txloop.scan._record import constant, shown
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
     GETTERS,
@@ -27,6 +25,7 @@ from txloop.scan.member import (
     own_functions,
     target,
 )
+from txloop.scan.notebook import shown
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import (
     is_lost,
@@ -39,6 +38,7 @@ from txloop.scan.parts import (
 from txloop.scan.references import prefix_of
 from txloop.scan.unfollowed import (
     calls_later,
+    changes_argument,
     leads_anywhere,
     outcome,
     tells_process,
@@ -59,6 +59,7 @@ from txloop.scan.value import (
     Unfollowed,
     Value,
     alternatives,
+    constant,
     either,
 )
 from txloop.stm.origin import is_own_function, own_module_of
@@ -73,16 +74,6 @@ _CALLERS = (filter, map, max, min, reduce, sorted)
 
 _APPLYING = (filter, map, max, min, sorted)
 """Those of them that call these with what they go over, and nothing else."""
-
-_CHANGERS = frozenset(
-    [
-        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
-        *("insort", "insort_left", "insort_right", "shuffle"),
-    ]
-)
-"""Functions of the standard library that change the list they get."""
-
-_CHANGERS_HOMES = frozenset(["_heapq", "heapq", "_bisect", "bisect", "random"])
 
 
 class Calls(Expressions):
@@ -111,21 +102,15 @@ class Calls(Expressions):
         if given and not self.everything and _is_ours(callees[0], "on_commit"):
             given = _without_effect(given)
         passed = self._passed(callees, node)
-        values = [
-            (each, passed[each] if each in passed else self.any_value(each))
-            for each in given
-        ]
+
+        def value_of(one: ast.expr) -> Value:
+            return passed[one] if one in passed else self.any_value(one)
+
+        values = [value_of(each) for each in given]
         # What comes after `*args` may be any parameter.
-        known = itertools.takewhile(_is_single, values)
-        positional = tuple(value for _, value in known)
-        keywords = {
-            each.arg or "": (
-                passed[each.value]
-                if each.value in passed
-                else self.any_value(each.value)
-            )
-            for each in node.keywords
-        }
+        stars = (n for n, each in enumerate(given) if isinstance(each, ast.Starred))
+        positional = tuple(values[: next(stars, None)])
+        keywords = {each.arg or "": value_of(each.value) for each in node.keywords}
         arguments = Arguments(positional, keywords)
         return either(self._call(each, arguments, node) for each in callees)
 
@@ -175,27 +160,20 @@ class Calls(Expressions):
         """Walk into what the call runs, and return what it stands for."""
         if isinstance(callee, Unfollowed):
             if not callee.foreign:
-                self.lose(node)
+                self.notes.lose(node)
             return callee
         if is_lost(callee):
-            self.lose(node)
+            self.notes.lose(node)
             return SOMETHING
         if isinstance(callee, Member):
-            if is_lost(callee.holder):
-                self.lose(node)
-            if callee.name in MUTATORS and isinstance(node, ast.Call):
-                for each, given in zip(arguments.positional, node.args, strict=False):
-                    self.keep(callee.holder, each, given)
-            if isinstance(callee.holder, Parts):
-                return self._use_parts(callee.holder, callee.name, arguments, node)
-            return self._take(callee, node)
+            return self._call_member(callee, arguments, node)
         if isinstance(callee, Instance):
             callee = member(callee, "__call__", self.sources)
         thing: object = UNKNOWN
         if isinstance(callee, Live) and callee.thing is not UNKNOWN:
             thing = callee.thing
             if is_cache(thing):
-                self.use_cache(callee, node)
+                self.notes.use_cache(callee, node)
             if has_type(thing, type):
                 return self._make(thing, arguments, node)
             callee, arguments = target(callee, arguments, self.sources)
@@ -205,20 +183,41 @@ class Calls(Expressions):
             return None
         passed = _all_in(arguments)
         for each in passed:
-            self.escape(each, node)
-        if thing is UNKNOWN:
-            func = node.func if isinstance(node, ast.Call) else None
-            if callee is None and not isinstance(func, ast.Attribute):
-                self.run_anything(node)
-            if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
-                put = made_of(put_by(func.attr, passed))
-                self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
-            if any(map(_is_own_code, passed)):
-                self.lose(node, f"{shown(node)}, which is given a function")
-            if callee is None and isinstance(func, ast.Attribute):
-                return self._call_on_unknown(func.attr, arguments)
+            self.notes.escape(each, node)
+        if thing is not UNKNOWN:
+            return self._outside(thing, passed, node)
+        func = node.func if isinstance(node, ast.Call) else None
+        if callee is None and not isinstance(func, ast.Attribute):
+            self.notes.run_anything(node)
+        if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
+            put = made_of(put_by(func.attr, passed))
+            self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
+        if any(map(_is_own_code, passed)):
+            self.notes.lose(node, f"{shown(node)}, which is given a function")
+        if callee is None and isinstance(func, ast.Attribute):
+            return self._call_on_unknown(func.attr, arguments)
+        return None
+
+    def _call_member(
+        self, method: Member, arguments: Arguments, node: ast.AST
+    ) -> Value:
+        """Return what a method of a builtin container gives."""
+        holder = method.holder
+        if is_lost(holder):
+            self.notes.lose(node)
+        if method.name in MUTATORS and isinstance(node, ast.Call):
+            for each, given in zip(arguments.positional, node.args, strict=False):
+                self.notes.keep(holder, each, given)
+        if isinstance(holder, Parts):
+            return self._use_parts(holder, method.name, arguments, node)
+        if method.name in {"items", "values"}:
+            return method
+        if method.name not in GETTERS:
             return None
-        return self._outside(thing, passed, node)
+        key: object = UNKNOWN
+        if isinstance(node, ast.Call) and node.args:
+            key = constant(node.args[0])
+        return self.item(holder, key, node)
 
     def _call_on_unknown(self, method: str, arguments: Arguments) -> Value:
         """Walk into what a method may be of an object out of a container."""
@@ -228,11 +227,11 @@ class Calls(Expressions):
     def _outside(self, thing: object, given: tuple[Value, ...], node: ast.AST) -> Value:
         """Return what a call gives that is not of the program's code."""
         if leads_anywhere(thing) or tells_process(thing):
-            self.lose(node)
+            self.notes.lose(node)
         for each in given:
             if _is_own_code(each):
                 if calls_later(thing):
-                    self.lose(node, f"{shown(node)}, which is given a function")
+                    self.notes.lose(node, f"{shown(node)}, which is given a function")
                 else:
                     self._call_passed(each, node)
         return outcome(thing, given)
@@ -249,26 +248,15 @@ class Calls(Expressions):
             parts.add(each)
         found = taken_by(method, parts)
         if found is SOMETHING and method not in METHODS:
-            self.lose(node)
+            self.notes.lose(node)
         return found
-
-    def _take(self, method: Member, node: ast.AST) -> Value:
-        """Return the element that a method of a builtin container gives."""
-        if method.name in {"items", "values"}:
-            return method
-        if method.name not in GETTERS:
-            return None
-        key: object = UNKNOWN
-        if isinstance(node, ast.Call) and node.args:
-            key = constant(node.args[0])
-        return self.item(method.holder, key, node)
 
     def _make(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
         """Return a new object of the class, walking through what makes it."""
         if own_module_of(cls) is None:
             given = _all_in(arguments)
             for each in given:
-                self.escape(each, node)
+                self.notes.escape(each, node)
             found = self._outside(cls, given, node)
             return None if found == FOREIGN else found
         called = own_functions(type(cls), "__call__")
@@ -316,49 +304,59 @@ class Calls(Expressions):
         self, callee: Live, arguments: Arguments, node: ast.Call
     ) -> tuple[Value, bool]:
         """Return what a call of a builtin stands for, and whether it is known here."""
-        thing = callee.thing
-        act = act_of(thing, node)
-        if act is not None:
-            self.act_outside(act, node)
-        changer = process_changer(thing)
-        if changer is not None:
-            self.change_process(changer, node)
-        if thing is os.getenv:
-            self.read_environment(node)
-        given = arguments.positional
+        thing, given = callee.thing, arguments.positional
         several = alternatives(given[0] if given else None)
-        first = several[0]
-        name = constant(node.args[1]) if len(node.args) > 1 else None
+        self._note_builtin(callee, arguments, node)
         if thing is super:
             return self._super(given), True
         if thing is type and len(given) == 1:
             return either(map(class_of, several)), True
         if thing is globals:
             return self._globals(), True
-        if thing is getattr and isinstance(name, str):
-            return either(self.attribute(each, name, node) for each in several), True
-        if thing is getattr and isinstance(first, Live) and len(node.args) > 1:
-            for each in several:
-                if isinstance(each, Live):
-                    self._call_any(each, prefix_of(node.args[1]))
-            return None, True
+        if thing is getattr and len(node.args) > 1:
+            return self._getattr(several, node)
         if (thing is setattr or thing is delattr) and len(given) > 1:
+            name = constant(node.args[1])
             attribute = name if isinstance(name, str) else "?"
             for each in several:
                 self.store_attribute(each, attribute, None, node)
             return None, True
+        if thing is next:
+            for each in several:
+                self.notes.change(each, node)
+                self.call_method(each, "__next__", Arguments())
+            return part_of(given[0] if given else None), True
+        return None, False
+
+    def _note_builtin(self, callee: Live, arguments: Arguments, node: ast.Call) -> None:
+        """Write down what a call of a builtin does, and walk into what that calls."""
+        thing = callee.thing
+        act = act_of(thing, node)
+        if act is not None:
+            self.notes.act_outside(act, node)
+        changer = process_changer(thing)
+        if changer is not None:
+            self.notes.change_process(changer, node)
+        if thing is os.getenv:
+            self.notes.read_environment(node)
         if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
             for value in _all_in(arguments):
                 self._call_passed(value, node)
-        if thing is next:
-            for each in several:
-                self.change(each, node)
-                self.call_method(each, "__next__", Arguments())
-            return part_of(given[0] if given else None), True
-        if _changes_argument(thing):
-            for each in several:
-                self.change(each, node)
-        return None, False
+        if changes_argument(thing):
+            for each in alternatives(next(iter(arguments.positional), None)):
+                self.notes.change(each, node)
+
+    def _getattr(
+        self, several: tuple[Value, ...], node: ast.Call
+    ) -> tuple[Value, bool]:
+        """Return what `getattr` gives of one of these, and whether that is known."""
+        name = constant(node.args[1])
+        if isinstance(name, str):
+            return either(self.attribute(each, name, node) for each in several), True
+        for each in several:
+            if isinstance(each, Live):
+                self._call_any(each, prefix_of(node.args[1]))
+        return None, isinstance(several[0], Live)
 
     def _call_any(self, owner: Live, prefix: str) -> None:
         """Walk into all methods of a shared object that a name may stand for."""
@@ -414,10 +412,6 @@ def _all_in(arguments: Arguments) -> tuple[Value, ...]:
     return tuple(each for value in given for each in alternatives(value))
 
 
-def _is_single(given: tuple[ast.expr, Value]) -> bool:
-    return not isinstance(given[0], ast.Starred)
-
-
 def _is_ours(callee: Value, function: str) -> bool:
     """Tell whether it is txloop's function of that name."""
     if not isinstance(callee, Live):
@@ -437,11 +431,3 @@ def _without_effect(given: list[ast.expr]) -> list[ast.expr]:
         return [*first.args[1:], *given[1:]]
     named = isinstance(first, (ast.Lambda, ast.Name, ast.Attribute))
     return given[1:] if named else given
-
-
-def _changes_argument(thing: object) -> bool:
-    if type(thing).__module__ != "builtins":
-        return False
-    home = getattr(thing, "__module__", None)
-    name = getattr(thing, "__name__", None)
-    return home in _CHANGERS_HOMES and name in _CHANGERS

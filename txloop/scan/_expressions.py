@@ -18,7 +18,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from txloop.scan._record import Record, key_of
+from txloop.scan._record import Record
 from txloop.scan.access import of_thing
 from txloop.scan.contents import Contents
 from txloop.scan.frame import Comprehension, Nested, parameters
@@ -53,6 +53,7 @@ from txloop.scan.value import (
     application,
     either,
     element,
+    key_of,
     sample,
     setting,
 )
@@ -108,7 +109,7 @@ class Expressions(Record):
         if isinstance(value, Nested):
             self.walk_nested(value)
         elif isinstance(value, Live) and self.frame.holder(node.id) is None:
-            self.read(value, node)
+            self.notes.read(value, node)
         return value
 
     def visit_Attribute(self, node: ast.Attribute) -> Value:
@@ -124,14 +125,14 @@ class Expressions(Record):
             and isinstance(owner, Live)
             and owner.role is Role.APPLICATION
         ):
-            self.change_process(f"application.{name}", node)
+            self.notes.change_process(f"application.{name}", node)
         if isinstance(owner, Live) and is_cache(owner.thing):
             if name == "cache_clear":
-                self.clear_cache(owner, node)
+                self.notes.clear_cache(owner, node)
             elif name == "cache_info":
-                self.ask_cache(owner, node)
+                self.notes.ask_cache(owner, node)
         if owner is None:
-            self.read_of_any_class(name, node)
+            self.notes.read_of_any_class(name, node)
             for one in self.contents.called(name):
                 if isinstance(one, Getter):
                     self.run(one.functions, one.receiver, Arguments())
@@ -140,13 +141,13 @@ class Expressions(Record):
             holder = found.holder
             if isinstance(holder, Live) and changes_by(holder.thing, name):
                 # Code that takes the method is going to call it.
-                self.change(holder, node)
+                self.notes.change(holder, node)
         elif isinstance(found, Getter):
             return self.run(found.functions, found.receiver, Arguments())
         elif isinstance(found, Live):
-            self.read(found, node)
+            self.notes.read(found, node)
         elif isinstance(found, Unfollowed) and found.foreign and name in MUTATORS:
-            self.lose(node)
+            self.notes.lose(node)
         elif (
             found is None
             and isinstance(owner, Live)
@@ -168,7 +169,7 @@ class Expressions(Record):
     def _miss(self, holder: Live, node: ast.AST) -> None:
         """Write down what reading a key does that is not there."""
         if makes_values(holder.thing):
-            self.change(holder, node)
+            self.notes.change(holder, node)
         missing = member(holder, "__missing__", self.sources)
         if isinstance(missing, Bound):
             self.run(missing.functions, missing.receiver, Arguments())
@@ -178,7 +179,7 @@ class Expressions(Record):
         if isinstance(holder, Live) and holder.role is Role.SETTINGS:
             found = self._known(setting(holder, key))
             if isinstance(found, Live):
-                self.read(found, node)
+                self.notes.read(found, node)
             return found
         if isinstance(holder, Unfollowed):
             return holder
@@ -289,7 +290,7 @@ class Expressions(Record):
             target = target.elts[1]
         for value in values:
             if isinstance(value, Live) and is_iterator(value.thing):
-                self.change(value, source)
+                self.notes.change(value, source)
         self.store(target, either(map(one_of, values)))
 
     def _enumerated(self, source: ast.expr) -> ast.expr | None:

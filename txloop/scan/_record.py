@@ -1,25 +1,20 @@
-"""The walk's notebook: which reads, changes and assignments of shared state count."""
+"""The walk through what is assigned: names, attributes, items."""
 
 from __future__ import annotations
 
 import abc
 import ast
-import os
 import threading
 from dataclasses import replace
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from txloop.scan.access import ANY_CLASS, ANY_MODULE, WHOLE, Access, Act
-from txloop.scan.finding import FindingKind
 from txloop.scan.frame import Frame
 from txloop.scan.live_objects import (
     UNKNOWN,
     can_change,
     has_type,
     is_container,
-    is_harmless,
-    is_iterator,
     module_label,
 )
 from txloop.scan.member import (
@@ -29,13 +24,8 @@ from txloop.scan.member import (
     member,
     setter,
 )
-from txloop.scan.parts import (
-    container_of,
-    is_lost,
-    is_risky,
-    made_of,
-    part_of,
-)
+from txloop.scan.notebook import Notebook, Place, shown
+from txloop.scan.parts import container_of, is_risky, made_of, part_of
 from txloop.scan.value import (
     SOMETHING,
     Arguments,
@@ -50,68 +40,36 @@ from txloop.scan.value import (
     Unfollowed,
     Value,
     alternatives,
+    constant,
     either,
     element,
     sample,
     setting,
 )
-from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import FunctionType
 
     from txloop.scan.source import Sources
 
-_ANY = {Family.CLASS: ANY_CLASS, Family.GLOBAL: ANY_MODULE}
-
-_CHANGES = {
-    Family.GLOBAL: FindingKind.MUTATES_GLOBAL,
-    Family.CLASS: FindingKind.WRITES_CLASS,
-    Family.CLOSURE: FindingKind.WRITES_CLOSURE,
-    Family.APPLICATION: FindingKind.WRITES_APPLICATION,
-    Family.ARGUMENT: FindingKind.WRITES_ARGUMENT,
-}
-
-
-_DISPLAYS: Mapping[type | None, type] = MappingProxyType(
-    {
-        ast.Dict: dict,
-        ast.DictComp: dict,
-        ast.List: list,
-        ast.ListComp: list,
-        ast.Set: set,
-        ast.SetComp: set,
-    }
-)
-
-
-MOST_SHOWN = 60  # characters of an expression
-
-_ENVIRONMENT: Slot = ("os.environ", "contents")
-
 
 class Record(ast.NodeVisitor, abc.ABC):
-    """Visits syntax and writes down what it does to shared state.
+    """Visits syntax, and writes down what assignments do to shared state.
 
     Attributes:
         frame: The names that the code being visited sees.
-        accesses: What was seen, in order, repetitions included.
-        kept: The program's and the plain containers' classes of which new objects are
-            put into shared ones, by what findings call these.
-        outside: What was seen that changes the world outside the program.
-        unfollowed: The uses of what may be shared, and is not known.
+        notes: What was seen.
         unless: Where the code being visited has asked before: see `Access`.
     """
 
     def __init__(self, sources: Sources) -> None:
         self.frame = Frame("", "", {})  # in no function yet
         self.sources = sources
-        self.accesses: list[Access] = []
-        self.kept: dict[str, set[type]] = {}
-        self.outside: list[Access] = []
-        self.unfollowed: list[Access] = []
         self.unless: frozenset[Slot] = frozenset()
+        self.notes = Notebook(self._place)
+
+    def _place(self) -> Place:
+        return Place(self.frame.file, self.frame.qualname, self.unless)
 
     @abc.abstractmethod
     def run(
@@ -129,7 +87,7 @@ class Record(ast.NodeVisitor, abc.ABC):
         """
         found = self.any_value(node)
         if isinstance(found, Several):
-            self.lose(node, f"{shown(node)}, which may be one of several")
+            self.notes.lose(node, f"{shown(node)}, which may be one of several")
             return found.values[0]
         return found
 
@@ -137,137 +95,6 @@ class Record(ast.NodeVisitor, abc.ABC):
         """Visit the expression and return what it stands for, which may be several."""
         found: Value = self.visit(node)
         return found
-
-    def read(self, live: Live, node: ast.AST) -> None:
-        """Write down that the slot of the value is read, and what is in it."""
-        if live.thing is os.environ:
-            self.read_environment(node)
-            return
-        inner = live.family is Family.CLOSURE and live.thing is UNKNOWN
-        if live.slots and not inner and not is_harmless(live.thing):
-            self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
-
-    def read_of_any_class(self, name: str, node: ast.AST) -> None:
-        """Write down that an attribute is read of what may be a class."""
-        live = Live(UNKNOWN, shown(node), Family.CLASS, ((ANY_CLASS, name),))
-        self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
-
-    def run_anything(self, node: ast.AST) -> None:
-        """Write down that a call may run any function of the program."""
-        slots: tuple[Slot, ...] = tuple((one, WHOLE) for one in _ANY.values())
-        live = Live(UNKNOWN, shown(node), Family.CLASS, slots)
-        self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
-
-    def escape(self, value: Value, node: ast.AST) -> None:
-        """Write down that code which is not scanned may read all of the object."""
-        if not isinstance(value, Live) or is_harmless(value.thing):
-            return
-        cls = type(value.thing)
-        if own_module_of(cls) is not None and not is_container(cls):
-            whole = Live(value.thing, value.name, value.family, ((value.key, WHOLE),))
-            self.read(whole, node)
-
-    def assign(self, live: Live, node: ast.AST, *, certain: bool = True) -> None:
-        """Write down that the slot of the value is assigned."""
-        kind = _CHANGES[live.family]
-        if live.family is Family.GLOBAL:
-            kind = FindingKind.WRITES_GLOBAL
-        self._write_down(Act.ASSIGN, kind, live, node, certain)
-
-    def assign_part(self, live: Live, node: ast.AST) -> None:
-        """Write down that an attribute or a key of a shared object is assigned."""
-        self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node)
-
-    def change(self, value: Value, node: ast.AST) -> None:
-        """Write down that the object is changed, if it is plain or unknown."""
-        if is_lost(value):
-            self.lose(node)
-        if not isinstance(value, Live):
-            return
-        if value.thing is os.environ:
-            self._change_environment(node)
-            return
-        if value.role is Role.SETTINGS:
-            self.assign_part(setting(value, UNKNOWN), node)
-        elif value.thing is UNKNOWN:
-            self._change(value, node, certain=False)
-        elif can_change(value.thing) or is_iterator(value.thing):
-            self._change(value, node, certain=True)
-
-    def change_process(self, changer: str, node: ast.AST) -> None:
-        """Write down that a function is called that changes the whole process."""
-        live = Live(UNKNOWN, changer, Family.GLOBAL)
-        self._write_down(Act.ASSIGN, FindingKind.CHANGES_PROCESS, live, node)
-
-    def clear_cache(self, cache: Live, node: ast.AST) -> None:
-        """Write down that what an `lru_cache` keeps is thrown away."""
-        live = replace(cache, slots=((id(cache.thing), "results"),))
-        self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node)
-
-    def use_cache(self, cache: Live, node: ast.AST) -> None:
-        """Write down that the function of an `lru_cache` is called.
-
-        That reads what others may clear, and counts; but who asks for the count?
-        """
-        live = replace(cache, slots=((id(cache.thing), "results"),))
-        self._write_down(Act.READ, FindingKind.READS_WRITTEN, live, node)
-        words = f"{cache.name}, whose calls the program counts"
-        live = replace(cache, name=words, slots=((id(cache.thing), "count"),))
-        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
-        self.unfollowed.append(self.accesses.pop())
-
-    def ask_cache(self, cache: Live, node: ast.AST) -> None:
-        """Write down that the calls matter which an `lru_cache` has counted."""
-        live = replace(cache, slots=((id(cache.thing), "count"),))
-        self._write_down(Act.ASSIGN, _CHANGES[live.family], live, node, certain=False)
-        self.lose(node)
-
-    def read_environment(self, node: ast.AST) -> None:
-        """Write down that the environment is read, which other code may change."""
-        words = "os.environ, which the program changes"
-        live = Live(UNKNOWN, words, Family.GLOBAL, (_ENVIRONMENT,))
-        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
-        self.unfollowed.append(self.accesses.pop())
-
-    def _change_environment(self, node: ast.AST) -> None:
-        """Write down that the environment is changed, or set to what it is.
-
-        That is no finding: the watch compares it, and most code sets it to the same.
-        """
-        live = Live(UNKNOWN, "os.environ", Family.GLOBAL, (_ENVIRONMENT,))
-        kind = FindingKind.CHANGES_PROCESS
-        self._write_down(Act.ASSIGN, kind, live, node, certain=False)
-
-    def act_outside(self, words: str, node: ast.AST) -> None:
-        """Write down that the world outside the program is changed."""
-        live = Live(UNKNOWN, words, Family.GLOBAL)
-        self._write_down(Act.READ, FindingKind.ACTS_OUTSIDE, live, node)
-        self.outside.append(self.accesses.pop())
-
-    def lose(self, node: ast.AST, words: str = "") -> None:
-        """Write down that what the expression uses could not be followed."""
-        expression = words or shown(node)
-        live = Live(UNKNOWN, expression, Family.GLOBAL)
-        self._write_down(Act.READ, FindingKind.NOT_FOLLOWED, live, node)
-        self.unfollowed.append(self.accesses.pop())
-
-    def lose_function(self, function: FunctionType) -> None:
-        """Write down that a function has no source."""
-        code, name = function.__code__, function.__qualname__
-        self.unfollowed.append(
-            Access(
-                Act.READ,
-                FindingKind.NOT_FOLLOWED,
-                f"{name}, which has no source",
-                (),
-                UNKNOWN,
-                False,
-                code.co_filename,
-                code.co_firstlineno,
-                name,
-                self.unless,
-            )
-        )
 
     def taint(self, holder: ast.expr, value: Value = SOMETHING) -> None:
         """Write down that the attempt's own object is, or holds, what may be shared."""
@@ -292,45 +119,6 @@ class Record(ast.NodeVisitor, abc.ABC):
                 if isinstance(known, Parts):
                     known.add(part_of(value))
 
-    def keep(self, holder: Value, value: Value, node: ast.AST | None) -> None:
-        """Write down that the value of the expression is put into a shared object."""
-        cls = _DISPLAYS.get(type(node))
-        if isinstance(value, Instance) and own_module_of(value.type) is not None:
-            cls = value.type
-        if isinstance(holder, Live) and cls is not None and not is_container(cls):
-            self.kept.setdefault(holder.name, set()).add(cls)
-
-    def _change(self, live: Live, node: ast.AST, *, certain: bool) -> None:
-        self._write_down(Act.CHANGE, _CHANGES[live.family], live, node, certain)
-
-    def _write_down(
-        self,
-        act: Act,
-        kind: FindingKind,
-        live: Live,
-        node: ast.AST,
-        certain: bool = True,
-    ) -> None:
-        slots = live.slots
-        if live.family in _ANY and act is not Act.READ and certain:
-            # What a container holds is not known where it is read.
-            names = {name for _, name in slots}
-            slots += tuple((_ANY[live.family], name) for name in names)
-        self.accesses.append(
-            Access(
-                act,
-                kind,
-                live.name,
-                slots,
-                live.thing,
-                certain,
-                self.frame.file,
-                getattr(node, "lineno", 0),
-                self.frame.qualname,
-                self.unless,
-            )
-        )
-
     # What stands left of `=`, and behind `del`
 
     def store(
@@ -348,7 +136,7 @@ class Record(ast.NodeVisitor, abc.ABC):
                 holders = alternatives(self.any_value(owner))
                 self.visit(index)
                 for holder in holders:
-                    self.keep(holder, value, node)
+                    self.notes.keep(holder, value, node)
                     if holder is None and is_risky(value):
                         self.taint(owner, made_of([value]))
                     elif isinstance(holder, Parts):
@@ -370,7 +158,7 @@ class Record(ast.NodeVisitor, abc.ABC):
         elif isinstance(owner, Instance):
             _keep(owner, name, value)
         elif isinstance(owner, Unfollowed):
-            self.lose(node)
+            self.notes.lose(node)
         elif isinstance(owner, Live):
             self._store_shared(owner, name, node)
 
@@ -394,18 +182,18 @@ class Record(ast.NodeVisitor, abc.ABC):
             thing = found.thing if isinstance(found, Live) else UNKNOWN
             slots = (frame.slot(name),)
             live = Live(thing, frame.label(name), Family.GLOBAL, slots)
-            self.assign(live, node)
+            self.notes.assign(live, node)
         elif name not in frame.outer_names:
             frame.local[name] = sample(value)
         elif holder is not None:
             slots = ((holder.variables, name),)
             live = Live(UNKNOWN, name, Family.CLOSURE, slots)
-            self.assign(live, node, certain=False)
+            self.notes.assign(live, node, certain=False)
             holder.local[name] = sample(value)
         else:
             found = frame.value(name)
             if isinstance(found, Live):
-                self.assign(found, node)
+                self.notes.assign(found, node)
 
     def _store_shared(self, owner: Live, name: str, node: ast.AST) -> None:
         thing = owner.thing
@@ -414,55 +202,35 @@ class Record(ast.NodeVisitor, abc.ABC):
         found = member(owner, name, self.sources)
         old = found.thing if isinstance(found, Live) else UNKNOWN
         if thing is UNKNOWN and owner.role is None:
-            self.change(owner, node)
+            self.notes.change(owner, node)
         elif has_type(thing, ModuleType):
             label = f"{module_label(thing.__dict__)}.{name}"
             slots = ((id(thing.__dict__), name),)
-            self.assign(Live(old, label, Family.GLOBAL, slots), node)
+            self.notes.assign(Live(old, label, Family.GLOBAL, slots), node)
         elif has_type(thing, type):
             label, slots = class_attribute_label(thing, name), class_slots(thing, name)
-            self.assign_part(Live(old, label, Family.CLASS, slots), node)
+            self.notes.assign_part(Live(old, label, Family.CLASS, slots), node)
         elif has_type(thing, threading.local):
-            self.lose(node)  # a worker's thread has values of its own
+            self.notes.lose(node)  # a worker's thread has values of its own
         elif not (is_container(type(thing)) or is_per_thread(type(thing), name)):
-            self.assign_part(Live(old, label, owner.family, slots), node)
+            self.notes.assign_part(Live(old, label, owner.family, slots), node)
 
     def _store_item(
         self, holder: Value, key: object, node: ast.AST, method: str = "__setitem__"
     ) -> None:
         if isinstance(holder, Live) and holder.role is Role.SETTINGS:
             live = setting(holder, key)
-            self.assign_part(replace(live, slots=live.slots[:1]), node)
+            self.notes.assign_part(replace(live, slots=live.slots[:1]), node)
             return
         called = member(holder, method, self.sources)
         if isinstance(called, Bound):
             self.run(called.functions, called.receiver, Arguments())
         if isinstance(holder, Unfollowed):
-            self.lose(node)
+            self.notes.lose(node)
         if isinstance(holder, Live):
             unknown = holder.thing is UNKNOWN
             if unknown or can_change(holder.thing):
-                self.change(holder, node)
-
-
-def shown(node: ast.AST) -> str:
-    """Return the source of an expression, not more than the beginning of a long one."""
-    if isinstance(node, ast.Call):
-        node = node.func
-    text = ast.unparse(node).partition("\n")[0]
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
-
-
-def key_of(node: ast.expr, value: Value) -> object:
-    """Return the key that the expression is: a constant, a class, or UNKNOWN."""
-    if isinstance(value, Live) and not value.sample and has_type(value.thing, type):
-        return value.thing
-    return constant(node)
-
-
-def constant(node: ast.expr) -> object:
-    """Return the constant that the expression is, or UNKNOWN."""
-    return node.value if isinstance(node, ast.Constant) else UNKNOWN
+                self.notes.change(holder, node)
 
 
 def _part(value: Value, position: int) -> Value:

@@ -2,7 +2,7 @@
 
 ```
 ast.NodeVisitor <- Record <- Expressions <- Calls <- Walk
-                   notes     values         calls    statements and functions
+                   targets   values         calls    statements and functions
 ```
 """
 
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 _DEEPEST = 10
 """Calls are followed at once to this depth; deeper ones wait, to spare the stack."""
 
-_OFTEN = 32
+_MOST_WALKS = 32
 """How often one function is walked through, with other arguments each time."""
 
 
 class Walk(Calls):
     """Walks through functions, each once for each receiver and arguments.
 
-    Belongs to the one scan that made it; `accesses` is what it saw.
+    Belongs to the one scan that made it; `notes` is what it saw.
 
     Args:
         sources: Where to find code.
@@ -80,7 +80,7 @@ class Walk(Calls):
         self._waiting: deque[tuple[FunctionType, Value, Arguments, frozenset[Slot]]] = (
             deque()
         )
-        self._often: Counter[int] = Counter()
+        self._walks: Counter[int] = Counter()
         self._depth = 0
 
     def finish(self) -> None:
@@ -109,7 +109,7 @@ class Walk(Calls):
             return SOMETHING
         definition = self.sources.definition(function)
         if definition is None:
-            self.lose_function(function)
+            self.notes.lose_function(function)
             return SOMETHING
         local = bind(definition.node, receiver, arguments)
         for name, value in _defaults(function).items():
@@ -121,8 +121,8 @@ class Walk(Calls):
             known = self._plain_calls
         else:
             key = (*key, *map(identity, local.values()))
-        if key not in known and self._often[id(function)] < _OFTEN:
-            self._often[id(function)] += 1
+        if key not in known and self._walks[id(function)] < _MOST_WALKS:
+            self._walks[id(function)] += 1
             known[key] = None
             names, cells = function.__code__.co_freevars, function.__closure__ or ()
             known[key] = self.walk_definition(
@@ -141,10 +141,15 @@ class Walk(Calls):
         cells: Mapping[str, object],
     ) -> Value:
         """Walk through a function that is known by its source."""
-        frame = Frame(definition.file, definition.qualname, namespace, local)
-        frame.cells = cells
-        frame.owner = definition.owner.rpartition(".")[2]
-        frame.receiver = local.get(next(iter(parameters(definition.node)), ""))
+        frame = Frame(
+            definition.file,
+            definition.qualname,
+            namespace,
+            local,
+            cells=cells,
+            owner=definition.owner.rpartition(".")[2],
+            receiver=local.get(next(iter(parameters(definition.node)), "")),
+        )
         self._enter(frame, definition.node)
         return frame.returned
 
@@ -171,7 +176,7 @@ class Walk(Calls):
         except RecursionError:
             # An expression as deep as the stack: the rest of this function is not
             # scanned, as if it had no source.
-            self.lose(node, frame.qualname)
+            self.notes.lose(node, frame.qualname)
         finally:
             self._depth -= 1
             self.frame, self.unless = around, unless
@@ -245,12 +250,12 @@ class Walk(Calls):
             old.add(part_of(value))
             return
         if not (isinstance(target, ast.Name) and self.frame.is_global(target.id)):
-            self.change(old, node)
+            self.notes.change(old, node)
         if isinstance(target, ast.Name) and isinstance(old, Unfollowed):
             if isinstance(node.op, ast.Add) and not isinstance(
                 node.value, ast.Constant | ast.JoinedStr
             ):
-                self.lose(target)
+                self.notes.lose(target)
         elif old is None and passes_on(value):
             old = made_of([part_of(value)])
         self.store(node.target, old)
@@ -310,7 +315,7 @@ class Walk(Calls):
         for each in node.names:
             live = None if module is None else of_module(module, each.name)
             if live is not None:
-                self.read(live, node)
+                self.notes.read(live, node)
             self.store_name(each.asname or each.name, live, node)
 
     def _imported(self, node: ast.ImportFrom) -> ModuleType | None:

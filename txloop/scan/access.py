@@ -112,7 +112,7 @@ class Writes:
             self.things.setdefault(id(access.thing), access)
 
     def may_happen(self, access: Access) -> bool:
-        """Return whether the code may come to the access when requests are served."""
+        """Tell whether the code may come to the access when requests are served."""
         if not access.unless:
             return True
         names = {name for _, name in access.unless}

@@ -17,7 +17,7 @@ from txloop.scan.references import names_in_template
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-_DISPLAYS: Mapping[type, object] = MappingProxyType(
+DISPLAYS: Mapping[type, object] = MappingProxyType(
     {
         ast.Dict: {},
         ast.DictComp: {},
@@ -42,17 +42,17 @@ _MAKERS: Mapping[str, object] = MappingProxyType(
 
 
 def evidence(tree: ast.Module) -> Iterator[tuple[str, object]]:
-    """Return names with an object like the one stored under them, or UNKNOWN."""
+    """Yield names with an object like the one stored under them, or UNKNOWN."""
     for name, value in _stored(tree):
-        if type(value) in _DISPLAYS:
-            yield name, _DISPLAYS[type(value)]
+        if type(value) in DISPLAYS:
+            yield name, DISPLAYS[type(value)]
         elif isinstance(value, ast.Call):
             maker = getattr(value.func, "attr", getattr(value.func, "id", ""))
             yield name, _MAKERS.get(maker, UNKNOWN)
 
 
 def _stored(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Return what is stored as an attribute, or passed by keyword or key."""
+    """Yield what is stored as an attribute, or passed by keyword or key."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=targets, value=value):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.access import Access, Writes
 
-BEFORE = (
+_BEFORE = (
     "__init__",
     "initialize",
     "set_default_headers",
@@ -57,7 +57,7 @@ BEFORE = (
 )
 """Methods of a handler that may run in the transaction beside the verb."""
 
-AFTER = ("write_error", "log_exception")
+_AFTER = ("write_error", "log_exception")
 """Those that run when the verb raises. `on_finish` runs on the loop thread."""
 
 _REPORT = "please report this mistake of txloop's"
@@ -107,7 +107,7 @@ def patches() -> tuple[Patch, ...]:
 def unless_it_fails(
     name: str, scan: Callable[[], tuple[Finding, ...]]
 ) -> tuple[Finding, ...]:
-    """Return what a scan finds, or that it failed: no program may end of that.
+    """Return what a scan finds, or that it failed: a program must not end by that.
 
     Args:
         name: What messages call what is scanned.
@@ -176,16 +176,18 @@ def scan_handler(
     walk = Walk(_PROGRAM.sources, writes.evidence, app)
     instance = Instance(handler)
     named = keywords(arguments or _NO_ARGUMENTS)
-    for name in (*BEFORE, verb.lower(), *AFTER):
+    for name in (*_BEFORE, verb.lower(), *_AFTER):
         given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
     found = _findings(walk, writes)
-    acts = (_advised(one, VOUCH) for one in walk.outside if writes.may_happen(one))
+    acts = (
+        _advised(one, VOUCH) for one in walk.notes.outside if writes.may_happen(one)
+    )
     lost = (
         _advised(one, SETTLE)
-        for one in walk.unfollowed
-        if not one.slots or writes.writer_of(one) is not None
+        for one in walk.notes.unfollowed
         if writes.may_happen(one)
+        and (not one.slots or writes.writer_of(one) is not None)
     )
     return (*found, *dict.fromkeys(acts), *dict.fromkeys(lost))
 
@@ -208,10 +210,8 @@ def _arguments(
         shared(one, label, Family.ARGUMENT)
         for one, label in zip(args, labels, strict=False)
     )
-    keywords = {
-        name: shared(one, name, Family.ARGUMENT) for name, one in kwargs.items()
-    }
-    return Arguments(tuple(positional), keywords)
+    named = {name: shared(one, name, Family.ARGUMENT) for name, one in kwargs.items()}
+    return Arguments(tuple(positional), named)
 
 
 def _label(function: Callable[..., object]) -> str:
@@ -235,9 +235,9 @@ def _as_method(function: Callable[..., object]) -> Bound | None:
 def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
     """Return what the walk saw and the index makes a finding, each once."""
     walk.finish()
-    accesses = list(filter(writes.may_happen, walk.accesses))
+    accesses = list(filter(writes.may_happen, walk.notes.accesses))
     found = [
-        _finding(access, walk.kept)
+        _finding(access, walk.notes.kept)
         for access in accesses
         if access.act is not Act.READ and access.certain
     ]
@@ -251,7 +251,7 @@ def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
             name.startswith((f"{access.name}.", f"{access.name}[")) for name in written
         )
         if writer is not None and not known:
-            found.append(_finding(access, walk.kept, writer))
+            found.append(_finding(access, walk.notes.kept, writer))
     unique = {(it.file, it.line, it.name, it.kind.name): it for it in reversed(found)}
     return tuple(unique[key] for key in sorted(unique))
 

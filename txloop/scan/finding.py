@@ -58,7 +58,7 @@ _WHOLE = (*IMMUTABLE, FunctionType, BuiltinFunctionType, type)
 _OF_CHANGEABLE = ("__next__", "__setitem__", "acquire", "append", "close", "put")
 
 _BARE_BASES = ("abc", "builtins", "enum", "typing")
-"""Where those bases come from that a container may have, too."""
+"""The modules of bases that a container may have, too."""
 
 _MOST = 100  # parts of a container that are looked at
 
@@ -100,7 +100,7 @@ def advice(thing: object, name: str = "", kept: Iterable[type] = ()) -> str:
 
 def condition(thing: object, kept: Iterable[type] = ()) -> str:
     """Return what the advice asks of what the thing will hold, if that is unknown."""
-    if is_plain(thing) and not any(True for _ in _parts(thing)) and not [*kept]:
+    if is_plain(thing) and not [*_parts(thing), *kept]:
         return " (what it is to hold must be immutable, or a container, too)"
     return ""
 
@@ -159,7 +159,7 @@ def _container(thing: object) -> str:
 
 
 def _parts(thing: object) -> Iterator[object]:
-    """Return some of what a builtin container holds, deeply."""
+    """Yield some of what a builtin container holds, deeply."""
     waiting: list[object] = [thing] if is_plain(thing) else []
     seen = 0
     while waiting and seen < _MOST:

@@ -40,7 +40,7 @@ class Frame:
         outer_names: Those declared `nonlocal`.
         receiver: The value of the first parameter of a method.
         transparent: Whether `:=` binds in the frame around it.
-        returned: The first shared value that it returns.
+        returned: What it returns or yields, as far as it may be shared.
         owner: The name of the class in whose body the function stands, or "".
     """
 
@@ -68,7 +68,7 @@ class Frame:
 
     def enter(self, node: FunctionNode) -> None:
         """Bind the names of the function that are not bound yet."""
-        names = declared(node)
+        names = _declared(node)
         self.global_names, self.outer_names = names.global_names, names.outer_names
         for name in names.local:
             self.local.setdefault(name, None)
@@ -88,7 +88,7 @@ class Frame:
         return None
 
     def in_function_of(self, other: Frame) -> bool:
-        """Return whether no function stands between this frame and the other."""
+        """Tell whether no function stands between this frame and the other."""
         return self.qualname == other.qualname
 
     def value(self, name: str) -> Value:
@@ -118,7 +118,7 @@ class Frame:
         return f"{module_label(self.namespace)}.{name}"
 
     def is_global(self, name: str) -> bool:
-        """Return whether the name is declared `global` here or around this."""
+        """Tell whether the name is declared `global` here or around this."""
         frame: Frame | None = self
         while frame is not None:
             if name in frame.global_names:
@@ -157,7 +157,7 @@ class Nested:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class _Names:
     """The names that a function binds, and how."""
 
     local: frozenset[str]
@@ -185,7 +185,7 @@ def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str,
 
 
 @functools.lru_cache(maxsize=4096)  # a function is walked through more than once
-def declared(node: FunctionNode) -> Names:
+def _declared(node: FunctionNode) -> _Names:
     """Return the names that the function's own code binds."""
     local, global_names, outer_names = set(parameters(node)), set[str](), set[str]()
     for each in _own_nodes(node):
@@ -194,16 +194,16 @@ def declared(node: FunctionNode) -> Names:
         elif isinstance(each, ast.Nonlocal):
             outer_names.update(each.names)
         else:
-            local.update(_bound_by(each))
-    return Names(
+            local.update(bound_by(each))
+    return _Names(
         frozenset(local - global_names - outer_names),
         frozenset(global_names),
         frozenset(outer_names),
     )
 
 
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    """Return the names that this node, without those below it, binds."""
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that this node, without those below it, binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield name
@@ -221,7 +221,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Return the nodes of a scope, of scopes in it only what they bind outside."""
+    """Yield the nodes of a scope; of scopes in it, only what they bind outside."""
     waiting = list(_body(node))
     while waiting:
         each = waiting.pop()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from txloop.scan.source import Definition, Source
 
 
-FIRST = ("__init__", "initialize", "prepare")
+_FIRST = ("__init__", "initialize", "prepare")
 """Methods of a handler that may keep on it what others use."""
 
 
@@ -124,11 +124,11 @@ class Program:
     def _take_application(self, served: list[Served]) -> None:
         """Look at the only application, if there is one, wherever the code has it."""
         unique = {id(one.application): one.application for one in served}
-        (application,) = unique.values() if len(unique) == 1 else (UNKNOWN,)
-        if application is not self._application() or claimed() is not self._claimed:
+        (only,) = unique.values() if len(unique) == 1 else (UNKNOWN,)
+        if only is not self._application() or claimed() is not self._claimed:
             self._claimed = claimed()
-            only = application is not UNKNOWN
-            self._application = weakref.ref(application) if only else _unknown
+            known = only is not UNKNOWN
+            self._application = weakref.ref(only) if known else _unknown
             self._modules.clear()
 
     def _indexed(self, module: ModuleType) -> _Indexed:
@@ -161,8 +161,7 @@ class Program:
     def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
         """Return what the functions of all modules write once requests are served."""
         files = (file_of(each.module) for each in indexed)
-        settings = (_settings(one.application) for one in served)
-        paths = (each.get("template_path") for each in settings)
+        paths = (_settings(one.application).get("template_path") for one in served)
         words = words_in_templates(
             map(os.path.dirname, map(os.path.abspath, files)),
             (path for path in paths if isinstance(path, str)),
@@ -233,7 +232,7 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
     """Return what the methods of a handler write as it is mounted."""
     instance = Instance(served.handler)
     own = [each for each in served.handler.__mro__ if own_module_of(each) is not None]
-    names = dict.fromkeys((*FIRST, *(name for each in own for name in each.__dict__)))
+    names = dict.fromkeys((*_FIRST, *(name for each in own for name in each.__dict__)))
     for name in names:
         given = keywords(served.arguments) if name == "initialize" else {}
         walk.call_method(instance, name, Arguments((), given))
@@ -242,7 +241,7 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
 
 def _writing(walk: Walk) -> tuple[Access, ...]:
     walk.finish()
-    return tuple(each for each in walk.accesses if each.act is not Act.READ)
+    return tuple(each for each in walk.notes.accesses if each.act is not Act.READ)
 
 
 def _receiver(
@@ -270,16 +269,16 @@ def _parameters(definition: Definition, receiver: Value) -> dict[str, Value]:
         local[names.pop(0)] = receiver
     if definition.qualname.endswith(".initialize"):
         names += [each.arg for each in arguments.kwonlyargs]
-        local.update((name, argument(UNKNOWN, name)) for name in names)
+        local.update((name, _argument(UNKNOWN, name)) for name in names)
     return local
 
 
 def keywords(arguments: Mapping[str, object]) -> dict[str, Value]:
     """Return the values of the arguments with which a handler is registered."""
-    return {name: argument(thing, name) for name, thing in arguments.items()}
+    return {name: _argument(thing, name) for name, thing in arguments.items()}
 
 
-def argument(thing: object, name: str) -> Live:
+def _argument(thing: object, name: str) -> Live:
     """Return the value of an argument with which handlers are registered."""
     label = f"initialize({name})"
     return Live(thing, label, Family.APPLICATION, (("initialize", name),))

@@ -150,7 +150,7 @@ def class_label(cls: type) -> str:
 
 
 def is_options(cls: type) -> bool:
-    """Return whether objects of the class are Tornado's parsers of options."""
+    """Tell whether objects of the class are Tornado's parsers of options."""
     return _derives_from(cls, "tornado.options", "OptionParser")
 
 
@@ -167,7 +167,7 @@ def mapping_behind(view: MappingProxyType[object, object]) -> object:
 
 
 def is_application(cls: type) -> bool:
-    """Return whether objects of the class are Tornado applications."""
+    """Tell whether objects of the class are Tornado applications."""
     return _derives_from(cls, "tornado.web", "Application")
 
 
@@ -178,13 +178,13 @@ def _derives_from(cls: type, module: str, name: str) -> bool:
 
 
 def is_container(cls: type) -> bool:
-    """Return whether objects of the class are containers of txloop."""
+    """Tell whether objects of the class are containers of txloop."""
     modules = (str(each.__module__) for each in cls.__mro__ if each is not Unknown)
     return any(module.startswith("txloop.") for module in modules)
 
 
 def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
-    """Return whether the object is of one of the types.
+    """Tell whether the object is of one of the types.
 
     Unlike `isinstance` it never asks the object, which may be a proxy that answers by
     running code of the program.
@@ -193,30 +193,30 @@ def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
 
 
 def is_plain(thing: object) -> bool:
-    """Return whether the object is a builtin container that can change."""
+    """Tell whether the object is a builtin container that can change."""
     return has_type(thing, *CHANGEABLE) and not is_container(type(thing))
 
 
 def is_data(thing: object) -> bool:
-    """Return whether the object is of a builtin type that keeps data."""
+    """Tell whether the object is of a builtin type that keeps data."""
     return is_plain(thing) or has_type(thing, *IMMUTABLE, tuple)
 
 
 def can_change(thing: object) -> bool:
-    """Return whether the object is a container that is not ours, and can change."""
+    """Tell whether the object is a container that is not ours, and can change."""
     library = has_type(thing, *_LIBRARY) and not is_container(type(thing))
     return library or is_plain(thing)
 
 
 def changes_by(thing: object, method: str) -> bool:
-    """Return whether calling the method of such a container changes it."""
+    """Tell whether calling the method of such a container changes it."""
     return method in MUTATORS or any(
         has_type(thing, *kinds) and method in names for kinds, names in _CHANGES
     )
 
 
 def makes_values(thing: object) -> bool:
-    """Return whether reading a key that is not there gives the dict a new value."""
+    """Tell whether reading a key that is not there gives the dict a new value."""
     if not has_type(thing, collections.defaultdict):
         return False
     factory = vars(collections.defaultdict)["default_factory"]
@@ -224,19 +224,19 @@ def makes_values(thing: object) -> bool:
 
 
 def is_harmless(thing: object) -> bool:
-    """Return whether a worker may have a copy of the object: no program notices."""
+    """Tell whether a worker may have a copy of the object, which no program notices."""
     return has_type(thing, *_HARMLESS)
 
 
 def is_cache(thing: object) -> bool:
-    """Return whether `functools.lru_cache` has made the object."""
+    """Tell whether `functools.lru_cache` has made the object."""
     if type(thing) is FunctionType:  # as on PyPy
         return "cache_clear" in thing.__dict__
     return type(thing) is _CACHE
 
 
 def is_iterator(thing: object) -> bool:
-    """Return whether `next` would change the object."""
+    """Tell whether `next` would change the object."""
     return hasattr(type(thing), "__next__") and not is_container(type(thing))
 
 

@@ -154,7 +154,7 @@ def own_functions(cls: type, name: str) -> tuple[FunctionType, ...]:
 
 
 def is_per_thread(cls: type, name: str) -> bool:
-    """Return whether each thread has its own: a `threadlocalproperty` of txloop."""
+    """Tell whether each thread has its own: a `threadlocalproperty` of txloop."""
     found = _look_up(cls, name)
     return found is not None and is_container(type(found[1]))
 

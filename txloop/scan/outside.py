@@ -16,8 +16,8 @@ import os
 from types import BuiltinFunctionType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING
 
-from txloop.scan._record import constant
 from txloop.scan.live_objects import has_type
+from txloop.scan.value import constant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -46,7 +46,7 @@ _DUCKS = frozenset(
         *("values", "write", "writelines"),
     ]
 )
-"""Methods that libraries call of whatever object they are given."""
+"""Methods that libraries call on any object that they are given."""
 
 _HARMLESS_DECORATORS = frozenset(
     [
@@ -95,13 +95,9 @@ class Reach:
         modules: Iterable[tuple[ModuleType, Source, References]],
         words: set[str] | None,
     ) -> None:
-        self._texts = set(words or ())
-        self._prefixes: set[str] = set(_HOOKS)
-        self._by_name: dict[str, list[Reference]] = {}
-        self._returned: dict[FunctionNode, Context] = {}
-        self._listens: dict[Context, int] = {}
-        self._anything = words is None
-        self._made_inside = False
+        self._named = References(
+            texts=set(words or ()), prefixes={*_HOOKS}, anything=words is None
+        )
         self._definitions: dict[tuple[str, str], list[Definition]] = {}
         self._names: dict[Context, str] = {}
         self._ends: dict[Context, int] = {}
@@ -109,7 +105,7 @@ class Reach:
         self._files: list[tuple[str, list[tuple[str, Context, int]]]] = []
         waiting = []
         for module, source, found in modules:
-            self._add(found)
+            self._named.add(found)
             self._files.append((file_of(module), found.stored))
             for definition in source.every():
                 key = (definition.file, definition.qualname)
@@ -119,7 +115,7 @@ class Reach:
         self._settle(waiting)
 
     def may_run(self, file: str, qualname: str, line: int) -> bool:
-        """Return whether the line of that function may run when requests are served."""
+        """Tell whether the line of that function may run when requests are served."""
         found = self._definitions.get((file, qualname))
         # What is written where the code waits is written after that.
         return found is None or any(self._runs(each.node, line + 1) for each in found)
@@ -137,16 +133,6 @@ class Reach:
             and self._runs(context, line + 1)
         }
 
-    def _add(self, found: References) -> None:
-        for name, places in found.by_name.items():
-            self._by_name.setdefault(name, []).extend(places)
-        self._returned.update(found.returned)
-        self._listens.update(found.listens)
-        self._texts |= found.texts
-        self._prefixes |= found.prefixes
-        self._anything |= found.anything
-        self._made_inside |= found.made_inside
-
     def _settle(self, waiting: list[tuple[Definition, ModuleType]]) -> None:
         """Find what may run late, until nothing more follows from that."""
         known = -1
@@ -158,7 +144,7 @@ class Reach:
                     self._late.add(node)
 
     def _runs(self, context: Context, line: int) -> bool:
-        """Return whether what is called there may run when requests are served."""
+        """Tell whether what is called there may run when requests are served."""
         if context in self._late:
             return True
         if context not in self._ends:
@@ -172,22 +158,22 @@ class Reach:
         inside = "<locals>" in definition.qualname and not definition.owner
         # A function in another one is called by its own name, or as a result.
         if not inside and (
-            self._anything
-            or name in self._texts
-            or name.startswith(tuple(self._prefixes))
+            self._named.anything
+            or name in self._named.texts
+            or name.startswith(tuple(self._named.prefixes))
         ):
             return True
-        uses = self._by_name.get(name, [])
+        uses = self._named.by_name.get(name, [])
         if definition.owner:
             cls = class_at(module.__dict__, definition.owner)
             if cls is None or _calls_itself(cls, name):
                 return True
             if name == "__init__" and not issubclass(cls, type):
-                if _is_made_by_others(cls) or "__subclasses__" in self._by_name:
+                if _is_made_by_others(cls) or "__subclasses__" in self._named.by_name:
                     return True
                 uses = self._uses_of_class(cls)
             elif name in _CLASS_MAKING or issubclass(cls, type):
-                return self._made_inside
+                return self._named.made_inside
             elif name.startswith("__") and name.endswith("__"):
                 return True
         else:
@@ -200,9 +186,9 @@ class Reach:
         return not place.calls or self._runs(place.context, place.line)
 
     def _uses(self, node: FunctionNode, name: str) -> Iterator[Reference]:
-        """Return the places that use a function: by its name, or as a result."""
-        yield from self._by_name.get(name, [])
-        outer = self._returned.get(node)
+        """Yield the places that use a function: by its name, or as a result."""
+        yield from self._named.by_name.get(name, [])
+        outer = self._named.returned.get(node)
         if outer is None or isinstance(outer, (ast.Module, ast.Lambda)):
             return
         for place in self._uses(outer, outer.name):
@@ -217,14 +203,15 @@ class Reach:
             each = waiting.pop()
             names.add(each.__name__)
             waiting += type.__subclasses__(each)
-        return [place for name in names for place in self._by_name.get(name, [])]
+        return [place for name in names for place in self._named.by_name.get(name, [])]
 
     def _end(self, context: Context) -> int:
         """Return the line after which the code may run beside requests."""
         if isinstance(context, ast.Lambda):
             return 0
         # What waits before the only line that opens a port waits for no request.
-        opens = self._listens.get(context, 0) if len(self._listens) == 1 else 0
+        listens = self._named.listens
+        opens = listens.get(context, 0) if len(listens) == 1 else 0
         waits = _waits(context)
         return min((end for line, end in waits if line >= opens), default=_NEVER)
 

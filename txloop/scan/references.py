@@ -32,7 +32,7 @@ _KEEPING = frozenset({"dataclass", "define", "final", "total_ordering", "unique"
 SOME_CLASS = "type()"
 """The name for classes that are taken from their objects."""
 
-LISTENS = frozenset(
+_LISTENS = frozenset(
     {"add_socket", "add_sockets", "bind", "bind_sockets", "listen", "serve", "start"}
 )
 """Without one of these no request comes in."""
@@ -85,6 +85,18 @@ class References:
     made_inside: bool = False
     stored: list[tuple[str, Context, int]] = field(default_factory=list)
     listens: dict[Context, int] = field(default_factory=dict)
+
+    def add(self, other: References) -> None:
+        """Add what another file names."""
+        for name, places in other.by_name.items():
+            self.by_name.setdefault(name, []).extend(places)
+        self.returned.update(other.returned)
+        self.texts |= other.texts
+        self.prefixes |= other.prefixes
+        self.anything |= other.anything
+        self.made_inside |= other.made_inside
+        self.stored += other.stored
+        self.listens.update(other.listens)
 
 
 def references(tree: ast.Module) -> References:
@@ -205,7 +217,7 @@ class _Reader(ast.NodeVisitor):
         self._called(node.func, self._calls.get(id(node), 0))
         if id(node) in self._dropped:
             self._dropped.add(id(node.func))
-        if name in LISTENS:
+        if name in _LISTENS:
             line = self.found.listens.get(self._around[-1], node.lineno)
             self.found.listens[self._around[-1]] = min(line, node.lineno)
         if isinstance(node.func, ast.Name) and name in _ANY_NAME:

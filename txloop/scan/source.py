@@ -73,7 +73,7 @@ class Source:
     tree: ast.Module
 
     def every(self) -> Iterator[Definition]:
-        """Return all definitions, those in functions too."""
+        """Yield all definitions, those in functions too."""
         return itertools.chain.from_iterable(self.functions.values())
 
 

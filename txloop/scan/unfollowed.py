@@ -2,7 +2,7 @@
 
 None is a value that an attempt has made itself, or that cannot change. `Unfollowed` is
 one of which that is not known. Using it is no finding, but no proof either: what is
-called on it, or stored in it, is written down (`Record.lose`).
+called on it, or stored in it, is written down (`Notebook.lose`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calls_later",
+    "changes_argument",
     "is_of_library",
     "leads_anywhere",
     "outcome",
@@ -69,6 +70,16 @@ _OF_PROCESS = frozenset(
 )
 """Functions, by package and name; a package in C is without its underscore."""
 
+_CHANGERS = frozenset(
+    [
+        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *("insort", "insort_left", "insort_right", "shuffle"),
+    ]
+)
+"""Functions of the standard library that change the list they get."""
+
+_CHANGERS_HOMES = frozenset(["_heapq", "heapq", "_bisect", "bisect", "random"])
+
 _ANYTHING = frozenset(
     ["__import__", "eval", "exec", "getattr", "import_module", "vars"]
 )
@@ -76,7 +87,7 @@ _ANYTHING = frozenset(
 
 
 def is_of_library(cls: type) -> bool:
-    """Tell whether neither the program, Python, Tornado nor txloop has the class."""
+    """Tell whether a class is a library's, but not Python's, Tornado's or txloop's."""
     return own_module_of(cls) is None and not _is_known(_home(cls))
 
 
@@ -108,6 +119,14 @@ def tells_process(thing: object) -> bool:
     if not has_type(thing, *_NAMED):
         return False
     return (_home(thing), _name(thing)) in _OF_PROCESS
+
+
+def changes_argument(thing: object) -> bool:
+    """Tell whether a call of it changes the list that it gets."""
+    if type(thing).__module__ != "builtins":
+        return False
+    home = getattr(thing, "__module__", None)
+    return home in _CHANGERS_HOMES and getattr(thing, "__name__", None) in _CHANGERS
 
 
 def calls_later(thing: object) -> bool:

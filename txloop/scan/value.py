@@ -5,6 +5,7 @@ A value is one of the classes below, or None: local, or unknown and not shared.
 
 from __future__ import annotations
 
+import ast
 import enum
 import itertools
 from collections import defaultdict, deque
@@ -33,7 +34,7 @@ Slot: TypeAlias = tuple[object, str]
 """A name in a namespace: the owner's identity or role, and the attribute."""
 
 
-_MOST_ALTERNATIVES = 16  # of more than that it is not known which code they run
+_MOST_ALTERNATIVES = 16  # more of them count as a value that is not known
 
 
 class Family(enum.Enum):
@@ -87,7 +88,7 @@ class Instance:
     Attributes:
         type: Its class.
         attributes: The shared values that were assigned on it.
-        unshared: Other attributes that were.
+        unshared: The other attributes that were assigned.
     """
 
     type: type
@@ -155,7 +156,8 @@ class Unfollowed:
     """What may be shared, and is not known: see `unfollowed`.
 
     Attributes:
-        foreign: Whether a library has given it, whose methods are as good as others.
+        foreign: Whether a library has given it: its methods are trusted, but for those
+            by which containers change.
     """
 
     foreign: bool = False
@@ -248,7 +250,7 @@ def application(thing: object = UNKNOWN) -> Live:
 
 
 def is_changeable(value: Value) -> bool:
-    """Return whether a function may change the value that it is passed."""
+    """Tell whether a function may change the value that it is passed."""
     if not isinstance(value, Live):
         return isinstance(value, Instance | Parts | Several)  # such as `self`
     return not (is_harmless(value.thing) or has_type(value.thing, *IMMUTABLE))
@@ -290,6 +292,18 @@ def _item_of(
     if not -len(thing) <= position < len(thing):
         position = 0
     return next(itertools.islice(thing, position % (len(thing) or 1), None), UNKNOWN)
+
+
+def key_of(node: ast.expr, value: Value) -> object:
+    """Return the key that the expression is: a constant, a class, or UNKNOWN."""
+    if isinstance(value, Live) and not value.sample and has_type(value.thing, type):
+        return value.thing
+    return constant(node)
+
+
+def constant(node: ast.expr) -> object:
+    """Return the constant that the expression is, or UNKNOWN."""
+    return node.value if isinstance(node, ast.Constant) else UNKNOWN
 
 
 def setting(settings: Live, key: object) -> Live:

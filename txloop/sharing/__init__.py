@@ -5,7 +5,7 @@
     command     prints what would change and why; or changes it
     planning    all rounds: until nothing is left to share
     survey      runs the program up to its loop in a child: what is shared
-    live        names of objects that are neither plain nor of the program's classes
+    live        which names lead to which objects of the program
     making      which line has made each plain object
     rewriting   from that to changes of the text: one round
     texts       a module's text, where its syntax stands in it, changes by position
@@ -17,7 +17,6 @@
     templates   what templates name
     classes     classes whose objects become TObjects
     flow        where objects of these classes may get to
-    effects     what functions change
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run
     habits      what these do with what they are given

@@ -10,8 +10,9 @@ in.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from txloop.scan.frame import parameters
 from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, functions_of, numbers_of
@@ -24,7 +25,6 @@ from txloop.sharing.scopes import (
     defaults_of,
     functions_in,
     nodes_of,
-    parameters,
     walked,
 )
 from txloop.sharing.storing import Storing, is_kept
@@ -35,7 +35,6 @@ from txloop.sharing.syntax import (
     holder_name,
     is_handler_class,
     is_of_self,
-    is_self_assigned,
     last_name,
     results_of,
     root_name,
@@ -49,9 +48,12 @@ if TYPE_CHECKING:
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
-__all__ = ["Aliases"]
+__all__ = ["Alias", "Aliases"]
 
 _ROUNDS = 5
+
+Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
+"""An expression that has to be shared, and why; None if that is not possible."""
 
 
 class Aliases:
@@ -65,7 +67,7 @@ class Aliases:
             classes: Tells whether a name is that of a class of the program.
         """
         self._texts = list(texts)
-        own = {text.name.partition(".")[0] for text in self._texts}
+        own = {text.package for text in self._texts}
         foreign = {
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
@@ -90,7 +92,7 @@ class Aliases:
             self._habits.given = self._arguments.staying(self._habits)
 
     def _find_cached(self, text: Text, function: Function) -> None:
-        """Take note of what a function returns that a cache of functools' keeps."""
+        """Note what a function returns, if `functools.cache` keeps it."""
         marks = getattr(function, "decorator_list", [])
         names = {last_name(getattr(one, "func", one)) for one in marks}
         if names & {"cache", "lru_cache"}:
@@ -137,16 +139,14 @@ class Aliases:
             target = changed_by(node)
             root = root_name(target) if target is not None else None
             if target is not None and (root not in local or root in names):
-                if not (
-                    is_handler_class(owner) and root == "self" and is_of_self(target)
-                ):
+                if not (is_handler_class(owner) and is_of_self(target)):
                     return True
             elif isinstance(node, ast.Call) and self._habits.acts(node):
                 return True
         return False
 
-    def found(self) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
-        """Yield each expression that has to be shared, or None, with what follows."""
+    def found(self) -> Iterator[Alias]:
+        """Yield all of them, module by module."""
         for text in self._texts:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
@@ -162,28 +162,18 @@ class Aliases:
 
     def _of(
         self, text: Text, scope: Function | ast.Module, *, in_handler: bool
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    ) -> Iterator[Alias]:
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
-                reason = f"{text.label}, line {node.lineno}, stores it twice"
+                reason = f"{text.place(node)}, stores it twice"
                 yield text, node.value, Hazard("", reason)
             yield from self._of_mappings(text, scope, node)
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
         for store in stores:
             same = names_of_same(scope, store.name)
-            values: list[ast.expr] = []
-            arguments: list[tuple[Text, ast.expr]] = []
-            others = False
-            for name in sorted(same):
-                its, unknown = bindings(scope, name)
-                values += its
-                stays = self._habits.stays(scope, ast.Name(name))
-                if unknown and not stays:
-                    made = self._arguments.made_by_callers(scope, name, self._habits)
-                    others |= made is None
-                    arguments += made or []
+            values, arguments = self._given_for(scope, same)
             stay = all(self._habits.stays(scope, one) for one in values)
-            if stay and not arguments and not others:
+            if stay and arguments == []:
                 continue
             parts = names_of_parts(scope, same, self._habits.handed_on)
             if store.is_held_here:
@@ -192,17 +182,15 @@ class Aliases:
             cached = any(self._results_kept(one) for one in values)
             if not (cached or self._uses.is_used_on(scope, store, parts)):
                 continue
-            line = getattr(store.node, "lineno", 0)
-            hazard = Hazard(
-                store.into,
-                f"{text.label}, line {line}, stores {store.name!r} and goes on with it",
-            )
-            if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
+            reason = f"stores {store.name!r} and goes on with it"
+            hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
+            comes_later = any(isinstance(one, ast.Await | ast.Yield) for one in values)
+            if arguments is None or comes_later:
                 yield text, None, hazard
                 for one in stores:  # what has it from a line before or after
                     if one.name in same and one.into != store.into:
                         yield text, None, hazard._replace(name=one.into)
-            elif not others:
+            else:
                 yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
@@ -211,16 +199,35 @@ class Aliases:
                 kept = self._results_kept(value) or [(text, value)]
                 yield from ((*one, hazard) for one in kept)
 
+    def _given_for(
+        self, scope: ast.AST, names: set[str]
+    ) -> tuple[list[ast.expr], list[tuple[Text, ast.expr]] | None]:
+        """Return what variables are given there, and what callers make for them.
+
+        The latter is None if not all is known.
+        """
+        values: list[ast.expr] = []
+        arguments: list[tuple[Text, ast.expr]] = []
+        is_known = True
+        for name in sorted(names):
+            its, others = bindings(scope, name)
+            values += its
+            if others and not self._habits.stays(scope, ast.Name(name)):
+                made = self._arguments.made_by_callers(scope, name, self._habits)
+                is_known &= made is not None
+                arguments += made or []
+        return values, arguments if is_known else None
+
     def _of_mappings(
         self, text: Text, scope: ast.AST, node: ast.AST
-    ) -> Iterator[tuple[Text, ast.expr, Hazard]]:
+    ) -> Iterator[Alias]:
         """Yield the default that a mapping of the program's own stores and returns."""
         match node:
             case ast.Call(
                 func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
             ) if "__setitem__" in self._habits.returning:
                 if not self._habits.stays(scope, value):
-                    reason = f"{text.label}, line {node.lineno}, stores a default"
+                    reason = f"{text.place(node)}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
 
     def _results_kept(self, value: ast.expr) -> list[tuple[Text, ast.expr]]:
@@ -229,7 +236,7 @@ class Aliases:
 
     def _of_defaults(
         self, text: Text, function: Function, owner: ast.ClassDef | None
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    ) -> Iterator[Alias]:
         """Yield defaults that are stored: each is one object for all calls."""
         defaults = {
             name: value
@@ -241,44 +248,39 @@ class Aliases:
             return
         for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
             for name in names_of_same(function, store.name) & defaults.keys():
-                line = getattr(store.node, "lineno", 0)
-                reason = f"{text.label}, line {line}, stores the default of {name!r}"
+                reason = f"{text.place(store.node)}, stores the default of {name!r}"
                 yield text, defaults[name], Hazard(store.into, reason)
 
-    def _of_fields(
-        self, text: Text, node: ast.ClassDef
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    def _of_fields(self, text: Text, node: ast.ClassDef) -> Iterator[Alias]:
         """Yield the defaults of a named tuple, which are stored with it."""
         for one in node.body:
             match one:
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                     is_name = isinstance(value, ast.Name)
                     if not is_name and not self._habits.stays(text.tree, value):
-                        reason = f"{text.label}, line {one.lineno}, is a default"
+                        reason = f"{text.place(one)}, is a default"
                         yield text, value, Hazard(name, reason)
 
     def _of_handler(
         self, text: Text, function: Function, owner: ast.ClassDef
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
+    ) -> Iterator[Alias]:
         """Yield where an attribute of a handler is stored that its methods change."""
         changed = {
             attribute_of_self(target)
             for node in ast.walk(owner)
             for target in [changed_by(node)]
-            if target is not None and not is_self_assigned(node)
+            if target is not None and not is_of_self(node)
         }
         for node in nodes_of(function):
             for holder, value in self._storing.put(node):
-                its = root_name(holder) == "self" and is_of_self(holder)
-                if its and isinstance(node, ast.Assign):
+                if isinstance(node, ast.Assign) and is_of_self(holder):
                     continue
                 for one in ast.walk(value):
                     name = attribute_of_self(one)
                     if name and name in changed and name != attribute_of_self(holder):
-                        line = getattr(node, "lineno", 0)
-                        reason = f"line {line}, stores self.{name}, which changes"
-                        hazard = Hazard(holder_name(holder), f"{text.label}, {reason}")
-                        yield text, None, hazard
+                        reason = f"stores self.{name}, which changes"
+                        reason = f"{text.place(node)}, {reason}"
+                        yield text, None, Hazard(holder_name(holder), reason)
 
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
         """Tell whether ``self.a = self.b = []`` gives one object to both."""

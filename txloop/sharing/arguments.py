@@ -9,17 +9,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import GETTERS, MUTATORS
 from txloop.sharing.bindings import bindings, is_bound_otherwise
-from txloop.sharing.callees import ANY
+from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import (
-    defaults_of,
-    functions_in,
-    nodes_of,
-    parameters,
-    walked,
-)
+from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     VERBS,
@@ -44,7 +39,7 @@ _MADE = (ast.Call, *DISPLAYS)
 _SCALAR_MODULES = MODULES - {"random"}  # which shuffles what it is given
 
 _DEPTH = 4
-"""So many variables and parts are followed to what makes them."""
+"""The most variables and parts that are followed to what makes them."""
 
 _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
@@ -89,37 +84,37 @@ class Arguments:
         homes = {id(one): text for text in texts for one, _ in functions_in(text.tree)}
         for owned in functions:
             self._take(owned, homes[id(owned[0])])
-        called: set[int] = set()
-        later: set[str] = set()
+        called: set[ast.expr] = set()
         for text in texts:
-            for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
-                for node in nodes_of(scope):
-                    if isinstance(node, ast.Call):
-                        called.add(id(node.func))
-                        if last_name(node.func) in _CALLING_LATER and node.args:
-                            later.add(last_name(node.args[0]))
-                        for one, others in self._called_by(node):
-                            self._note(node, others, text, scope, one)
-                    for one in getattr(node, "decorator_list", []):
-                        called.add(id(one))
-                        call = ast.Call(one, [ast.Name(node.name, ast.Load())], [])  # type: ignore[attr-defined] # a function's or a class's
-                        for each, others in self._called_by(call):
-                            self._note(call, others, text, scope, each)
-        for text in texts:
-            for node in walked(text.tree):
-                is_name = isinstance(node, ast.Name | ast.Attribute) and isinstance(
-                    node.ctx, ast.Load
-                )
-                name = last_name(node)
-                means_it = not (name in VERBS or callees.is_class(name))
-                if is_name and id(node) not in called and means_it:
-                    later.add(name)
-        for name in later:
-            for found in self._functions.get(name, ()):
-                self._called_elsewhere.add(found.function)
+            for call, scope in _calls_in(text):
+                called.add(call.func)
+                self._follow(call, text, scope)
+        passed_on = {
+            last_name(node)
+            for text in texts
+            for node in walked(text.tree)
+            if isinstance(node, ast.Name | ast.Attribute)
+            and isinstance(node.ctx, ast.Load)
+            and node not in called
+        }
+        for name in passed_on:
+            if not (name in VERBS or callees.is_class(name)):
+                self._call_elsewhere(name)
+
+    def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
+        """Note what a call gives to the functions that it may run."""
+        if last_name(call.func) in _CALLING_LATER and call.args:
+            self._call_elsewhere(last_name(call.args[0]))
+        for one, others in self._called_by(call):
+            self._note(call, others, text, scope, one)
+
+    def _call_elsewhere(self, name: str) -> None:
+        """Note that functions of that name are called by what is not known."""
+        for found in self._functions.get(name, ()):
+            self._called_elsewhere.add(found.function)
 
     def _take(self, owned: Owned, home: Text) -> None:
-        """Take note of a function, of a module."""
+        """Note a function, of a module."""
         function, owner, skipped = owned
         one = _Called(home, function, parameters(function)[skipped:])
         name = self._callees.key_of(function, owner)
@@ -133,7 +128,7 @@ class Arguments:
     def _called_by(self, call: ast.Call) -> Iterator[tuple[_Called, int]]:
         """Yield what a call may run, with how many arguments are not its own."""
         for name, others in self._callees.of(call):
-            if name == ANY:  # it may be a class
+            if name == ANY_FUNCTION:  # it may be a class
                 yield from ((one, 0) for one in self._constructors)
             yield from ((one, others) for one in self._functions.get(name, ()))
 
@@ -224,6 +219,17 @@ class Arguments:
                 return None
             found += [(text, one) for one in makers]
         return found
+
+
+def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:
+    """Yield all calls, which decorators are, too; each with its function or module."""
+    for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
+        for node in nodes_of(scope):
+            if isinstance(node, ast.Call):
+                yield node, scope
+            for mark in getattr(node, "decorator_list", []):
+                decorated = ast.Name(node.name, ast.Load())  # type: ignore[attr-defined] # a function's or a class's
+                yield ast.Call(mark, [decorated], []), scope
 
 
 def _hands_on(scope: ast.AST, spread: list[ast.expr]) -> bool:

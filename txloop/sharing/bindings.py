@@ -6,8 +6,9 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, parameters, walked
+from txloop.sharing.scopes import FUNCTIONS, bound_in, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     each_given,
@@ -90,20 +91,17 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from each_given(target, value)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield target, value
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value
+        case ast.AnnAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, node.value
         case ast.AugAssign(target=target):
             yield target, IMMUTABLE  # or it stays the object that it was
-        case ast.For(target=target, iter=value):
-            yield from _elements(target, value)
-        case ast.comprehension(target=target, iter=value):
-            yield from _elements(target, value)
+        case ast.For() | ast.comprehension():
+            yield from _elements(node.target, node.iter)
 
 
 IMMUTABLE = ast.Constant(0)
-"""Stands for a number, a key: what no one can change."""
+"""Stands for what cannot change: a number, a key."""
 
 
 def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:

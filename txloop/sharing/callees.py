@@ -1,8 +1,8 @@
 """Which functions of a program a call may run.
 
 What is known of functions is kept by their names (see `habits`), and those of several
-classes are one there. A call may reach a function under another name, too, or by what
-no name tells: then it may run any.
+classes are one there. A call may reach a function by another name, too, or by an
+expression without a name: then it may run any.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import builtins
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
+from txloop.scan.frame import parameters
 from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, functions_in, parameters
+from txloop.sharing.scopes import FUNCTIONS, functions_in
 from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     from txloop.sharing.scopes import Function
 
-__all__ = ["ANY", "Callees", "Owned", "functions_of", "numbers_of"]
+__all__ = ["ANY_FUNCTION", "Callees", "Owned", "functions_of", "numbers_of"]
 
-ANY = "?"
+ANY_FUNCTION = "?"
 """Stands for the name of a function that is not known."""
 
 _INIT = "__init__"
@@ -63,7 +64,7 @@ class Callees:
         """Look at all modules.
 
         Args:
-            trees: Their texts.
+            trees: Their syntax.
             is_class: Tells whether a name is that of a class of the program.
         """
         self.is_class = is_class
@@ -111,7 +112,7 @@ class Callees:
                 self._supers[id(one)] = [each for each in bases if each != node.name]
 
     def _take_values(self, node: ast.Assign) -> None:
-        """Take note of what is assigned, as far as it may be called."""
+        """Note what is assigned, as far as it may be called."""
         value = node.value
         for name in (last_name(one) for each in node.targets for one in leaves(each)):
             if isinstance(value, ast.Lambda):
@@ -124,7 +125,7 @@ class Callees:
                 self._bound.add(name)
 
     def learn(self, given: Mapping[str, Set[str] | None]) -> None:
-        """Take note of which functions callers give for parameters.
+        """Note which functions callers give for parameters.
 
         Args:
             given: Their names, by the parameter's; None where not all are known.
@@ -185,12 +186,12 @@ class Callees:
             case ast.Attribute(value=base, attr=name) if self.is_class(last_name(base)):
                 return [(name, 0), (name, 1)]
             case ast.Attribute(attr="__class__"):
-                return [(ANY, 0)]
+                return [(ANY_FUNCTION, 0)]
             case ast.Attribute() | ast.Name():
                 name, *others = self._all_of(last_name(node.func))
                 # By another name a method may be called with its object.
                 return [(name, 0), *((one, n) for one in others for n in (0, 1))]
-        return [(ANY, 0)]
+        return [(ANY_FUNCTION, 0)]
 
     def _with_derived(self, name: str) -> list[str]:
         """Return the name of a class, and those of all that are derived from it."""
@@ -207,7 +208,9 @@ class Callees:
             more = {*self._bases.get(one, ()), *self._others.get(one, ())}
             found += sorted(more.difference(found))
         known = any(self.is_class(one) or one in self._defined for one in found)
-        return [ANY] if not known and self._bound.intersection(found) else found
+        return (
+            [ANY_FUNCTION] if not known and self._bound.intersection(found) else found
+        )
 
 
 def _is_own_class(called: ast.expr, method: ast.AST) -> bool:

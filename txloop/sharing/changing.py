@@ -18,14 +18,15 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.origin import ANY, Origin
-from txloop.sharing.scopes import FUNCTIONS, parameters
-from txloop.sharing.syntax import last_name, root_name, uses_arrays
+from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.syntax import arguments_of, last_name, root_name, uses_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from txloop.sharing.making import Site
     from txloop.sharing.origin import Values
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Changing", "Placed", "steps_to"]
 
 _DEEPEST = 4
-"""Deeper is any depth."""
+"""A change that is deeper counts as one of any depth."""
 
 _KINDS: tuple[type, ...] = (
     *(bytes, deque, dict, frozenset, list, set, str, tuple),
@@ -47,7 +48,7 @@ _READING = {
 """Methods that change no plain object, of these, of files and of Tornado's."""
 
 _CHANGING = frozenset(["getattr", "heappop", "shuffle"])
-"""Functions that change what they are given, or return what does."""
+"""Functions that change what they are given, or return something that does."""
 
 _KNOWN = frozenset(["asyncio", "json", "logging", "os", "sys", "tornado", "txloop"])
 """Packages whose functions change nothing of what they are given."""
@@ -72,7 +73,7 @@ class Changing:
     """How deep things are changed, by their names and by where they are made."""
 
     def __init__(
-        self, texts: Iterable[Text], origins: Origins, kept: Iterable[Placed]
+        self, texts: Collection[Text], origins: Origins, kept: Iterable[Placed]
     ) -> None:
         """Look at all lines.
 
@@ -82,7 +83,6 @@ class Changing:
             kept: What the program keeps.
         """
         self._origins = origins
-        self._own = {text.name.partition(".")[0] for text in texts}
         placed = [*kept]
         # Numbers and texts, and objects of the program's classes: nothing is copied.
         self._constant = {one.name for one in placed} - {
@@ -94,7 +94,7 @@ class Changing:
             self._set(ANY, math.inf)  # their slices are no copies
         for name in origins.meanings.functions:
             if name.startswith("__"):  # an operator's result is not followed
-                for one in origins.returned(name):
+                for one in origins.returned[name]:
                     self._set(_key(one), math.inf)
         for text in texts:
             for scope, node in origins.nodes(text):
@@ -122,20 +122,20 @@ class Changing:
         return self._deep.get(key, -1)
 
     def _set(self, key: str | Site, depth: float, through: str = "") -> None:
-        """Take note that something is changed so deep, through another name or not."""
+        """Note how deep something is changed, and through which other name."""
         self._through[key].add(through)
         if key not in self._constant and depth > self._depth(key):
             self._deep[key] = depth if depth <= _DEEPEST else math.inf
 
     def _note(self, scope: ast.AST, base: ast.expr) -> None:
-        """Take note that what an expression means is changed itself."""
+        """Note that what an expression means is changed itself."""
         for one in self._origins.of(scope, base):
             if not one.inside:
                 steps = steps_to(self._origins, scope, base, one.name) or math.inf
                 self._set(_key(one), steps if one.is_part else 0)
 
     def _note_call(self, scope: ast.AST, call: ast.Call) -> None:
-        """Take note of all that a call may change, of its object and arguments."""
+        """Note all that a call may change, of its object and arguments."""
         function, name = call.func, last_name(call.func)
         own = self._is_own(scope, function)
         if isinstance(function, ast.Attribute) and not (own or name in _READING):
@@ -145,7 +145,7 @@ class Changing:
             or own
             or self._is_known(scope, function)
         ):
-            for given in (*call.args, *(one.value for one in call.keywords)):
+            for given in arguments_of(call):
                 for one in self._origins.of(scope, given):
                     self._set(_key(one), math.inf)
 
@@ -156,7 +156,7 @@ class Changing:
         if name not in meanings.functions and name not in meanings.classes:
             return False
         home = meanings.imported_from(scope, root_name(function))
-        return home.startswith(".") or home.partition(".")[0] in {"", *self._own}
+        return not home or meanings.is_own(home)
 
     def _is_known(self, scope: ast.AST, function: ast.expr) -> bool:
         meanings = self._origins.meanings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.flow import assigned_in, declared_in
 from txloop.sharing.scopes import functions_in, nodes_of
@@ -141,9 +141,10 @@ class Classes:
         }
 
     def _why_not_attributes(self, name: str) -> str:
-        for text, _, node, attribute in self._strays:
-            if attribute is None:
-                return f"{text.label}, line {node.lineno}, sets attributes by name"
+        for stray in self._strays:
+            its = not stray.owner or self._may_be_both(name, stray.owner)
+            if its and stray.attribute is None:
+                return f"{stray.text.place(stray.of)}, sets attributes by name"
         taken = self._attributes(name) & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]
@@ -152,13 +153,21 @@ class Classes:
     def _also(self, name: str) -> list[str]:
         """Return the attributes that code outside of a class sets on its objects."""
         found = set()
-        for text, scope, node, attribute in self._strays:
-            base = node.value if isinstance(node, ast.Attribute) else node
-            known = self._flow.classes_of(base, scope, text.tree) & self._found.keys()
-            for one in known or {name}:
-                if self.are_related(one, name) and attribute is not None:
-                    found |= {attribute} - self._attributes(one)
+        for stray in self._strays:
+            if stray.attribute is None:
+                continue
+            known = self._flow.classes_of(stray.of, stray.scope, stray.text.tree)
+            for one in known & self._found.keys() or {name}:
+                if self.are_related(one, name):
+                    found |= {stray.attribute} - self._attributes(one)
         return sorted(found)
+
+    def _may_be_both(self, one: str, other: str) -> bool:
+        """Tell whether an object of a class may be one of another, too."""
+        return any(
+            self.are_related(each, one) and self.are_related(each, other)
+            for each in self._found
+        )
 
     def _attributes(self, name: str) -> set[str]:
         found: set[str] = set()
@@ -236,7 +245,7 @@ def _names_of_dataclass(tree: ast.Module) -> set[str]:
 
 
 def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
-    """Take the decorator away; its line stays, as all do."""
+    """Remove the decorator, but not its line."""
     decorator = node.decorator_list[0]
     at = text.source.rindex("@", 0, text.start(decorator))
     edits.replace(at, text.end(decorator), "")
@@ -261,41 +270,70 @@ def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> No
     edits.replace(name_end, head.end(), f"({given})")
 
 
-def _stray_attributes(
-    texts: Iterable[Text],
-) -> Iterator[tuple[Text, ast.AST, ast.expr, str | None]]:
-    """Yield attributes that are set elsewhere than on `self`; None for any name."""
+class _Stray(NamedTuple):
+    """A line that sets an attribute elsewhere than on `self`, or by a name in a text.
+
+    Attributes:
+        text: The module.
+        scope: The function, or the module's tree.
+        of: The object.
+        attribute: Its name; None for any.
+        owner: The class whose method it is, where that sets one of `self`; or "".
+    """
+
+    text: Text
+    scope: ast.AST
+    of: ast.expr
+    attribute: str | None
+    owner: str
+
+
+def _stray_attributes(texts: Iterable[Text]) -> Iterator[_Stray]:
     for text in texts:
         imported = _imported(text.tree)
-        scopes = [text.tree, *(function for function, _ in functions_in(text.tree))]
-        for scope, node in ((one, node) for one in scopes for node in nodes_of(one)):
-            match node:
-                case ast.Attribute(value=ast.Name(id="self" | "cls"), ctx=ast.Store()):
-                    pass
-                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
-                    if name not in imported:
-                        yield text, scope, node, node.attr
-                case ast.Attribute(value=base, ctx=ast.Store()):
-                    if last_name(base) not in ("application", "request", "settings"):
-                        yield text, scope, node, node.attr
-                case ast.Call(func=ast.Name(id="setattr"), args=[_, key, _]):
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        yield text, scope, node, key.value
-                    else:
-                        yield text, scope, node, None
-                case ast.Call(
-                    func=ast.Attribute(
-                        value=ast.Attribute(attr="__dict__"),
-                        attr="update" | "setdefault",
-                    )
-                ):
-                    yield text, scope, node, None
-                case ast.Subscript(
-                    value=ast.Attribute(attr="__dict__"), ctx=ast.Store()
-                ):
-                    yield text, scope, node, None
-                case ast.Attribute(attr="__dict__", ctx=ast.Store()):
-                    yield text, scope, node, None
+        for scope, owner in [(text.tree, None), *functions_in(text.tree)]:
+            for node in nodes_of(scope):
+                for of, attribute in _set_by(node):
+                    name = of.id if isinstance(of, ast.Name) else ""
+                    if isinstance(node, ast.Attribute) and name in imported:
+                        continue
+                    own = owner.name if owner is not None and name == "self" else ""
+                    yield _Stray(text, scope, of, attribute, own)
+
+
+def _set_by(node: ast.AST) -> Iterator[tuple[ast.expr, str | None]]:
+    """Yield whose attribute a node sets, and which; None for any."""
+    match node:
+        case ast.Attribute(value=base, attr="__dict__", ctx=ast.Store()):
+            yield base, None
+        case ast.Attribute(value=ast.Name(id="self" | "cls"), ctx=ast.Store()):
+            pass
+        case ast.Attribute(value=base, attr=name, ctx=ast.Store()):
+            named = isinstance(base, ast.Name)
+            if named or last_name(base) not in ("application", "request", "settings"):
+                yield base, name
+        case ast.Call(
+            func=ast.Name(id="setattr"), args=[base, ast.Constant(value=str(name)), _]
+        ):
+            yield base, name
+        case ast.Call(func=ast.Name(id="setattr"), args=[base, _, _]):
+            yield base, None
+        case ast.Subscript(value=namespace, ctx=ast.Store()):
+            yield from ((base, None) for base in _with_namespace(namespace))
+        case ast.Call(
+            func=ast.Attribute(value=namespace, attr="update" | "setdefault")
+        ):
+            yield from ((base, None) for base in _with_namespace(namespace))
+
+
+def _with_namespace(node: ast.expr) -> list[ast.expr]:
+    """Return the object of which an expression is the `__dict__`, if it is one."""
+    match node:
+        case ast.Attribute(value=base, attr="__dict__"):
+            return [base]
+        case ast.Call(func=ast.Name(id="vars"), args=[base]):
+            return [base]
+    return []
 
 
 def _imported(tree: ast.Module) -> set[str]:

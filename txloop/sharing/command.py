@@ -36,7 +36,7 @@ class Wanted:
 
     Attributes:
         write: Whether to write them into the files.
-        force: Also into files that are not committed to git as they are.
+        force: Whether to write files with changes that are not committed to git, too.
         marks: Whether to mark verbs that run in parallel then.
     """
 
@@ -74,7 +74,7 @@ def share_program(
         text.file: as_written(text, plan.originals[text.file], plan.live)
         for text in plan.texts
     }
-    if wanted.marks and plan.after is not None:
+    if wanted.marks:
         new = with_marks(plan, new)
     for file, source in new.items():
         sys.stdout.writelines(_diff(file, plan.originals[file], source))
@@ -107,8 +107,6 @@ def _report(plan: Plan) -> Iterator[str]:
         yield f"{name} is left as it is: {reason}."
     if not plan.changes and not plan.left:
         yield "There is nothing to share."
-    assert plan.before is not None
-    assert plan.after is not None
     before, of = _count(plan.before)
     after, _ = _count(plan.after)
     yield f"Of {of} verbs, {before} would run in parallel before, {after} after."

@@ -1,18 +1,19 @@
-"""Code that wants plain objects themselves: which of the program's are meant.
+"""Which objects of the program a line needs to be plain.
 
-Where that can be told, these are left alone, with all that is kept in them, and what
-expressions make that get there. Else everything is.
+Where that is known, they are left alone, with all that is kept in them and with the
+expressions that make it. Where it is not known, everything is.
 """
 
 from __future__ import annotations
 
 import ast
+import enum
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.sharing.flow import assigned_in
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.origin import ANY
-from txloop.sharing.scopes import parameters
 from txloop.sharing.syntax import VERBS, is_handler_class
 
 if TYPE_CHECKING:
@@ -23,7 +24,20 @@ if TYPE_CHECKING:
     from txloop.sharing.making import Site
     from txloop.sharing.origins import Origins
 
-__all__ = ["Demands"]
+__all__ = ["Demands", "Wants"]
+
+
+class Wants(enum.Enum):
+    """What a line wants of objects.
+
+    The program's own objects are no plain ones. Where their identity is wanted, or
+    their hash, everything is left alone.
+    """
+
+    PLAIN = enum.auto()
+    PARTS = enum.auto()  # of own objects, too: their attributes are to be plain
+    IDENTITY = enum.auto()
+    HASH = enum.auto()  # which plain objects do not have
 
 
 class Demands:
@@ -35,7 +49,7 @@ class Demands:
         self._flow = flow
 
     def on(
-        self, node: ast.AST, values: Iterable[ast.expr], reason: str, objects: str = ""
+        self, node: ast.AST, values: Iterable[ast.expr], reason: str, wants: Wants
     ) -> Iterator[Hazard]:
         """Yield what is to stay plain so that the values of a line are.
 
@@ -43,8 +57,7 @@ class Demands:
             node: The line.
             values: The expressions.
             reason: What the line does.
-            objects: What becomes of the program's own objects: "all" leaves everything
-                alone where there are such, "parts" their attributes; "only" them.
+            wants: What it wants of them.
         """
         scope = self._origins.meanings.scope_of(node)
         names: set[str] = set()
@@ -53,15 +66,15 @@ class Demands:
             module = self._origins.meanings.module_of(scope)
             classes = self._flow.classes_of(value, scope, module)
             classes &= {*self._flow.classes}
-            own = classes and objects in ("all", "only")
+            own = classes and wants in (Wants.IDENTITY, Wants.HASH)
             if own or not self._is_known(scope, value, set()):
                 yield Hazard("", reason)
                 return
-            if objects:
+            if wants is not Wants.PLAIN:
                 for name in self._flow.held_by(classes):
                     for one in self._flow.classes[name]:
                         names |= assigned_in(one)
-            for origin in () if objects == "only" else self._origins.of(scope, value):
+            for origin in () if wants is Wants.HASH else self._origins.of(scope, value):
                 if origin.site is not None:
                     sites.add(origin.site)
                 else:

@@ -1,8 +1,8 @@
 """Where objects of the program's classes may get to, by names alone.
 
-A name of an attribute, a function, a parameter stands for all of that name. What is
-found is more than what happens, which does no harm: a class that becomes a TObject
-without need stays what it is. What is missed is held, on the loop thread.
+A name of an attribute, a function, a parameter stands for all of that name. More is
+found than happens, which does no harm: a class that becomes a TObject without need
+behaves as before. What is missed is held on the loop thread.
 """
 
 from __future__ import annotations
@@ -12,100 +12,75 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import functions_in, parameters
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import arguments_of, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from txloop.sharing.scopes import Function
+    from txloop.sharing.meanings import Meanings
     from txloop.sharing.texts import Text
 
 __all__ = ["Flow"]
 
 _ROUNDS = 6
 
-Key = tuple[object, str]
+_Key = tuple[object, str]
 
 
 class Flow:
-    """Sets of class nodes by what may hold their objects.
+    """Names of classes, by what may hold their objects.
 
     Attributes:
         attributes: By the name of an attribute.
         classes: The program's classes by simple name; those of one name are one.
     """
 
-    def __init__(self, texts: Iterable[Text]) -> None:
+    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
         self.attributes: defaultdict[str, set[str]] = defaultdict(set)
         self.classes: dict[str, list[ast.ClassDef]] = defaultdict(list)
-        self._names: defaultdict[Key, set[str]] = defaultdict(set)
-        self._values: defaultdict[Key, dict[int, ast.AST]] = defaultdict(dict)
+        self._names: defaultdict[_Key, set[str]] = defaultdict(set)
+        self._values: defaultdict[_Key, dict[int, ast.AST]] = defaultdict(dict)
         self._returned: defaultdict[str, set[str]] = defaultdict(set)
-        self._functions: defaultdict[str, list[tuple[Function, bool]]] = defaultdict(
-            list
-        )
+        self._functions = meanings.functions
         trees = [text.tree for text in texts]
-        for tree in trees:
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef):
-                    self.classes[node.name].append(node)
-            for function, owner in functions_in(tree):
-                name = getattr(function, "name", "")
-                called = owner.name if owner and name == "__init__" else name
-                self._functions[called].append((function, owner is not None))
-        self._inherit()
+        for node in (one for tree in trees for one in ast.walk(tree)):
+            if isinstance(node, ast.ClassDef):
+                self.classes[node.name].append(node)
         for _ in range(_ROUNDS):
             for tree in trees:
                 self._go_over(tree, tree, None)
-
-    def _inherit(self) -> None:
-        """Let a class without a constructor be called like its base."""
-        for _ in range(_ROUNDS):
-            for name, nodes in self.classes.items():
-                if name in self._functions:
-                    continue
-                bases = [last_name(base) for node in nodes for base in node.bases]
-                for base in bases:
-                    if base in self._functions:
-                        self._functions[name] += self._functions[base]
 
     def classes_of(
         self, value: ast.AST | None, scope: object, module: object
     ) -> set[str]:
         """Return the classes whose objects an expression may give, or hold."""
-        if value is None:
-            return set()
         found: set[str] = set()
         match value:
+            case None | ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
+                pass
             case ast.Name(id=name):
                 found |= self._names[scope, name] | self._names[module, name]
                 if name in self.classes:
                     found.add(name)
-            case ast.Attribute(value=base, attr=name):
+            case ast.Attribute(attr=name):
                 found |= self.attributes[name]
                 if name in self.classes:
                     found.add(name)
             case ast.Call(func=function):
                 name = last_name(function)
                 found |= self._returned[name]
-                found |= self.classes_of(function, scope, module)
+                parts = [function]
                 if isinstance(function, ast.Attribute):  # x.get(), x.pop(), x.copy()
-                    found |= self.classes_of(function.value, scope, module)
+                    parts.append(function.value)
+                if name not in self.classes:  # list(x), sorted(x), enumerate(x)
+                    parts += arguments_of(value)
+                for one in parts:
+                    found |= self.classes_of(one, scope, module)
             case ast.Subscript(value=base) | ast.Starred(value=base):
                 found |= self.classes_of(base, scope, module)
-            case ast.Await(value=base):
-                found |= self.classes_of(base, scope, module)
-            case ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
-                pass
             case _:
                 for child in ast.iter_child_nodes(value):
                     found |= self.classes_of(child, scope, module)
-        if isinstance(value, ast.Call):
-            arguments = [*value.args, *(one.value for one in value.keywords)]
-            if last_name(value.func) not in self.classes:
-                for one in arguments:  # list(x), sorted(x), enumerate(x)
-                    found |= self.classes_of(one, scope, module)
         return found
 
     def _go_over(self, node: ast.AST, module: object, scope: object) -> None:
@@ -121,18 +96,10 @@ class Flow:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._bind(target, value, scope, module)
-            case ast.AnnAssign(target=target, value=value):
-                self._bind(target, value, scope, module)
-            case ast.AugAssign(target=target, value=value):
-                self._bind(target, value, scope, module)
-            case ast.NamedExpr(target=target, value=value):
-                self._bind(target, value, scope, module)
-            case ast.For(target=target, iter=value):
-                self._bind(target, value, scope, module)
-            case ast.AsyncFor(target=target, iter=value):
-                self._bind(target, value, scope, module)
-            case ast.comprehension(target=target, iter=value):
-                self._bind(target, value, scope, module)
+            case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+                self._bind(node.target, node.value, scope, module)
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                self._bind(node.target, node.iter, scope, module)
             case ast.Return(value=value) | ast.Yield(value=value):
                 name = getattr(scope, "name", "")
                 self._returned[name] |= self.classes_of(value, scope, module)
@@ -180,11 +147,10 @@ class Flow:
         name = last_name(call.func)
         if name in MUTATORS and isinstance(call.func, ast.Attribute):
             found: set[str] = set()
-            for one in [*call.args, *(each.value for each in call.keywords)]:
+            for one in arguments_of(call):
                 found |= self.classes_of(one, scope, module)
             self._put_into(call.func.value, found, scope, module)
-        for function, is_method in self._functions.get(name, ()):
-            names = parameters(function)[is_method:]
+        for function, names in self._functions.get(name, ()):
             for parameter, one in zip(names, call.args, strict=False):
                 found = self.classes_of(one, scope, module)
                 self._names[function, parameter] |= found

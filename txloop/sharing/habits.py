@@ -1,7 +1,7 @@
 """What the functions of a program do with what they are given, and what they return.
 
-`share` asks for it of each call: whether an argument is stored, changed or handed on,
-and whether a value is the same object when it has been stored.
+Of each call, `share` asks whether an argument is stored, changed or handed on, and
+whether what it returns is the same object once it is stored.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.bindings import bindings, keys_in
-from txloop.sharing.callees import ANY
+from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import changed_by, last_name, names_handed_on
+from txloop.sharing.syntax import arguments_of, changed_by, last_name, names_handed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Iterable, Mapping, Set
 
     from txloop.sharing.callees import Callees
 
@@ -42,7 +42,7 @@ class Habits:
         keys: The variables of functions that are keys, there or where they are given.
         changing: The functions that change something.
         returning: Whether what a function returns is the same object once stored.
-        given: Whether all that is given for a parameter is.
+        given: The same of what calls give for a parameter.
     """
 
     callees: Callees
@@ -69,7 +69,7 @@ class Habits:
         found: list[ast.expr] = []
         for name, skipped in self.callees.of(node):
             its = numbers.get(name, set())
-            if not (its or name == ANY):
+            if not (its or name == ANY_FUNCTION):
                 continue
             if not isinstance(node, ast.Call):
                 found += _operands(node)
@@ -78,7 +78,7 @@ class Habits:
             found += [
                 one
                 for number, one in enumerate(node.args)
-                if name == ANY or spread or number - skipped in its
+                if name == ANY_FUNCTION or spread or number - skipped in its
             ]
             found += [one.value for one in node.keywords]
         return found
@@ -88,14 +88,13 @@ class Habits:
         found = names_handed_on(value)
         for node in ast.walk(value):
             given = self._given(node, self.handed)
-            if (
-                isinstance(node, ast.Call)
-                and last_name(node.func) in self.callees.tuples
-            ):
-                given = [*node.args, *(one.value for one in node.keywords)]
-            for one in given:
-                found |= names_handed_on(one)
+            if isinstance(node, ast.Call) and self._makes_tuple(node):
+                given = arguments_of(node)
+            found.update(*map(names_handed_on, given))
         return found
+
+    def _makes_tuple(self, call: ast.Call) -> bool:
+        return last_name(call.func) in self.callees.tuples
 
     def keys_of(self, scope: ast.AST) -> Set[str]:
         """Return the variables that are keys, there or in functions that it calls.
@@ -113,7 +112,7 @@ class Habits:
                         break
                     if isinstance(one, ast.Name) and all(
                         number - skipped in self.hashed.get(name, ())
-                        for name, skipped in runs or [(ANY, 0)]
+                        for name, skipped in runs or [(ANY_FUNCTION, 0)]
                     ):
                         found.add(one.id)
         return found
@@ -131,49 +130,54 @@ class Habits:
             case ast.UnaryOp() | ast.Attribute():
                 return True
             case ast.Subscript(value=base, slice=part):
-                return not isinstance(part, ast.Slice) and self.stays(
-                    scope, base, depth
-                )
-            case ast.Name(id=name) if name in self.keys.get(scope, ()):
-                return True
+                copied = isinstance(part, ast.Slice)
+                return not copied and self.stays(scope, base, depth)
             case ast.Name(id=name):
-                values, others = bindings(scope, name)
-                if not values and not others and isinstance(scope, FUNCTIONS):
-                    return True  # of the module
-                given = self.given.get((scope, name), False)
-                return (
-                    depth < _DEPTH
-                    and (bool(values) or given)
-                    and (not others or given)
-                    and all(self.stays(scope, one, depth + 1) for one in values)
-                )
-            case ast.Call(func=function):
-                name = last_name(function)
-                if ast.unparse(function) == "txloop.share":
-                    return True
-                if name in self.callees.tuples:
-                    parts = [*value.args, *(one.value for one in value.keywords)]
-                    return all(self.stays(scope, one, depth) for one in parts)
-                if name in SCALARS or name == "cls" or self.callees.is_class(name):
-                    return True
-                if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
-                    from_inside = [function.value, *value.args[1:]]  # and a default
-                    return all(self.stays(scope, one, depth) for one in from_inside)
-                return self.returning.get(name, False)
+                return self._variable_stays(scope, name, depth)
+            case ast.Call():
+                return self._result_stays(scope, value, depth)
             case ast.BinOp(op=ast.Add() | ast.Sub()) if self._is_scalar_sum(value):
                 return True
+            case ast.BinOp(left=ast.Attribute() | ast.Subscript() | ast.Name()):
+                return False
             case ast.BinOp(left=left):
-                return self.stays(scope, left, depth) and not isinstance(
-                    left, ast.Attribute | ast.Subscript | ast.Name
-                )
-            case ast.Tuple(elts=parts):
-                return all(self.stays(scope, one, depth) for one in parts)
+                return self.stays(scope, left, depth)
+            case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+                return self._all_stay(scope, parts, depth)
             case ast.IfExp(body=body, orelse=orelse):
-                both = (body, orelse)
-                return all(self.stays(scope, one, depth) for one in both)
-            case ast.BoolOp(values=values):
-                return all(self.stays(scope, one, depth) for one in values)
+                return self._all_stay(scope, [body, orelse], depth)
         return False
+
+    def _all_stay(self, scope: ast.AST, values: Iterable[ast.AST], depth: int) -> bool:
+        return all(self.stays(scope, one, depth) for one in values)
+
+    def _variable_stays(self, scope: ast.AST, name: str, depth: int) -> bool:
+        if name in self.keys.get(scope, ()):
+            return True
+        values, others = bindings(scope, name)
+        if not values and not others and isinstance(scope, FUNCTIONS):
+            return True  # of the module
+        given = self.given.get((scope, name), False)
+        return (
+            depth < _DEPTH
+            and (bool(values) or given)
+            and (not others or given)
+            and self._all_stay(scope, values, depth + 1)
+        )
+
+    def _result_stays(self, scope: ast.AST, call: ast.Call, depth: int) -> bool:
+        function = call.func
+        name = last_name(function)
+        if ast.unparse(function) == "txloop.share":
+            return True
+        if self._makes_tuple(call):
+            return self._all_stay(scope, arguments_of(call), depth)
+        if name in SCALARS or name == "cls" or self.callees.is_class(name):
+            return True
+        if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
+            # The default of `get` comes second.
+            return self._all_stay(scope, [function.value, *call.args[1:]], depth)
+        return self.returning.get(name, False)
 
     def _is_scalar_sum(self, value: ast.BinOp) -> bool:
         """Tell whether a part is a text or a number: what that is added to is, too."""
@@ -209,7 +213,7 @@ class Habits:
     def acts(self, node: ast.AST) -> bool:
         """Tell whether a node changes an object, or calls what changes one."""
         names = {name for name, _ in self.callees.of(node)}
-        if ANY in names or names & self.changing:
+        if ANY_FUNCTION in names or names & self.changing:
             return True
         target = changed_by(node)
         return target is not None and not isinstance(target, ast.Name)

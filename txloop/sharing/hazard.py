@@ -11,10 +11,9 @@ __all__ = ["Hazard"]
 
 
 class Hazard(NamedTuple):
-    """One line that containers would make another of.
+    """A line that would not do the same with containers.
 
-    A module of its own: what finds hazards in loops and what finds them in what is
-    stored know nothing of each other.
+    A module of its own, as those that find them know nothing of each other.
 
     Attributes:
         name: The last name of the object; "" for any.

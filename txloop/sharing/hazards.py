@@ -1,4 +1,4 @@
-"""What a program does with plain objects that containers do not do as they.
+"""What a program does with plain objects that it cannot do with containers.
 
 Each is a reason to leave something alone: what has a certain name, or all.
 """
@@ -6,17 +6,25 @@ Each is a reason to leave something alone: what has a certain name, or all.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.sharing.effects import given_away
+from txloop.sharing.bindings import bindings
+from txloop.sharing.demands import Wants
+from txloop.sharing.hazard import Hazard
 from txloop.sharing.scopes import functions_in, nodes_of
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import (
+    arguments_of,
+    holder_name,
+    is_handler_class,
+    last_name,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.sharing.demands import Demands
-    from txloop.sharing.hazard import Hazard
     from txloop.sharing.texts import Text
     from txloop.sharing.threads import Threads
 
@@ -40,93 +48,120 @@ _LATER = frozenset(["Pickler", "open"])
 _READ_ONLY = frozenset(["merge", "nlargest", "nsmallest"])
 """Functions of heapq that take any iterable."""
 
+_TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
+"""Packages that do, beside the standard library."""
+
 
 def hazards(
     all_texts: Iterable[Text], demands: Demands, threads: Threads
 ) -> Iterator[Hazard]:
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
-    own = {text.name.partition(".")[0] for text in texts}
+    own = {text.package for text in texts}
     yield from threads.hazards(demands)
     for text in texts:
         modules = _imported(text.tree)
         for node in ast.walk(text.tree):
-            for values, what, objects in _wants(node, modules):
-                reason = f"{text.label}, line {_line(node)}, {what}"
-                yield from demands.on(node, values, reason, objects)
-        scopes = [(text.tree, None), *functions_in(text.tree)]
-        for scope, owner in scopes:
-            yield from _in_scope(text, scope, owner, demands)
-            yield from given_away(text, scope, modules, own)
+            for values, what, wants in _wanted_of(node, modules):
+                reason = f"{text.place(node)}, {what}"
+                yield from demands.on(node, values, reason, wants)
+        for scope, owner in ((text.tree, None), *functions_in(text.tree)):
+            yield from _identities(text, scope, owner, demands)
+            yield from _given_away(text, scope, modules, own)
 
 
-def _in_scope(
-    text: Text,
-    scope: ast.AST,
-    owner: ast.ClassDef | None,
-    demands: Demands,
+def _identities(
+    text: Text, scope: ast.AST, owner: ast.ClassDef | None, demands: Demands
 ) -> Iterator[Hazard]:
-    in_handler = owner is not None and _is_handler(owner)
+    """Yield where code asks for the identity, or the hash, of an object."""
     if getattr(scope, "name", "") == "__hash__":
         return
     for node in nodes_of(scope):
         match node:
             case ast.Call(func=ast.Name(id="id" | "hash" as name), args=[asked]):
-                if not (in_handler and ast.unparse(asked) == "self"):
-                    what = f"asks for {ast.unparse(node)}"
-                    reason = f"{text.label}, line {_line(node)}, {what}"
-                    # What has a hash is no plain object, and has the same as a part.
-                    objects = "only" if name == "hash" else "all"
-                    yield from demands.on(node, [asked], reason, objects)
+                if is_handler_class(owner) and ast.unparse(asked) == "self":
+                    continue
+                reason = f"{text.place(node)}, asks for {ast.unparse(node)}"
+                wants = Wants.HASH if name == "hash" else Wants.IDENTITY
+                yield from demands.on(node, [asked], reason, wants)
 
 
-_Want = tuple[list[ast.expr], str, str]
-"""Expressions, what a line wants of them, and what that means for own objects."""
+def _given_away(
+    text: Text, scope: ast.AST, modules: dict[str, str], own: set[str]
+) -> Iterator[Hazard]:
+    """Yield what is given to functions of installed packages.
+
+    These may want a plain object: they ask for it in C.
+
+    Args:
+        text: The module.
+        scope: A function, or the module's body.
+        modules: What imported names stand for.
+        own: The program's own packages.
+    """
+    for node in nodes_of(scope):
+        if not isinstance(node, ast.Call):
+            continue
+        package = modules.get(root_name(node.func), "").partition(".")[0]
+        if not package or package in own | _TAKE_CONTAINERS | sys.stdlib_module_names:
+            continue
+        given = arguments_of(node)
+        for one in (inner for value in given for inner in ast.walk(value)):
+            if not isinstance(one, ast.Name | ast.Attribute):
+                continue
+            names = {holder_name(one)}
+            if isinstance(one, ast.Name):
+                values, _ = bindings(scope, one.id)
+                names |= {holder_name(inner) for v in values for inner in ast.walk(v)}
+            for name in names - {""}:
+                what = f"gives it to {package}, which may want a plain one"
+                yield Hazard(name, f"{text.place(node)}, {what}")
+
+
+_Wanted = tuple[list[ast.expr], str, Wants]
+"""Expressions, what a line does with them, and what it wants."""
 
 _UNKNOWN: list[ast.expr] = [ast.Name("self", ast.Load())]
 """Stands for any object."""
 
 
-def _wants(node: ast.AST, modules: dict[str, str]) -> Iterator[_Want]:
+def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
     """Yield what a node does that no container does."""
     match node:
-        case ast.Call(func=function):
-            yield from _wanted_by(function, node, modules)
+        case ast.Call():
+            yield from _wanted_by(node, modules)
         case ast.Compare(left=left, comparators=comparators):
             asked = [left, *comparators]
-            types = [one for one in asked if _asks_type(one)]
-            if types and any(_names_builtin(one) for one in asked):
-                what = f"asks for the exact type: {ast.unparse(node)}"
-                its = [one.args[0] for one in types if isinstance(one, ast.Call)]
-                yield its, what, ""
+            its = [one.args[0] for one in asked if _asks_type(one)]
+            if its and any(map(_names_builtin, asked)):
+                yield its, f"asks for the exact type: {ast.unparse(node)}", Wants.PLAIN
 
 
-def _wanted_by(
-    function: ast.expr, call: ast.Call, modules: dict[str, str]
-) -> Iterator[_Want]:
+def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
+    function = call.func
     name = last_name(function)
     home = ""
     if isinstance(function, ast.Attribute):
         home = modules.get(ast.unparse(function.value), "")
     elif isinstance(function, ast.Name) and function.id in modules:
         home, _, name = modules[function.id].rpartition(".")
-    given = [*call.args, *(one.value for one in call.keywords)]
+    given = arguments_of(call)
     if home == "heapq" and name not in _READ_ONLY:
         what = f"calls heapq.{name}, which takes plain objects only"
-        yield given[:1], what, ""
+        yield given[:1], what, Wants.PLAIN
     elif home in _DUMPERS and name in _DUMPS:
         what = f"calls {home}.{name}, which does not know containers"
-        yield (_UNKNOWN if name in _LATER else given), what, "parts"
+        yield (_UNKNOWN if name in _LATER else given), what, Wants.PARTS
     elif _is_method_of_class(function) and given and last_name(given[0]) != "self":
         what = f"calls {ast.unparse(function)}, which takes plain objects only"
-        yield given[:1], what, ""
+        yield given[:1], what, Wants.PLAIN
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
-        yield _UNKNOWN, what, ""
+        yield _UNKNOWN, what, Wants.PLAIN
 
 
 def _is_method_of_class(function: ast.expr) -> bool:
-    """Tell whether it is one of a class that containers are none of: ``list.sort``."""
+    """Tell whether it is a method of a builtin class itself, such as ``list.sort``."""
     return (
         isinstance(function, ast.Attribute)
         and last_name(function.value) in _BUILTINS
@@ -134,22 +169,19 @@ def _is_method_of_class(function: ast.expr) -> bool:
     )
 
 
-def _asks_type(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id="type"), args=[_]):
-            return True
-    return False
+def _asks_type(node: ast.expr) -> TypeGuard[ast.Call]:
+    return (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "type"
+        and len(node.args) == 1
+    )
 
 
 def _names_builtin(node: ast.AST) -> bool:
+    displays = (ast.List, ast.Dict, ast.Set) if isinstance(node, ast.Call) else ()
     return any(
-        last_name(one) in _BUILTINS
+        isinstance(one, displays) or last_name(one) in _BUILTINS
         for one in ast.walk(node)
-        if isinstance(one, ast.Name | ast.Attribute)
-    ) or any(
-        isinstance(one, ast.List | ast.Dict | ast.Set)
-        for one in ast.walk(node)
-        if isinstance(node, ast.Call)
     )
 
 
@@ -165,16 +197,3 @@ def _imported(tree: ast.Module) -> dict[str, str]:
                 home = "." * node.level + (node.module or "")
                 found[one.asname or one.name] = f"{home}.{one.name}"
     return found
-
-
-def _is_handler(owner: ast.ClassDef) -> bool:
-    """Tell whether a class has a handler's methods, or is called one."""
-    methods = {getattr(one, "name", "") for one in owner.body}
-    return owner.name.endswith("Handler") or bool(
-        methods & {"delete", "get", "get_current_user", "post", "prepare", "put"}
-    )
-
-
-def _line(node: ast.AST) -> int:
-    line: int = getattr(node, "lineno", 0)
-    return line

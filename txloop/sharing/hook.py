@@ -34,7 +34,7 @@ def call_like_plain(live: bool) -> str:
 
 
 class _Finder(PathFinder):
-    """Finds modules as ever, and has the program's own compiled."""
+    """Finds modules as Python does, and has the program's own compiled."""
 
     def __init__(self, compiler: Callable[[str], CodeType | None]) -> None:
         self._compiler = compiler

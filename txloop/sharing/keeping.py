@@ -2,8 +2,8 @@
 
 ``table[key] = nested["rows"]``: where `nested` stays plain and `table` becomes a
 container, that holds a copy of the rows. So both have to stay plain, and whatever else
-would hold parts of `table` then. What is never changed may be in both. Names are what
-`origins` calls so.
+would hold parts of `table` then. What is never changed may be in both. Names are
+those of `origins`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.meanings import given_to
+from txloop.sharing.meanings import targets_of
 from txloop.sharing.origin import ANY
 from txloop.sharing.scopes import functions_in
-from txloop.sharing.syntax import is_handler_class, last_name
+from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from txloop.sharing.flow import Flow
     from txloop.sharing.making import Site
@@ -101,7 +101,7 @@ class _Plain:
 class Keeping:
     """All that a program keeps under names."""
 
-    def __init__(self, texts: Iterable[Text], flow: Flow, origins: Origins) -> None:
+    def __init__(self, texts: Collection[Text], flow: Flow, origins: Origins) -> None:
         """Look at all lines.
 
         Args:
@@ -116,7 +116,7 @@ class Keeping:
             last_name(target)
             for text in texts
             for node in ast.walk(text.tree)
-            for target, value in given_to(node)
+            for target, value in targets_of(node)
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }
         for text in texts:
@@ -130,7 +130,7 @@ class Keeping:
     def _keeps(
         self, text: Text, scope: ast.AST, node: ast.AST, owner: ast.ClassDef | None
     ) -> Iterator[_Kept]:
-        where = f"{text.label}, line {getattr(node, 'lineno', 0)}"
+        where = text.place(node)
         for target, values in self._origins.bindings(scope, node):
             of: ast.expr | None = None
             if isinstance(target, ast.Attribute):
@@ -142,7 +142,7 @@ class Keeping:
                     yield _Kept(target.id, values, 0, frozenset(), False, where)
             elif isinstance(target, ast.Attribute):
                 classes = self._flow.classes_of(of, scope, text.tree)
-                is_self = isinstance(of, ast.Name) and of.id == "self"
+                is_self = is_of_self(target)
                 if is_self and owner is not None:
                     classes = {owner.name}
                 own = is_self and is_handler_class(owner)
@@ -203,26 +203,19 @@ class Keeping:
             or (one.is_put and one.name not in plain.itself)
         )
         made = not is_shared and not one.is_own
+        strange = one.name in shared.strange and not one.is_put
         for each in one.values:
             if each.site is not None:
-                exact = any(each.site.is_in(site) for site in shared.exact)
-                is_in = any(each.site.is_in(site) for site in shared.sites)
-                if not exact and (not made or is_in):
-                    continue
-                strange = one.name in shared.strange
-                if one.is_put or each.inside:
-                    if not strange or one.is_put:
-                        plain.parts.add(one.name)
-                elif not strange:
-                    plain.itself.add(one.name)
-                continue
-            parts = each.name in plain.parts
-            itself = parts if each.is_part else each.name in plain.itself
-            if not (parts or itself):
-                continue
+                exact = any(map(each.site.is_in, shared.exact))
+                is_plain = exact or (
+                    made and not any(map(each.site.is_in, shared.sites))
+                )
+                itself, parts = is_plain and not strange, False
+            else:
+                parts = each.name in plain.parts
+                itself = parts if each.is_part else each.name in plain.itself
             if one.is_put or each.inside:
-                plain.parts.add(one.name)
-                continue
+                itself, parts = False, itself or parts
             if itself:
                 plain.itself.add(one.name)
             if parts:

@@ -10,11 +10,10 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.live_objects import METHODS, MUTATORS
 from txloop.sharing.bindings import is_fresh
-from txloop.sharing.effects import changes_by_function, name_of
 from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import holder_name, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,19 +27,21 @@ _COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
 _LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
 """Functions of Python that return an iterator over what they are given."""
 
-_NOTHING = ast.Constant(None)
-"""Has no name."""
+_OF_DICTS = METHODS | {"copy", "get", "index", "keys", "post", "put"}
+"""Methods of dicts, lists and queues, which handlers and classes have, too."""
+
+_ROUNDS = 5
 
 _WITH_BODY = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 _PASSED_ON = frozenset(["enumerate", "items", "keys", "reversed", "values"])
-"""What a loop goes over through them is what it goes over."""
+"""Functions and methods through which a loop goes over an object itself."""
 
 
 def changes_in_loops(all_texts: Iterable[Text]) -> bool:
     """Tell whether a loop may change what it goes over, and goes on."""
     texts = [*all_texts]
-    changes = changes_by_function(texts)
+    changes = _changes_by_function(texts)
     walked = _walked_by_function(texts)
     return any(
         _changes(loop, scope) or _calls_what_changes(loop, changes, walked)
@@ -81,6 +82,37 @@ def _gone_over_later(value: ast.expr) -> list[ast.expr]:
     return []
 
 
+def _changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
+    """Return the last names of what each function changes, by its name.
+
+    What it calls changes, it does. A method that dicts and the like have, too, counts
+    where it is called on `self` only: else ``row.get("name")`` would do what the `get`
+    of some handler does.
+    """
+    changed: defaultdict[str, set[str]] = defaultdict(set)
+    nodes = [
+        (getattr(function, "name", ""), node)
+        for text in texts
+        for function, _ in functions_in(text.tree)
+        for node in ast.walk(function)
+    ]
+    for _ in range(_ROUNDS):
+        for name, node in nodes:
+            match node:
+                case ast.Call(func=ast.Attribute(value=base, attr=called)):
+                    if called in MUTATORS:
+                        changed[name].add(holder_name(base))
+                    if called not in _OF_DICTS or holder_name(base) == "self":
+                        changed[name] |= changed[called]
+                case ast.Call(func=ast.Name(id=called)):
+                    changed[name] |= changed[called]
+                case ast.Subscript(value=base, ctx=ast.Del()):
+                    changed[name].add(holder_name(base))
+    for known in _OF_DICTS:
+        changed.pop(known, None)
+    return changed
+
+
 def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
     """Return the last names of what is gone over by what each function returns."""
     walked: defaultdict[str, set[str]] = defaultdict(set)
@@ -105,7 +137,7 @@ def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
 
 def _names_in(node: ast.AST) -> set[str]:
     named = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
-    return {name_of(one) for one in named}
+    return set(map(holder_name, named))
 
 
 def _changes(loop: _Loop, scope: ast.AST) -> bool:
@@ -152,7 +184,7 @@ def _calls_what_changes(
         for statement in loop.body
         for node in ast.walk(statement)
         for called in [_changed_by_call(node, changes)]
-        for its_name in [name_of(_changed(node) or _NOTHING)]
+        for its_name in [holder_name(_changed(node))]
     )
 
 
@@ -175,20 +207,14 @@ def _changed(node: ast.AST) -> ast.AST | None:
 
 def _ends_at_once(body: list[ast.stmt], node: ast.AST) -> bool:
     """Tell whether the loop is left right after the statement."""
-    for statement in body:
-        for inner in ast.walk(statement):
-            for field in ("body", "orelse"):
-                block = getattr(inner, field, None)
-                if not isinstance(block, list):
-                    continue
-                for number, one in enumerate(block):
-                    if any(part is node for part in ast.walk(one)):
-                        rest = block[number + 1 :]
-                        if any(isinstance(r, ast.Break | ast.Return) for r in rest):
-                            return True
-    for number, one in enumerate(body):
-        if any(part is node for part in ast.walk(one)):
-            return any(
-                isinstance(r, ast.Break | ast.Return) for r in body[number + 1 :]
-            )
-    return False
+    blocks = [body]
+    for inner in (one for statement in body for one in ast.walk(statement)):
+        fields = (getattr(inner, "body", None), getattr(inner, "orelse", None))
+        blocks += [one for one in fields if isinstance(one, list)]
+    return any(
+        isinstance(later, ast.Break | ast.Return)
+        for block in blocks
+        for number, one in enumerate(block)
+        if node in ast.walk(one)
+        for later in block[number + 1 :]
+    )

@@ -38,8 +38,6 @@ _MAKERS = (
 _NAME = "_txloop_made"
 _MOST = 500_000
 
-_Place = tuple[int, int, int, int]
-
 
 class Site(NamedTuple):
     """Where in the program an expression stands."""
@@ -49,6 +47,13 @@ class Site(NamedTuple):
     column: int
     end_line: int
     end_column: int
+
+    @classmethod
+    def of(cls, file: str, node: ast.AST) -> Site:
+        """Return where a node of a file stands."""
+        new: Any = node
+        ends = new.end_lineno, new.end_col_offset
+        return cls(file, new.lineno, new.col_offset, *ends)
 
     def is_in(self, other: Site) -> bool:
         """Tell whether it is a part of another expression, or is that."""
@@ -105,7 +110,7 @@ class _Notes(ast.NodeTransformer):
         self._file = file
 
     def generic_visit(self, node: Any) -> ast.AST:
-        place = _place(node) if isinstance(node, _MAKERS) else None
+        made = isinstance(node, _MAKERS)
         for name, value in list(ast.iter_fields(node)):
             if name in ("annotation", "returns", "pattern", "format_spec"):
                 continue  # nothing is made there, or only some nodes may stand there
@@ -116,20 +121,15 @@ class _Notes(ast.NodeTransformer):
                 ]
             elif isinstance(value, ast.AST):
                 setattr(node, name, self.visit(value))
-        if place is None or not isinstance(getattr(node, "ctx", None), ast.Load | None):
+        if not made or not isinstance(getattr(node, "ctx", None), ast.Load | None):
             return node  # type: ignore[no-any-return] # a node
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             return node
         number = len(_sites)
-        _sites.append(Site(self._file, *place))
+        _sites.append(Site.of(self._file, node))
         call = ast.Call(
             ast.Name(_NAME, ast.Load()),
             [ast.Constant(number), node],
             [],
         )
         return ast.copy_location(call, node)
-
-
-def _place(node: ast.AST) -> _Place:
-    new: Any = node
-    return new.lineno, new.col_offset, new.end_lineno, new.end_col_offset

@@ -7,16 +7,10 @@ import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import bound_by, parameters
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import (
-    FUNCTIONS,
-    bound_by,
-    bound_in,
-    functions_in,
-    nodes_of,
-    parameters,
-)
-from txloop.sharing.syntax import each_given, last_name, root_name
+from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
+from txloop.sharing.syntax import arguments_of, each_given, last_name, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +18,7 @@ if TYPE_CHECKING:
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
-__all__ = ["Meanings", "given_to"]
+__all__ = ["Meanings", "targets_of"]
 
 _Given = tuple["Function", list[str]]
 """A function with those of its parameters that calls give."""
@@ -37,8 +31,8 @@ class Meanings:
         functions: By name; a class stands for its constructor.
         classes: By name.
         keys: Names of what an application or a route gives to handlers.
-        initialized: The functions that get it as arguments.
-        used_without_call: Attributes that are passed on, and are no own functions.
+        initialized: The `initialize` methods, which get that as arguments.
+        used_without_call: Attributes that are not called, and name no own function.
     """
 
     def __init__(self, texts: Iterable[Text]) -> None:
@@ -55,11 +49,14 @@ class Meanings:
         self._homes: dict[int, dict[str, str]] = {}
         self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
         self._files: dict[int, str] = {}
+        self._packages: set[str] = set()
+        self._bases: defaultdict[str, list[str]] = defaultdict(list)
         self._called: set[str] = set()
         self._stored: set[str] = set()  # names of what is used without a call
         self._passed: set[int] = set()  # lambdas that are given to calls
         for text in texts:
             self._files[id(text.tree)] = text.file
+            self._packages.add(text.package)
             self._collect(text.tree)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
@@ -73,7 +70,7 @@ class Meanings:
                 self._called.add(last_name(node.func))
                 direct.add(id(node.func))
                 called.add(id(node.func))
-                given = [*node.args, *(one.value for one in node.keywords)]
+                given = arguments_of(node)
                 for one in given:
                     direct.add(id(one))
                     self._called.add(last_name(one))
@@ -117,17 +114,17 @@ class Meanings:
                         homes[bound] = f"{'.' * node.level}{node.module or ''}"
                         if node.module in MODULES:
                             self._scalar.add((id(tree), bound))
-                case ast.ClassDef(name=name):
+                case ast.ClassDef(name=name, bases=bases):
                     self.classes[name] = node
+                    self._bases[name] += map(last_name, bases)
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)
         for function, owner in functions_in(tree):
-            name = getattr(function, "name", "")
-            given = parameters(function)[owner is not None :]
-            called = owner.name if owner is not None and name == "__init__" else name
-            self.functions[called].append((function, given))
-            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
             self._owners[id(function)] = owner
+            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
+            given = parameters(function)[owner is not None :]
+            name = self.called_as(function)
+            self.functions[name].append((function, given))
             if name == "initialize":
                 self.keys |= {*given}
                 self.initialized.append((function, given))
@@ -140,12 +137,11 @@ class Meanings:
 
     def _inherit(self) -> None:
         """Let a class without a constructor be called like its base."""
-        for _ in self.classes:
-            for name, node in self.classes.items():
+        for _ in self._bases:
+            for name, bases in self._bases.items():
                 if name not in self.functions:
-                    for base in node.bases:
-                        if last_name(base) in self.functions:
-                            self.functions[name] += self.functions[last_name(base)]
+                    for base in filter(self.functions.__contains__, bases):
+                        self.functions[name] += self.functions[base]
 
     def scope_of(self, node: ast.AST) -> ast.AST:
         """Return the innermost function around a node, or its module.
@@ -163,22 +159,21 @@ class Meanings:
 
     def file_of(self, scope: ast.AST) -> str:
         """Return the file of a function or module."""
-        return self._files[id(self._around[id(scope)][-1])]
+        return self._files[id(self.module_of(scope))]
 
     def in_full(self, scope: ast.AST, name: str) -> str:
         """Return the name that something imported has at home; "" for a module."""
-        module = self._around[id(scope)][-1]
-        return self._imported[id(module)].get(name, name)
+        return self._imported[id(self.module_of(scope))].get(name, name)
 
     def makes_plain(self, scope: ast.AST, name: str) -> bool:
-        """Tell whether a name is that of Python's own `set`, `map` or alike.
+        """Tell whether a name is that of Python's own `set`, `map` or the like.
 
-        These keep nothing: what one call returns has no part in what others do.
+        They keep nothing: what one call returns has no part in what another returns.
         """
-        module = self._around[id(scope)][-1]
-        if self.in_full(scope, name) not in PARTS or name in self._defined[id(module)]:
+        module = id(self.module_of(scope))
+        if self.in_full(scope, name) not in PARTS or name in self._defined[module]:
             return False
-        homes = self._homes[id(module)]
+        homes = self._homes[module]
         home = homes.get(name, "" if "*" in homes else "builtins")
         return home.partition(".")[0] in sys.stdlib_module_names
 
@@ -195,7 +190,7 @@ class Meanings:
         return [
             value
             for node in ast.walk(function)
-            for target, value in given_to(node)
+            for target, value in targets_of(node)
             if isinstance(target, ast.Name | ast.Tuple | ast.List)
             and any(
                 isinstance(one, ast.Name) and one.id == name for one in ast.walk(target)
@@ -206,20 +201,25 @@ class Meanings:
         """Tell whether a function is called, or given to calls, and never kept."""
         if isinstance(function, ast.Lambda):
             return id(function) in self._passed
-        name = getattr(function, "name", "")
-        owner = self.owner_of(function)
-        if owner is not None and name == "__init__":
-            name = owner.name
+        name = self.called_as(function)
         return name in self._called and name not in self._stored
+
+    def called_as(self, function: ast.AST) -> str:
+        """Return the name by which a function is called: a constructor's is a class."""
+        name, owner = getattr(function, "name", ""), self.owner_of(function)
+        return owner.name if owner is not None and name == "__init__" else name
 
     def imported_from(self, scope: ast.AST, name: str) -> str:
         """Return the module that a name is, or is imported from; "" if it is not."""
         return self._homes[id(self.module_of(scope))].get(name, "")
 
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
-        """Tell whether a module that is known for it has a function."""
-        module = self._around[id(scope)][-1]
-        return (id(module), root_name(function)) in self._scalar
+        """Tell whether a function is of a module whose results cannot change."""
+        return (id(self.module_of(scope)), root_name(function)) in self._scalar
+
+    def is_own(self, module: str) -> bool:
+        """Tell whether a module that is imported is one of the program's."""
+        return module.startswith(".") or module.partition(".")[0] in self._packages
 
     def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
         """Yield the functions that a call may mean."""
@@ -235,24 +235,17 @@ class Meanings:
             yield from self.functions.get(one, ())
 
 
-def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield the targets of a node, with the values or with what has these."""
+def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the targets of a node, each with its value, or with what it goes over."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from each_given(target, value)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield target, value
-        case ast.AugAssign(target=target, value=value):
-            yield target, value
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value
-        case (
-            ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value)
-        ):
-            yield target, value
-        case ast.comprehension(target=target, iter=value):
-            yield target, value
+        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield node.target, node.iter
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
             yield target, value
 

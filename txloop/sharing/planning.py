@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "make_plan"]
 
 _MOST_ROUNDS = 6
+_MOST_TRIED = 6
+"""Up to this many changes are left out one by one, which costs a run each."""
 
 
 @dataclass
@@ -27,7 +29,6 @@ class Plan:
     """What becomes of a program.
 
     Attributes:
-        failed: Why it could not be looked at; "" if it could.
         before: What was found in the program as it is.
         after: What is found in it as it becomes.
         originals: Its modules' texts, by file.
@@ -38,15 +39,19 @@ class Plan:
         live: Whether loops have to see what their bodies do to containers.
     """
 
-    failed: str = ""
-    before: Survey | None = None
-    after: Survey | None = None
+    before: Survey
+    after: Survey
     originals: dict[str, str] = field(default_factory=dict)
     all_texts: list[Text] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
     live: bool = False
+
+    @property
+    def failed(self) -> str:
+        """Why it could not be looked at; "" if it could."""
+        return self.before.failed
 
     def sources(self) -> dict[str, str]:
         """Return the new texts by file."""
@@ -67,35 +72,35 @@ def make_plan(program: str, *, is_module: bool, prepare: Callable[[], None]) -> 
 
     before = look({})
     if before.failed:
-        return Plan(failed=before.failed, before=before, after=before)
-    passed: set[str] = set()
+        return Plan(before, before)
+    skipped: set[str] = set()
     while True:
-        plan = _rounds(before, look, passed)
-        assert plan.after is not None
+        plan = _rounds(before, look, skipped)
         if not plan.after.failed:
             return plan
-        # The last round's changes keep it from starting: try it without them.
-        new = [one.key for one in plan.changes if one.key not in passed]
+        # A change of the last round keeps it from starting: try it without.
+        new = [one.key for one in plan.changes if one.key not in skipped]
         if not new:
-            return Plan(before=before, after=before, left=plan.left)
-        passed.update(new[-1:] if len(new) <= _MOST_ROUNDS else new)
+            return Plan(before, before, left=plan.left)
+        skipped.update(new[-1:] if len(new) <= _MOST_TRIED else new)
 
 
 def _rounds(
-    before: Survey, look: Callable[[dict[str, str]], Survey], passed: set[str]
+    before: Survey, look: Callable[[dict[str, str]], Survey], skipped: set[str]
 ) -> Plan:
+    """Share what can be, round by round, but make no change of these keys."""
     names: dict[str, list[str]] = {}
     labels: dict[str, str] = {}
     for file, name, label in before.modules:
         names.setdefault(file, []).append(name)
         labels.setdefault(file, label)
     texts = [read_text(file, names[file], labels[file]) for file in names]
-    plan = Plan(before=before, after=before, all_texts=texts)
+    plan = Plan(before, before, all_texts=texts)
     plan.originals = {text.file: text.source for text in texts}
     plan.live = changes_in_loops(texts)
     found = before
     for _ in range(_MOST_ROUNDS):
-        turn = Round(texts, found, passed)
+        turn = Round(texts, found, skipped)
         changed = turn.run()
         plan.left |= turn.left
         if not changed:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.aliases import Aliases
-from txloop.sharing.attributes import make_attribute, rebound_at
+from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
 from txloop.sharing.flow import Flow
@@ -24,20 +24,19 @@ from txloop.sharing.origins import Origins
 from txloop.sharing.templates import why_in_templates
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
-from txloop.sharing.variables import is_rebound, make_variable
+from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from txloop.sharing.hazard import Hazard
+    from txloop.sharing.aliases import Alias
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
 __all__ = ["HELD", "Change", "Round"]
 
 HELD = "its objects are held on the loop thread"
-
-Alias = tuple["Text", "ast.expr | None", "Hazard"]
+"""How reasons end for which a class stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +62,19 @@ class Change:
 
 @dataclass
 class Round:
-    """One round.
+    """Decides what becomes a container, and changes the texts.
 
     Attributes:
         texts: The modules, which are changed.
         survey: What a run of them has found.
-        passed: Keys of changes that are not to be made.
+        skipped: Keys of changes that are not to be made.
         changes: What was changed.
         left: By name, why something was left alone.
     """
 
     texts: list[Text]
     survey: Survey
-    passed: Collection[str]
+    skipped: Collection[str]
     changes: list[Change] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
 
@@ -85,8 +84,8 @@ class Round:
         self._by_file = {text.file: text for text in self.texts}
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
-        self._flow = Flow(self.texts)
         origins = Origins(self.texts)
+        self._flow = Flow(self.texts, origins.meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
         for one in hazards(self.texts, demands, Threads(self.texts, origins)):
@@ -149,8 +148,8 @@ class Round:
         What becomes a container is decided again then, without it.
         """
         before = len(self._hazards)
-        aliases[:] = [one for one in aliases if not self._has_to_be_plain(one)]
-        sites = {_site(text, value) for text, value, _ in aliases if value is not None}
+        aliases[:] = [one for one in aliases if not self._leave_plain(one)]
+        sites = {Site.of(one.file, value) for one, value, _ in aliases if value}
         shared = Shared(
             sites | self._sites,
             self._variables,
@@ -165,16 +164,16 @@ class Round:
         )
         return copied or len(self._hazards) > before
 
-    def _has_to_be_plain(self, alias: Alias) -> bool:
-        """Tell whether a container must not be made of it; leave its holder then."""
+    def _leave_plain(self, alias: Alias) -> bool:
+        """Leave an alias and its holder if it has to be plain; tell whether it has."""
         text, value, hazard = alias
         if value is None:
             return False
-        if not self._keeping.is_copied(value) and not self._why_exact(
-            _site(text, value)
-        ):
+        skipped = self._why_skipped(_alias_key(text, value), "a container")
+        exact = self._why_exact(Site.of(text.file, value))
+        if not (skipped or exact or self._keeping.is_copied(value)):
             return False
-        self._hazards.setdefault(hazard.name, hazard.reason)
+        self._hazards.setdefault(hazard.name, skipped or hazard.reason)
         return True
 
     def _why_exact(self, site: Site) -> str:
@@ -201,17 +200,18 @@ class Round:
             classes |= self._flow.classes_of(
                 ast.Name(seed.attribute, ast.Load()), home.tree, home.tree
             )
-            if is_rebound(self.texts, home, seed.attribute):
-                return self._make_variable(seed, home), classes
+            variable = Variable(self.texts, home, seed.attribute)
+            if variable.is_rebound():
+                return self._make_variable(seed, variable), classes
         elif seed.owner in ("object", "class", "application"):
             owner = seed.of.rpartition(".")[2]
-            late = self.survey.late
-            line = rebound_at(self.texts, self._classes, late, owner, seed.attribute)
-            scalar = seed.site is None
-            if line or scalar:
+            attribute = Attribute(
+                self.texts, self._classes, self.survey.late, owner, seed.attribute
+            )
+            if seed.site is None or attribute.is_rebound():
                 if seed.owner == "object":
                     return "", classes | {owner}
-                return self._make_attribute(seed, owner), classes
+                return self._make_attribute(seed, attribute), classes
         if seed.site is None and classes and seed.kind in self._flow.classes:
             return "", classes
         if seed.site is None:
@@ -225,49 +225,36 @@ class Round:
         node = None if text is None else _node_at(text, site)
         if text is None or node is None:
             return f"it is made in {site.file}, which is not the program's"
-        reason = self._why_exact(site)
+        key = f"share {text.label}:{site.line}"
+        reason = self._why_exact(site) or self._why_skipped(key, "a container")
         if reason:
             return reason
-        key = f"share {text.label}:{site.line}"
-        if key in self.passed:
-            return "the program did not start with a container in its place"
         self._sites.add(site)
         self._edits[text.file].wrap(text, node, "txloop.share")
         self._note(key, seed, text, site.line, "a container")
         return ""
 
-    def _make_variable(self, seed: Seed, home: Text) -> str:
-        key = f"variable {seed.name}"
-        if key in self.passed:
-            return "the program did not start with a TVar in its place"
-        module = home.name.rpartition(".")[2]
-        reason = self._why_in_templates(seed, module) or make_variable(
-            self.texts, home, seed.attribute, self._edits
+    def _make_variable(self, seed: Seed, variable: Variable) -> str:
+        key, home = f"variable {seed.name}", variable.home
+        reason = (
+            self._why_skipped(key, "a TVar")
+            or self._why_in_templates(seed, home.name.rpartition(".")[2])
+            or variable.make_variable(self._edits)
         )
         if not reason:
-            line = next(
-                (
-                    node.lineno
-                    for node in ast.walk(home.tree)
-                    if isinstance(node, ast.Name) and node.id == seed.attribute
-                ),
-                1,
-            )
+            names = (one for one in ast.walk(home.tree) if isinstance(one, ast.Name))
+            its = (one.lineno for one in names if one.id == seed.attribute)
             self._variables.add(seed.attribute)
-            self._note(key, seed, home, line, "a TVar: its name is bound again")
+            became = "a TVar: its name is bound again"
+            self._note(key, seed, home, next(its, 1), became)
         return reason
 
-    def _make_attribute(self, seed: Seed, owner: str) -> str:
+    def _make_attribute(self, seed: Seed, attribute: Attribute) -> str:
         key = f"attribute {seed.name}"
-        if key in self.passed:
-            return "the program did not start with a TVar in its place"
-        place = self._why_in_templates(seed) or make_attribute(
-            self.texts,
-            self._classes,
-            self.survey.late,
-            owner,
-            seed.attribute,
-            self._edits,
+        place = (
+            self._why_skipped(key, "a TVar")
+            or self._why_in_templates(seed)
+            or attribute.make_variable(self._edits)
         )
         if isinstance(place, str):
             return place
@@ -275,6 +262,10 @@ class Round:
         self._variables.add(seed.attribute)
         self._note(key, seed, text, line, "a TVar: the attribute is assigned again")
         return ""
+
+    def _why_skipped(self, key: str, became: str) -> str:
+        tried = f"the program did not start with {became} in its place"
+        return tried if key in self.skipped else ""
 
     def _why_in_templates(self, seed: Seed, module: str = "") -> str:
         named = self.survey.in_templates
@@ -284,9 +275,9 @@ class Round:
         wanted = self._flow.held_by(names)
         possible = set()
         for name in sorted(wanted):
-            reason = self._classes.why_not(name)
-            if not reason and f"class {name}" in self.passed:
-                reason = "the program did not start with a TObject in its place"
+            reason = self._classes.why_not(name) or self._why_skipped(
+                f"class {name}", "a TObject"
+            )
             if reason:
                 if self._classes.is_known(name) and not self._classes.is_shared(name):
                     self.left[f"class {name}"] = f"{reason}; {HELD}"
@@ -305,22 +296,16 @@ class Round:
             )
 
     def _share_aliases(self, aliases: list[Alias]) -> None:
-        done: set[str] = set()
+        done = {one[:3] for one in self._sites}
         for text, value, hazard in aliases:
-            if value is None:
+            if value is None or Site.of(text.file, value)[:3] in done:
                 continue
-            site = (text.file, text.start(value), text.end(value))
-            key = f"alias {text.label}:{value.lineno}:{site[1]}"
-            if key in done or any(
-                _same(text, value, one) for one in self._sites if one.file == text.file
-            ):
-                continue
-            done.add(key)
+            done.add(Site.of(text.file, value)[:3])
             self._edits[text.file].wrap(text, value, "txloop.share")
             self.changes.append(
                 Change(
-                    key,
-                    f"{text.label}, line {value.lineno}",
+                    _alias_key(text, value),
+                    text.place(value),
                     text.label,
                     value.lineno,
                     f"a container from the start: {hazard.reason}",
@@ -332,22 +317,10 @@ class Round:
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
 
 
-def _site(text: Text, node: ast.expr) -> Site:
-    end = node.end_lineno or 0, node.end_col_offset or 0
-    return Site(text.file, node.lineno, node.col_offset, *end)
-
-
-def _same(text: Text, node: ast.AST, site: Site) -> bool:
-    return (node.lineno, node.col_offset) == (site.line, site.column)  # type: ignore[attr-defined] # an expression
+def _alias_key(text: Text, value: ast.expr) -> str:
+    return f"alias {text.label}:{value.lineno}:{value.col_offset}"
 
 
 def _node_at(text: Text, site: Site) -> ast.expr | None:
-    for node in ast.walk(text.tree):
-        if isinstance(node, ast.expr) and (
-            node.lineno,
-            node.col_offset,
-            node.end_lineno,
-            node.end_col_offset,
-        ) == (site.line, site.column, site.end_line, site.end_column):
-            return node
-    return None
+    expressions = (one for one in ast.walk(text.tree) if isinstance(one, ast.expr))
+    return next((one for one in expressions if Site.of(site.file, one) == site), None)

@@ -11,12 +11,13 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import bound_by, parameters
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
     "FUNCTIONS",
-    "bound_by",
     "bound_in",
     "declared_in",
     "defaults_of",
@@ -24,7 +25,6 @@ __all__ = [
     "globals_named",
     "is_bound_as_global",
     "nodes_of",
-    "parameters",
     "walked",
 ]
 
@@ -41,9 +41,9 @@ def walked(node: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(node))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=4096)
 def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
-    """Return all functions, with the class in whose body each stands."""
+    """Return the functions in a node, with the class in whose body each stands."""
 
     def visit(
         node: ast.AST, owner: ast.ClassDef | None
@@ -66,14 +66,6 @@ def nodes_of(scope: ast.AST) -> Iterator[ast.AST]:
         yield child
         if not isinstance(child, FUNCTIONS):
             yield from nodes_of(child)
-
-
-def parameters(function: Function) -> list[str]:
-    """Return the names of all parameters, positional ones first."""
-    given = function.args
-    found = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    found += [one for one in (given.vararg, given.kwarg) if one is not None]
-    return [one.arg for one in found]
 
 
 def defaults_of(function: Function) -> dict[str, ast.expr]:
@@ -99,7 +91,7 @@ def bound_in(scope: ast.AST) -> frozenset[str]:
             found |= _names(part.target)
         return frozenset(found)
     for node in _inside(scope):
-        found |= bound_by(node)
+        found.update(bound_by(node))
         if isinstance(node, ast.Global | ast.Nonlocal):
             declared |= {*node.names}
     return frozenset(found - declared)
@@ -133,28 +125,6 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
             waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
         elif not isinstance(node, _SCOPES):
             waiting += ast.iter_child_nodes(node)
-
-
-def bound_by(node: ast.AST) -> set[str]:
-    """Return the names that a node itself binds."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            return {name}
-        case ast.NamedExpr(target=ast.Name(id=name)):
-            return {name}
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            return {name}
-        case ast.ClassDef(name=name):
-            return {name}
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return {one.asname or one.name.partition(".")[0] for one in names}
-        case ast.ExceptHandler(name=str(name)):
-            return {name}
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            return {name}
-        case ast.MatchMapping(rest=str(name)):
-            return {name}
-    return set()
 
 
 def _names(target: ast.AST) -> set[str]:

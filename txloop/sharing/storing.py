@@ -6,17 +6,12 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.bindings import given_to, is_fresh
-from txloop.sharing.scopes import (
-    FUNCTIONS,
-    bound_in,
-    declared_in,
-    nodes_of,
-    parameters,
-    walked,
-)
+from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, nodes_of, walked
 from txloop.sharing.syntax import (
+    arguments_of,
     each_given,
     holder_name,
     is_of_self,
@@ -66,10 +61,10 @@ class Storing:
     """Finds what is stored where."""
 
     def __init__(self, habits: Habits, foreign: Collection[str]) -> None:
-        """Look with what is known of the program's functions.
+        """Look for stores in functions that are asked for.
 
         Args:
-            habits: That; it may be learned meanwhile.
+            habits: What is known; it may grow meanwhile.
             foreign: The names of modules that are not the program's.
         """
         self._habits = habits
@@ -101,7 +96,7 @@ class Storing:
                 if root in fresh or (root in self._foreign and root not in local):
                     continue
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
-                if in_handler and root == "self" and is_assigned:
+                if in_handler and is_assigned:
                     continue  # a handler lives for one request
                 for name, at in self._names_in(scope, value, node):
                     if name in local and name != root and name not in ("self", "cls"):
@@ -165,7 +160,7 @@ class Storing:
                 and node.func.attr in MUTATORS
                 and root_name(node.func) == name
             ):
-                for one in [*node.args, *(each.value for each in node.keywords)]:
+                for one in arguments_of(node):
                     found |= self._habits.handed_on(one)
             if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
                 found |= self._habits.handed_on(node.value)
@@ -186,9 +181,9 @@ class Storing:
                 if is_kept(target, outer) and not isinstance(node.value, ast.Name):
                     yield target, node.value  # of a name, the parts are taken
                 yield from ((target, one) for one in self._habits.stored_by(node))
-            case ast.Call(func=ast.Attribute(value=base, attr=name), args=arguments):
+            case ast.Call(func=ast.Attribute(value=base, attr=name)):
                 if name in _STORING:
-                    for one in [*arguments, *(each.value for each in node.keywords)]:
+                    for one in arguments_of(node):
                         yield base, one
                 else:
                     yield from ((base, one) for one in self._habits.stored_by(node))

@@ -81,10 +81,17 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """How a verb runs, as `check` says it."""
+    """How a verb runs, as `check` says it.
 
-    name: str
-    runs: str
+    Attributes:
+        judged: Whether it was looked at.
+        would: Whether it runs in parallel, or would if it were marked.
+        reasons: Why it does not.
+        handler: The qualified name of its class.
+        verb: Its method.
+        module: The module of the class.
+    """
+
     judged: bool
     would: bool
     reasons: tuple[str, ...]
@@ -182,25 +189,23 @@ def _in_child(
 
 def _look(failed: str) -> Survey:
     judged = verdicts()
-    result = Survey(failed="" if judged else failed or "has no application")
-    if failed and "failed" in failed:
-        result.failed = failed
+    result = Survey()
+    # A program that ends without an error may have made its application.
+    if failed.startswith("failed") or not judged:
+        result.failed = failed or "has no application"
     for module in list(sys.modules.values()):
         if is_own_module(module) and file_of(module).endswith(".py"):
             label = module_label(vars(module))
             file = file_of(module)
             result.modules += ((file, name, label) for name in _names_of(module))
-    modules = {one.__qualname__: one.__module__ for one in _handlers()}
+    handlers = [target.handler_class for target in all_targets()]
+    modules = {one.__qualname__: one.__module__ for one in handlers}
     for one in judged:
-        would = one.runs == IN_PARALLEL or (
-            one.judged and not one.findings and not one.unproved
-        )
+        would = one.judged and not one.findings and not one.unproved
         result.verbs.append(
             Verb(
-                one.name,
-                one.runs,
                 one.judged,
-                would,
+                would or one.runs == IN_PARALLEL,
                 one.reasons,
                 one.handler,
                 one.verb,
@@ -228,10 +233,6 @@ def _names_of(module: ModuleType) -> Iterator[str]:
         spec = module.__spec__
         yield Path(file_of(module)).stem if spec is None else spec.name
     yield module.__name__
-
-
-def _handlers() -> list[type[RequestHandler]]:
-    return [target.handler_class for target in all_targets()]
 
 
 # From names to objects

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS, walked
+from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,6 +17,7 @@ __all__ = [
     "DISPLAYS",
     "OF_NUMBERS",
     "VERBS",
+    "arguments_of",
     "attribute_of_self",
     "changed_by",
     "each_given",
@@ -27,7 +28,6 @@ __all__ = [
     "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
-    "is_self_assigned",
     "last_name",
     "leaves",
     "names_handed_on",
@@ -41,13 +41,13 @@ __all__ = [
 DISPLAYS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 
 OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
-"""What operators plain containers do not have; strings have one of them."""
+"""Operators that plain containers do not have; strings have `%`."""
 
 _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
 """Libraries of arrays, which take lists for indices."""
 
 VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
-"""Methods of handlers whose arguments are texts, out of a request's path."""
+"""Methods of handlers; their arguments are texts out of the request's path."""
 
 _OF_SOCKETS = ("on_message", "on_ping", "on_pong", "open")
 """Methods of WebSockets whose arguments are texts or bytes."""
@@ -88,6 +88,11 @@ def nodes_with_loops(scope: ast.AST) -> list[tuple[ast.AST, list[ast.AST]]]:
             yield from visit(child, inner)
 
     return [*visit(scope, [])]
+
+
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """Return what a call gives, by position and by keyword."""
+    return [*call.args, *(one.value for one in call.keywords)]
 
 
 def each_given(
@@ -149,7 +154,7 @@ def names_handed_on(value: ast.AST) -> set[str]:
         case ast.Call(func=ast.Lambda(body=body)):
             return _of_all([body, *value.args])
         case ast.Call(func=function) if last_name(function) in PARTS:
-            given = [*value.args, *(one.value for one in value.keywords)]
+            given = arguments_of(value)
             if isinstance(function, ast.Attribute):
                 given.append(function.value)
             return _of_all(given)
@@ -193,15 +198,11 @@ def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
 
 def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
     """Tell whether a node is in a function of the scope."""
-    return any(
-        any(part is use for part in ast.walk(inner))
-        for inner in walked(scope)
-        if isinstance(inner, FUNCTIONS) and inner is not scope
-    )
+    return any(use in walked(inner) for inner, _ in functions_in(scope))
 
 
 def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
-    """Tell whether it is a class with a handler's methods, or is called one."""
+    """Tell whether a class is a handler's, by its methods, its name or its bases'."""
     if owner is None:
         return False
     methods = {getattr(one, "name", "") for one in owner.body}
@@ -242,8 +243,8 @@ def root_name(node: ast.AST | None) -> str:
                 return ""
 
 
-def holder_name(node: ast.AST) -> str:
-    """Return the last name of what is subscripted: ``b`` of ``a.b[0]``."""
+def holder_name(node: ast.AST | None) -> str:
+    """Return ``b`` of ``a.b`` and of ``a.b[0]``; "" if there is no name."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return last_name(node)
@@ -251,7 +252,11 @@ def holder_name(node: ast.AST) -> str:
 
 def is_of_self(node: ast.AST) -> bool:
     """Tell whether it is ``self.name``: of a handler, which lives for one request."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
 
 
 def attribute_of_self(node: ast.AST) -> str:
@@ -261,11 +266,6 @@ def attribute_of_self(node: ast.AST) -> str:
         name = getattr(node, "attr", name)
         node = node.value
     return name if isinstance(node, ast.Name) and node.id == "self" else ""
-
-
-def is_self_assigned(node: ast.AST) -> bool:
-    """Tell whether it assigns ``self.name`` itself."""
-    return isinstance(node, ast.Attribute) and is_of_self(node)
 
 
 def last_name(node: ast.AST | None) -> str:

@@ -61,7 +61,7 @@ def why_in_templates(
         for node in ast.walk(text.tree):
             match node:
                 case ast.Constant(value=str(content)) if wanted <= _names_in(content):
-                    return f"{text.label}, line {node.lineno}, may use it in a template"
+                    return f"{text.place(node)}, may use it in a template"
     return ""
 
 

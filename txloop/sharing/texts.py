@@ -49,14 +49,19 @@ class Text:
         self.change(self.source)
 
     def change(self, source: str) -> None:
-        """Take another text.
+        """Replace the text.
 
         Raises:
-            SyntaxError: if it is none.
+            SyntaxError: if it is not Python.
         """
         self.tree = ast.parse(source)
         self.source = source
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
+
+    @property
+    def package(self) -> str:
+        """The package, or module, at the top of its name."""
+        return self.name.partition(".")[0]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,6 +84,10 @@ class Text:
         """Return the text of a node."""
         return self.source[self.start(node) : self.end(node)]
 
+    def place(self, node: ast.AST) -> str:
+        """Return what messages call the line of a node."""
+        return f"{self.label}, line {getattr(node, 'lineno', 0)}"
+
     def _offset(self, line: int, column: int) -> int:
         start = self._starts[line - 1]
         end = self._starts[line] if line < len(self._starts) else len(self.source)
@@ -90,6 +99,8 @@ class Edits:
     """What is to be put into a text, in any order."""
 
     def __init__(self) -> None:
+        # By start and rank: of what is put at one place, suffixes of what ends there
+        # come first, then closing parentheses (the inner first), then opening ones.
         self._changes: dict[tuple[int, int, int], tuple[int, str]] = {}
 
     def __bool__(self) -> bool:
@@ -124,7 +135,7 @@ def read_text(file: str, names: Sequence[str], label: str) -> Text:
 
     Raises:
         OSError: if it cannot be read.
-        SyntaxError: if it is no Python.
+        SyntaxError: if it is not Python.
     """
     raw = Path(file).read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)

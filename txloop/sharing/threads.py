@@ -10,9 +10,17 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from txloop.scan.frame import parameters
+from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import FUNCTIONS, parameters
-from txloop.sharing.syntax import VERBS, is_handler_class, last_name, root_name
+from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.syntax import (
+    VERBS,
+    arguments_of,
+    is_handler_class,
+    last_name,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -73,7 +81,7 @@ class Threads:
         if not isinstance(node, ast.Name | ast.Attribute):
             return False
         home = self._meanings.imported_from(tree, root_name(node))
-        if home and self._is_own(home):
+        if home and self._meanings.is_own(home):
             return False
         name = last_name(node)
         if name == "run_sync" and (home or "").partition(".")[0] != "anyio":
@@ -84,10 +92,6 @@ class Threads:
         if isinstance(node, ast.Name):
             own = own or name in self._meanings.functions
         return name in names and not own
-
-    def _is_own(self, module: str) -> bool:
-        own = {text.name.partition(".")[0] for text in self._texts}
-        return module.startswith(".") or module.partition(".")[0] in own
 
     def hazards(self, demands: Demands) -> Iterator[Hazard]:
         """Yield what must stay plain."""
@@ -142,20 +146,20 @@ class Threads:
             return
         functions: list[ast.AST] = []
         values: list[ast.expr] = []
-        waiting = [*call.args, *(one.value for one in call.keywords)]
+        waiting = arguments_of(call)
         while waiting:
             one = waiting.pop()
             match one:
                 case ast.Lambda():
                     functions.append(one)
-                case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                    waiting += parts
+                case ast.Tuple() | ast.List():
+                    waiting += one.elts
                 case ast.Dict(values=parts):
                     waiting += parts
                 case ast.Starred(value=inner):
                     waiting.append(inner)
                 case ast.Call(func=inner) if last_name(inner) == "partial":
-                    waiting += [*one.args, *(each.value for each in one.keywords)]
+                    waiting += arguments_of(one)
                 case ast.Name(id=name) if self._is_variable(scope, name):
                     values.append(one)
                     if one not in targets:
@@ -173,7 +177,7 @@ class Threads:
                 case _:
                     values.append(one)
         values = [one for one in values if last_name(one) not in ("self", "cls")]
-        yield from demands.on(call, values, reason, objects="parts")
+        yield from demands.on(call, values, reason, Wants.PARTS)
         yield from self._touched(functions, reason, demands)
 
     def _is_followed(self, scope: ast.AST, target: ast.expr) -> bool:
@@ -197,7 +201,7 @@ class Threads:
                 return all(self._is_followed(around, one) for one in values)
             case ast.Name():
                 home = self._meanings.imported_from(scope, name)
-                is_library = bool(home) and not self._is_own(home)
+                is_library = bool(home) and not self._meanings.is_own(home)
                 return is_library or hasattr(builtins, name)
         return False
 
@@ -214,10 +218,7 @@ class Threads:
         home = self._meanings.home(scope, name)
         if not isinstance(home, FUNCTIONS) or name not in parameters(home):
             return True
-        called = getattr(home, "name", "")
-        owner = self._meanings.owner_of(home)
-        if owner is not None and called == "__init__":
-            called = owner.name
+        called = self._meanings.called_as(home)
         if called:
             self._runners.add(called)
         return bool(called) and self._meanings.is_only_called(home)
@@ -237,7 +238,7 @@ class Threads:
             if id(function) in seen:
                 continue
             seen.add(id(function))
-            sites.add(self._place(function))
+            sites.add(self._origins.site(function, function))
             skipped: set[int] = set()
             for node in ast.walk(function):
                 if id(node) in skipped:
@@ -293,33 +294,26 @@ class Threads:
                 return name in self._data
         return True
 
-    def _place(self, function: ast.AST) -> Site:
-        return self._origins.site(function, function)
-
 
 def _used_as_such(tree: ast.AST) -> set[int]:
     """Return the names that are called, derived from, or stand in an annotation."""
     found: set[int] = set()
     for node in ast.walk(tree):
-        used: list[ast.AST | None] = []
+        whole: list[ast.AST | None] = []
         match node:
             case ast.Call(func=function, args=given):
-                used.append(function)
+                found.add(id(function))
                 if last_name(function) == "isinstance":
-                    used += given
+                    found.update(map(id, given))
             case ast.ClassDef(bases=bases):
-                used += bases
+                whole += bases
             case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=annotation):
-                used.append(annotation)
-            case ast.FunctionDef(returns=annotation):
-                used.append(annotation)
-            case ast.AsyncFunctionDef(returns=annotation):
-                used.append(annotation)
-        for one in used:
-            if one is not None and not isinstance(node, ast.Call):
+                whole.append(annotation)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                whole.append(node.returns)
+        for one in whole:
+            if one is not None:
                 found.update(map(id, ast.walk(one)))
-            elif one is not None:
-                found.add(id(one))
     return found
 
 
@@ -344,16 +338,13 @@ def _targets(call: ast.Call) -> list[ast.expr]:
     named = {one.arg: one.value for one in call.keywords}
     keys = ("target", "function", "initializer", "func", "callback", "error_callback")
     found = [named[key] for key in keys if key in named]
-    if name in ("run_in_executor", "Timer"):
+    if name in _CLASSES or name == "run_in_executor":
         found += call.args[1:2]
-    elif name not in _POOLS | _CLASSES:
+    elif name not in _POOLS:
         found += call.args[:1]
-    elif name in _CLASSES:
-        found += call.args[1:2]
     return found
 
 
 def _reason(text: Text, node: ast.AST, name: str) -> str:
-    line = getattr(node, "lineno", 0)
     what = f"runs code on other threads or in other processes ({name})"
-    return f"{text.label}, line {line}, {what}"
+    return f"{text.place(node)}, {what}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, walked
+from txloop.sharing.scopes import bound_in, functions_in, walked
 from txloop.sharing.syntax import (
     is_after,
     is_in_inner_function,
@@ -35,57 +35,19 @@ class Uses:
         Reading it is harmless, as long as nothing else changes meanwhile.
         """
         where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
-        added_to = {
-            id(node.target) for node in walked(scope) if isinstance(node, ast.AugAssign)
-        }
-        others = {
-            id(node)
-            for inner in walked(scope)
-            if isinstance(inner, FUNCTIONS) and inner is not scope
-            for node in walked(inner)
-            if isinstance(node, ast.Name) and node.id in bound_in(inner)
-        }
-        uses = [
-            node
-            for node in walked(scope)
-            if isinstance(node, ast.Name)
-            and node.id in names
-            and id(node) not in others
-            and (isinstance(node.ctx, ast.Load) or id(node) in added_to)
-        ]
-        bound = [
-            node
-            for node in walked(scope)
-            if isinstance(node, ast.Name)
-            and node.id == store.name
-            and isinstance(node.ctx, ast.Store)
-        ]
-        again: list[ast.AST] = []
-        for loop in store.loops:
-            inside = set(map(id, ast.walk(loop)))
-            if not any(id(one) in inside for one in bound):
-                again.append(loop)
-        in_loops = {id(one) for loop in again for one in ast.walk(loop)}
-        own = {id(one) for one in ast.walk(store.node)}
-        again_ids = in_loops | {
-            id(one)
-            for inner in walked(scope)
-            # What is yielded is used on by others; an inner function runs at any time.
-            if isinstance(inner, (*FUNCTIONS, ast.Yield)) and inner is not scope
-            for one in ast.walk(inner)
-        }
+        own = {*walked(store.node)}
+        again = _run_again(scope, store)
         later = [
             use
-            for use in uses
-            if id(use) in again_ids
-            or ((use.lineno, use.col_offset) >= where and id(use) not in own)
+            for use in _uses_of(scope, names)
+            if use in again or (is_after(use, where) and use not in own)
         ]
         if not later:
             return False
         return any(self._matters(scope, use) for use in later) or any(
             self._habits.acts(node) and is_after(node, where)
             for node in walked(scope)
-            if id(node) not in own
+            if node not in own
         )
 
     def _matters(self, scope: ast.AST, use: ast.expr) -> bool:
@@ -121,3 +83,38 @@ class Uses:
             case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
                 return node is use
         return is_in_inner_function(scope, use)
+
+
+def _uses_of(scope: ast.AST, names: set[str]) -> list[ast.Name]:
+    """Return where variables of a function are read, or added to."""
+    added_to = {one.target for one in walked(scope) if isinstance(one, ast.AugAssign)}
+    others = {
+        node
+        for inner, _ in functions_in(scope)
+        for node in walked(inner)
+        if isinstance(node, ast.Name) and node.id in bound_in(inner)
+    }
+    return [
+        node
+        for node in walked(scope)
+        if isinstance(node, ast.Name) and node.id in names and node not in others
+        if isinstance(node.ctx, ast.Load) or node in added_to
+    ]
+
+
+def _run_again(scope: ast.AST, store: Store) -> set[ast.AST]:
+    """Return what may run after a store although it stands before it."""
+    binds = {
+        node
+        for node in walked(scope)
+        if isinstance(node, ast.Name)
+        and node.id == store.name
+        and isinstance(node.ctx, ast.Store)
+    }
+    found: list[ast.AST] = [
+        loop for loop in store.loops if binds.isdisjoint(walked(loop))
+    ]
+    found += (inner for inner, _ in functions_in(scope))  # they run at any time
+    # What is yielded is used on by others.
+    found += (one for one in walked(scope) if isinstance(one, ast.Yield))
+    return {node for one in found for node in walked(one)}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["as_written", "with_marks"]
 
 _MARK = '@txloop.transactional(on_error="commit")'
-"""Of stock Tornado's semantics: what was written before an exception stays."""
+"""As in stock Tornado, what was written before an exception stays."""
 
 
 def as_written(text: Text, original: str, live: bool = False) -> str:
@@ -81,7 +81,6 @@ def _with_import(text: Text, call: str) -> str:
 
 def with_marks(plan: Plan, new: Mapping[str, str]) -> dict[str, str]:
     """Return the texts, and those of others, with verbs marked that run in parallel."""
-    assert plan.after is not None
     marked = dict(new)
     for text in plan.all_texts:
         verbs = [one for one in plan.after.verbs if _may_be_marked(one, text)]
@@ -108,18 +107,18 @@ def _may_be_marked(verb: Verb, text: Text) -> bool:
 
 
 def _methods(text: Text, verbs: list[Verb]) -> Iterator[ast.FunctionDef]:
-    for verb in verbs:
-        for cls in ast.walk(text.tree):
-            if not isinstance(cls, ast.ClassDef) or cls.name != verb.handler:
-                continue
-            decorated = any(
-                "transactional" in ast.unparse(d) for d in cls.decorator_list
-            )
-            for method in cls.body:
-                if (
-                    isinstance(method, ast.FunctionDef)
-                    and method.name == verb.verb.lower()
-                ):
-                    marks = [ast.unparse(one) for one in method.decorator_list]
-                    if not decorated and not any("transactional" in m for m in marks):
-                        yield method
+    """Yield the methods of these verbs that are not marked yet."""
+    wanted = {(one.handler, one.verb.lower()) for one in verbs}
+    classes = (one for one in ast.walk(text.tree) if isinstance(one, ast.ClassDef))
+    for cls in classes:
+        for method in cls.body if not _is_marked(cls) else ():
+            if (
+                isinstance(method, ast.FunctionDef)
+                and (cls.name, method.name) in wanted
+                and not _is_marked(method)
+            ):
+                yield method
+
+
+def _is_marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
+    return any("transactional" in ast.unparse(one) for one in node.decorator_list)
