@@ -12,14 +12,13 @@ table of `txloop.engine.machine` is the long way; `tests/model` runs both.
 
 from __future__ import annotations
 
-import abc
 import contextvars
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from txloop.engine.stimuli import Arrived, RanHere, RanShort, RunsHere
+from txloop.engine.stimuli import RanHere, RanShort, RunsHere
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.measuring import WallTimer
 from txloop.stm.run import run_body
@@ -28,18 +27,10 @@ from txloop.stm.store import committed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.engine.effects import EffectQueue
-    from txloop.engine.events import Listener
-    from txloop.engine.holds import Holds
-    from txloop.engine.machine import Machine
-    from txloop.engine.placement import Placement
-    from txloop.engine.profile import Profile, Profiles
-    from txloop.engine.reporting import Reporter
-    from txloop.engine.stimuli import Stimulus
+    from txloop.engine.hub import Hub
+    from txloop.engine.profile import Profile
     from txloop.engine.transaction import Done, Transaction
-    from txloop.engine.waiting import Timers, WaitingRoom
-    from txloop.stm.store import Store
-    from txloop.stm.types import Call, Conflict, Outcome, Ready, Refusal
+    from txloop.stm.types import Ready
 
 __all__ = ["AsStock", "ShortWay"]
 
@@ -58,99 +49,47 @@ class _Asked(NamedTuple):
     as_stock: AsStock | None
 
 
-class ShortWay(abc.ABC):
-    """The part of a dispatcher that runs calls at once, or in the next iteration.
+class ShortWay:
+    """Runs calls of a dispatcher at once, or in the next iteration.
 
     Used by the loop thread only.
 
     Attributes:
-        closed: Whether no more transactions run.
-        thread: The identifier of the loop thread; 0 before the first transaction.
-        listeners: Told what happens.
-        reactor: The running event loop.
-        machine: Decides what becomes of each transaction.
-        profiles: What is known of each function.
-        thread_fronts: Whether threads of this process run attempts by themselves.
+        asked: What runs in the next iteration.
+        beside_threads: Whether threads of this process run attempts by themselves.
     """
 
-    closed: bool
-    thread: int
-    listeners: list[Listener]
-    reactor: Timers
-    machine: Machine
-    profiles: Profiles
-    _placement: Placement
-    _holds: Holds
-    _effects: EffectQueue
-    _report: Reporter
-    _room: WaitingRoom
-    _decide: Callable[[Outcome, Store, bool], Conflict | None]
-    thread_fronts = False
-
-    def __init__(self, hindered: bool, threads: bool) -> None:
+    def __init__(self, hub: Hub, hindered: bool, threads: bool) -> None:
         """Begin without any call.
 
         Args:
-            hindered: Whether no call of this loop may go the short way.
-            threads: Whether attempts run in threads of this process.
+            hub: Runs what cannot go this way.
+            hindered: Whether no call of it may go this way.
+            threads: Whether its attempts run in threads of this process.
         """
+        self._hub = hub
         self._hindered = hindered
         self._threads = threads
-        self._asked: deque[_Asked] = deque()  # for the next iteration
-        self._asks = False  # whether that has been told of them
+        self.asked: deque[_Asked] = deque()
+        self.beside_threads = False
+        self._asks = False  # whether the loop has been told of what is asked
 
-    @abc.abstractmethod
-    def submit(
-        self,
-        call: Call,
-        profile: Profile,
-        done: Done,
-        away: bool = False,
-        spare_loop: bool = False,
-        *,
-        since: float | None = None,
-    ) -> int:
-        """Have a call run the long way."""
-
-    @abc.abstractmethod
-    def new(self, call: Call, profile: Profile, done: Done) -> Transaction:
-        """Make a transaction of a call."""
-
-    @abc.abstractmethod
-    def handle(self, stimulus: Stimulus) -> None:
-        """Let something happen to a transaction, and do what follows."""
-
-    @abc.abstractmethod
-    def flush(self) -> None:
-        """Run the round, if there is one."""
-
-    @abc.abstractmethod
-    def drain(self) -> None:
-        """Run effects, and what had to wait, until nothing more can be done."""
-
-    @abc.abstractmethod
-    def _refuse_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
-        """Refuse an outcome that counts for nothing; return whether it does."""
-
-    @abc.abstractmethod
-    def answer_closed(self, done: Done, label: str) -> None:
-        """Hand a `TxClosedError` to `done`, as an effect."""
-
-    def _may_run_now(self, ordered: bool = False) -> bool:
+    def is_open(self, ordered: bool = False) -> bool:
         """Tell whether a call may go this way now."""
-        turns = self.machine.turns
+        hub = self._hub
+        turns = hub.machine.turns
         return not (
             self._hindered
-            or self.closed
-            or self.listeners
-            or self._effects.running
+            or hub.closed
+            or hub.listeners
+            or hub.effects.running
             or turns.inevitable is not None
             or (ordered and turns.in_order)
-            or self.thread != threading.get_ident()
+            or hub.thread != threading.get_ident()
             or current() is not None
         )
 
-    def submit_ready(
+    def submit(
         self,
         ready: Ready,
         profile: Profile,
@@ -158,7 +97,7 @@ class ShortWay(abc.ABC):
         ordered: bool,
         spare_loop: bool = False,
     ) -> int:
-        """Do as `submit`; if the call may run now and is short, before this returns.
+        """Do as `Dispatcher.submit`; before this returns, if the call is short.
 
         Args:
             ready: Makes the call, if it does not.
@@ -170,13 +109,14 @@ class ShortWay(abc.ABC):
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
-        away = self._may_run_now(ordered)
-        if not away or not self._placement.decide_stay(profile, True, spare_loop):
-            number = self.submit(ready.call(), profile, done, away, spare_loop)
+        hub = self._hub
+        away = self.is_open(ordered)
+        if not away or not hub.placement.decide_stay(profile, True, spare_loop):
+            number = hub.submit(ready.call(), profile, done, away, spare_loop)
             if number:
                 ready.goes_on(number)
             return number
-        self.profiles.marked += 1
+        hub.profiles.marked += 1
         return self._run_new(ready, profile, done, contextvars.copy_context())
 
     def ask(
@@ -196,52 +136,54 @@ class ShortWay(abc.ABC):
             done: Takes the result, but not what `as_stock` has done.
             as_stock: Runs it here, if nothing of it ever has to be undone.
         """
-        if self.closed or self.listeners or self.thread != threading.get_ident():
-            number = self.submit(ready.call(), profile, done)
+        hub = self._hub
+        if hub.closed or hub.listeners or hub.thread != threading.get_ident():
+            number = hub.submit(ready.call(), profile, done)
             if number:
                 ready.goes_on(number)
             return
         context = contextvars.copy_context()
         asked = _Asked(ready, profile, done, context, time.perf_counter(), as_stock)
-        self._asked.append(asked)
+        self.asked.append(asked)
         self._run_asked_soon()
 
-    def _answer_asked(self) -> None:
+    def close(self) -> None:
         """Answer what was asked for: the loop is closed."""
-        asked, self._asked = self._asked, deque()
+        asked, self.asked = self.asked, deque()
         for one in asked:
-            self.answer_closed(one.done, one.profile.label)
+            self._hub.answer_closed(one.done, one.profile.label)
 
     def _run_asked_soon(self) -> None:
         """Have the loop call `_run_asked` in its next iteration, if there is need."""
-        if self._asked and not self._asks:
+        if self.asked and not self._asks:
             self._asks = True
             # In an empty context, as a round.
-            self.reactor.call_soon(self._run_asked, context=contextvars.Context())
+            self._hub.reactor.call_soon(self._run_asked, context=contextvars.Context())
 
     def _run_asked(self) -> None:
         """Run what was asked for in the last iteration."""
         self._asks = False
-        number = len(self._asked)
+        number = len(self.asked)
         try:
             for _ in range(number):
-                if self._asked:  # none of them has closed the loop
-                    self._begin_asked(self._asked.popleft(), alone=number == 1)
+                if self.asked:  # none of them has closed the loop
+                    self._begin_asked(self.asked.popleft(), alone=number == 1)
         finally:  # one of them may have been interrupted
             self._run_asked_soon()
-        if self.machine.open:  # those that go the long way need not wait any longer
-            self.flush()
+        if self._hub.machine.open:  # the long way: they need not wait any longer
+            self._hub.flush()
 
     def _begin_asked(self, one: _Asked, alone: bool) -> None:
         """Run one if it may go this way, and is worth it; else submit it."""
+        hub = self._hub
         if not one.ready.is_wanted():
             return
-        if not self._may_run_now():
+        if not self.is_open():
             self._submit_asked(one)
-        elif self._placement.decide_stay(one.profile, alone):
-            self.profiles.marked += 1
+        elif hub.placement.decide_stay(one.profile, alone):
+            hub.profiles.marked += 1
             queued_seconds = time.perf_counter() - one.since
-            if one.as_stock is None or self._is_seen() or self._effects.waiting:
+            if one.as_stock is None or self._is_seen() or hub.effects.waiting:
                 ready, profile, done, context, *_ = one
                 self._run_new(ready, profile, done, context, queued_seconds)
             else:
@@ -251,103 +193,14 @@ class ShortWay(abc.ABC):
 
     def _is_seen(self) -> bool:
         """Tell whether other threads may see what there is between two writes."""
-        return self.thread_fronts or (self._threads and bool(self.machine.open))
+        return self.beside_threads or (self._threads and bool(self._hub.machine.open))
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""
-        call = one.context.run(one.ready.call)
-        number = self.submit(call, one.profile, one.done, away, since=one.since)
+        submit, call = self._hub.submit, one.context.run(one.ready.call)
+        number = submit(call, one.profile, one.done, away, since=one.since)
         if number:
             one.ready.goes_on(number)
-
-    # From elsewhere
-
-    def arrive(
-        self,
-        watching: Transaction,
-        outcome: Outcome,
-        done: Done,
-        hand_back: Callable[[Conflict | None], object],
-    ) -> None:
-        """Take in the outcome of an attempt that was made elsewhere.
-
-        Args:
-            watching: Stands for all of its kind, and never runs.
-            outcome: The outcome, whose snapshot is open.
-            done: Takes the result.
-            hand_back: Called instead of `done` if the attempt cannot commit.
-        """
-        self.profiles.marked += 1
-        if self._may_run_now():
-            self._settle_now(watching, outcome, done, hand_back)
-            return
-        transaction = self.new(watching.call, watching.profile, done)
-        transaction.hand_back, transaction.subject = hand_back, watching.subject
-        self.handle(Arrived(transaction, outcome))
-        self.drain()
-
-    def arrive_refused(
-        self,
-        call: Call,
-        profile: Profile,
-        done: Done,
-        refusal: Refusal,
-        hand_back: Callable[[Conflict | None], object] | None = None,
-    ) -> int:
-        """Take in a call that was refused elsewhere: it runs here.
-
-        Args:
-            call: What to run.
-            profile: The record of its function.
-            done: Takes the result.
-            refusal: Why it cannot run where it was tried.
-            hand_back: Called instead, if it is not to run here as a transaction.
-
-        Returns:
-            The transaction's number, or 0 if it has ended already.
-        """
-        self.profiles.marked += 1
-        transaction = self.new(call, profile, done)
-        transaction.hand_back = hand_back
-        self._holds.refused(transaction, refusal)
-        self.handle(Arrived(transaction, refusal))
-        self.drain()
-        return transaction.number if transaction.number in self.machine.open else 0
-
-    def _settle_now(
-        self,
-        watching: Transaction,
-        outcome: Outcome,
-        done: Done,
-        hand_back: Callable[[Conflict | None], object],
-    ) -> None:
-        """Commit an outcome, or hand it back: nothing is in between."""
-        profile, conflict = watching.profile, None
-        profile.attempts += 1
-        profile.note_body(outcome.body_seconds, inline=False)
-        outdated = self._refuse_outdated(watching, outcome)
-        if not outdated:
-            conflict = self._decide(outcome, committed, False)
-        committed.close_snapshot(outcome.snapshot)
-        if outdated or conflict is not None:
-            if conflict is not None:
-                profile.note_conflict(conflict)
-            hand_back(conflict)
-            return
-        profile.note_commit(outcome)
-        profile.note_writing(bool(outcome.writes))
-        profile.note_times(0.0, outcome.body_seconds)
-        if outcome.writes:
-            committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
-        label = profile.label
-        if outcome.effects or outcome.records or self._effects.waiting:
-            self._effects.add(outcome, done, label, watching.call.context)
-        else:
-            self._effects.deliver(done, outcome.value, outcome.error, label)
-        if self.machine.open or self._effects.waiting:
-            self.drain()
-
-    # Running
 
     def _run_new(
         self,
@@ -362,19 +215,20 @@ class ShortWay(abc.ABC):
         Returns:
             The transaction's number if it waits for a change now, else 0.
         """
+        hub = self._hub
         profile.attempts += 1
         profile.inline += 1
         attempt, value, error, seconds = self._run_body(ready, profile, context)
-        if self.closed:  # by the body
-            self.answer_closed(done, profile.label)
-            self.drain()
+        if hub.closed:  # by the body
+            hub.answer_closed(done, profile.label)
+            hub.drain()
             return 0
         if attempt.retrying:
             call = context.run(ready.call)
-            transaction = self.new(call, profile, done)
-            self.handle(RunsHere(transaction))
+            transaction = hub.new(call, profile, done)
+            hub.handle(RunsHere(transaction))
             self._wait_after(transaction, attempt, seconds)
-            if transaction.number not in self.machine.open:
+            if transaction.number not in hub.machine.open:
                 return 0
             ready.goes_on(transaction.number)
             return transaction.number
@@ -386,6 +240,7 @@ class ShortWay(abc.ABC):
         self, one: _Asked, as_stock: AsStock, queued_seconds: float
     ) -> None:
         """Run one without an attempt: what it writes is committed write by write."""
+        hub = self._hub
         profile = one.profile
         profile.attempts += 1
         profile.inline += 1
@@ -395,29 +250,30 @@ class ShortWay(abc.ABC):
             if type(timer) is WallTimer:  # it is short for certain
                 failed = one.context.run(as_stock)
             else:
-                with self._placement.watching(profile):
+                with hub.placement.watching(profile):
                     failed = one.context.run(as_stock)
         finally:
-            if not self.closed:  # by it
+            if not hub.closed:  # by it
                 times = timer.seconds(), queued_seconds, queued_seconds
                 self._note_short(one.ready, profile, failed, times)
                 profile.note_writing(committed.version != version)
-            if self.machine.open or self._effects.waiting:
-                self.drain()
+            if hub.machine.open or hub.effects.waiting:
+                hub.drain()
 
-    def _run_short(self, transaction: Transaction) -> None:
+    def run(self, transaction: Transaction) -> None:
         """Run one whose turn it is, perhaps after it has waited for a change."""
+        hub = self._hub
         call, profile, done = transaction.call, transaction.profile, transaction.done
         context, waited = call.context.copy(), transaction.waited_seconds
         begun_seconds = time.perf_counter() - transaction.since
         attempt, value, error, seconds = self._run_body(call, profile, context, waited)
-        if self.closed:  # by the body: it has been answered
+        if hub.closed:  # by the body: it has been answered
             return
         if attempt.retrying:
             self._wait_after(transaction, attempt, seconds)
             return
-        self.handle(RanShort(transaction))
-        self._room.ended(transaction)
+        hub.handle(RanShort(transaction))
+        hub.room.ended(transaction)
         times = seconds, transaction.queued_seconds or 0.0, begun_seconds
         self._finish(call, profile, done, context, attempt, value, error, times)
 
@@ -435,7 +291,7 @@ class ShortWay(abc.ABC):
         if type(timer) is WallTimer:  # it is short for certain
             value, error = context.run(run_body, attempt, ready)
         else:
-            with self._placement.watching(profile):
+            with self._hub.placement.watching(profile):
                 value, error = context.run(run_body, attempt, ready)
         return attempt, value, error, timer.seconds()
 
@@ -443,8 +299,8 @@ class ShortWay(abc.ABC):
         self, transaction: Transaction, attempt: Attempt, seconds: float
     ) -> None:
         """Let one wait for a change that has retried here."""
-        self._holds.ran_here(transaction.profile, transaction.call)
-        self.handle(RanHere(transaction, attempt.given_up(seconds)))
+        self._hub.holds.ran_here(transaction.profile, transaction.call)
+        self._hub.handle(RanHere(transaction, attempt.given_up(seconds)))
 
     def _finish(
         self,
@@ -458,20 +314,21 @@ class ShortWay(abc.ABC):
         times: tuple[float, float, float],
     ) -> None:
         """Commit what has run, and hand its result over; `times`: see `note_short`."""
+        hub = self._hub
         failed = error is not None or attempt.error_answered
         self._note_short(ready, profile, failed, times)
         profile.note_writing(bool(attempt.writes))
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
-        effects = self._effects
+        effects = hub.effects
         if attempt.effects or attempt.records or effects.waiting:
             # In the context that the function has left.
             outcome = context.run(attempt.outcome, value, error, 0.0)
             effects.add(outcome, done, profile.label)
         else:
             effects.deliver(done, value, error, profile.label)
-        if self.machine.open or effects.waiting:
-            self.drain()
+        if hub.machine.open or effects.waiting:
+            hub.drain()
 
     def _note_short(
         self,
@@ -481,8 +338,8 @@ class ShortWay(abc.ABC):
         times: tuple[float, float, float],
     ) -> None:
         """Take note of a run here; `times`: see `Profile.note_short`."""
-        self._holds.ran_here(profile, ready)
+        self._hub.holds.ran_here(profile, ready)
         seconds = times[0]
         profile.note_short(seconds, failed, *times[1:])
         if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:
-            self._report.overran(profile.label, seconds, ready.timeout_seconds)
+            self._hub.report.overran(profile.label, seconds, ready.timeout_seconds)

@@ -78,7 +78,7 @@ def let_go_on(
 
 
 def _end(loop: Any, task: Task[None]) -> None:
-    loop.dispatcher.note_program()  # it ran in no callback of the loop's own
+    loop.dispatcher.holds.note()  # it ran in no callback of the loop's own
     if not task.cancelled():
         task.result()
 

@@ -150,7 +150,7 @@ class Repertoire:
         return self._verbs[key]
 
     def _may_run(self, application: Application, plan: Plan) -> bool:
-        copied = self._dispatcher.executor.forks  # see `Dispatcher.goes_away`
+        copied = self._dispatcher.executor.forks  # see `engine.elsewhere`
         stays = plan.watched or (plan.coroutine and not copied)
         return not (stays or logs_by_itself(application))
 
@@ -259,7 +259,7 @@ class Repertoire:
         if (
             not self.desk.knows()
             or verb.application in self._routing.changed
-            or self._dispatcher.check_call(verb.watching)
+            or self._dispatcher.holds.check_call(verb.watching)
         ):
             return True
         return self._may_change(verb, on)
@@ -279,7 +279,7 @@ class Repertoire:
             verb.proved_at = profile.attempts + _PROVING_RUNS * (not self.hurries())
         if verb.looked_at != profile.attempts:
             verb.looked_at = profile.attempts
-            self._dispatcher.check_answer(verb.watching)
+            self._dispatcher.holds.check_answer(verb.watching)
         return profile.on_loop_because is not None or profile.attempts < verb.proved_at
 
     def look(self) -> None:
