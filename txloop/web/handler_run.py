@@ -45,7 +45,7 @@ class HandlerRun:
     """
 
     __slots__ = (
-        *("_attempt", "_commits_on", "_ending", "_handler", "_own_on_finish"),
+        *("_answering", "_attempt", "_commits_on", "_ending", "_own_on_finish"),
         *("_recorder", "_replaced", "left_open", "rest"),
     )
 
@@ -60,7 +60,7 @@ class HandlerRun:
         self.left_open = False
         self.rest: Coroutine[object, object, None] | None = None
         self._attempt = attempt
-        self._handler = handler
+        self._answering = handler
         self._recorder = recorder
         self._commits_on = commits_on
         self._own_on_finish: object = _nothing
@@ -76,7 +76,7 @@ class HandlerRun:
 
     def drive(self) -> None:
         """Have coroutines driven that may end without a wait."""
-        handler, attempt = self._handler, self._attempt
+        handler, attempt = self._answering, self._attempt
         attempt.unnoticed = True
         attempt.plead = None  # it may not act where it could not wait afterwards
         verb = (handler.request.method or "").lower()
@@ -102,7 +102,7 @@ class HandlerRun:
                 attempt.abandon("it waits for something")
             self._keep_own()
             if self._ending is not None and self._ending.release():
-                RequestHandler.finish(self._handler)
+                RequestHandler.finish(self._answering)
             self.rest = go_on(execution, awaited)
 
     def _end(self) -> None:
@@ -115,7 +115,7 @@ class HandlerRun:
 
     def let_go(self) -> None:
         """Give its methods back to the handler."""
-        handler = self._handler
+        handler = self._answering
         if self._ending is not None:
             self._ending.let_finish()
         for name in self._replaced:
@@ -132,12 +132,12 @@ class HandlerRun:
 
         `RequestHandler.finish` calls it next to `_log`, in the place of which this is.
         """
-        own = vars(self._handler)["on_finish"]
+        own = vars(self._answering)["on_finish"]
         if own is not _nothing:
             if self._attempt.speculative:
                 self._attempt.abandon("it gives its handler another on_finish")
             self._own_on_finish = own
-            object.__setattr__(self._handler, "on_finish", _nothing)
+            object.__setattr__(self._answering, "on_finish", _nothing)
 
     def _handle_exception(self, error: BaseException) -> None:
         """Undo the writes, then let Tornado, or the class, make the error's response.
@@ -145,7 +145,7 @@ class HandlerRun:
         That a descriptor is none is no error of a program that has opened it before
         other processes were forked, which do not have it.
         """
-        attempt, handler, recorder = self._attempt, self._handler, self._recorder
+        attempt, handler, recorder = self._attempt, self._answering, self._recorder
         if attempt.speculative and attempt.files is not None and _lacks_file(error):
             attempt.warns = True
             attempt.abandon(
