@@ -189,9 +189,7 @@ class Engine:
         asyncio._set_running_loop(self.loop)  # as in a callback of the loop
         submit = self.dispatcher.submit
         if at_once:
-            submit = functools.partial(
-                self.dispatcher.short_way.submit, ordered=ordered
-            )
+            submit = functools.partial(self.dispatcher.submit_ready, ordered=ordered)
         try:
             result.number = submit(call, profile, result.settle)
         finally:

@@ -33,7 +33,7 @@ class Short:
         """Submit a call that may run at once."""
         result = Result(self.engine.loop)
         call = Call(function, args, {}, "short", **options)
-        result.number = self.engine.dispatcher.short_way.submit(
+        result.number = self.engine.dispatcher.submit_ready(
             call, self.profile, done or result.settle, call.ordered
         )
         return result

@@ -94,8 +94,7 @@ class FunctionCalls:
         """
         asked = _Asked(self, function, args, kwargs, ordered or self._ordered)
         profile, ordered = self.profile(function), asked.ordered
-        submit = self.dispatcher.short_way.submit
-        return submit(asked, profile, done, ordered, spare_loop)
+        return self.dispatcher.submit_ready(asked, profile, done, ordered, spare_loop)
 
     def future(
         self,
@@ -119,7 +118,7 @@ class FunctionCalls:
             number = dispatcher.submit(awaited.call(), profile, awaited.done)
             awaited.goes_on(number)
         else:
-            dispatcher.short_way.ask(awaited, profile, awaited.done)
+            dispatcher.ask(awaited, profile, awaited.done)
         return future
 
     def terms(self, function: Callable[..., object]) -> _Terms:

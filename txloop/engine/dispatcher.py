@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 from txloop.engine.actions import do, release_snapshot, send
 from txloop.engine.effects import EffectQueue
 from txloop.engine.holds import Holds
-from txloop.engine.hub import Hub, HubReactor
 from txloop.engine.machine import Machine
 from txloop.engine.placement import Placement
 from txloop.engine.profile import Profile, Profiles
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.engine.events import Listener
+    from txloop.engine.hub import HubReactor
     from txloop.engine.stats import Stats
     from txloop.engine.stimuli import Stimulus
     from txloop.engine.transaction import Done
@@ -71,13 +71,12 @@ _MOST_WOKEN = 64
 _log = logging.getLogger("txloop")
 
 
-class Dispatcher(Hub):
+class Dispatcher(ShortWay):
     """All transactions of one loop; used by that loop's thread only.
 
     Attributes:
         started: Whether the executor has been started.
         before_stats: Called before figures are returned, to add what they know.
-        short_way: Runs at once what can run at once.
     """
 
     def __init__(
@@ -99,6 +98,10 @@ class Dispatcher(Hub):
             barrier: Whether all of a round must have ended when the next one begins.
         """
         faults = faults_on_purpose("dispatcher")
+        super().__init__(
+            hindered=faults is not None or barrier,
+            threads=executor.watch is not None and not executor.watch.copies,
+        )
         self.executor = executor
         self.reactor = reactor
         self.listeners: list[Listener] = []
@@ -118,11 +121,6 @@ class Dispatcher(Hub):
         self.placement = Placement(executor, self.machine.away)
         self.effects = EffectQueue(faults)
         self.decide = decide if faults is None else faults.deciding(decide)
-        self.short_way = ShortWay(
-            self,
-            hindered=faults is not None or barrier,
-            threads=executor.watch is not None and not executor.watch.copies,
-        )
         if faults is not None:
             _log.warning("faults happen on purpose, TXLOOP_FAULTS says: %s", faults)
         self._draining = False
@@ -144,7 +142,7 @@ class Dispatcher(Hub):
     @property
     def pending(self) -> int:
         """The number of transactions that have not ended yet."""
-        return len(self.machine.open) + len(self.short_way.asked)
+        return len(self.machine.open) + len(self._asked)
 
     @property
     def busy(self) -> int:
@@ -329,13 +327,6 @@ class Dispatcher(Hub):
         for action in self.machine.handle(stimulus):
             do(self, action)
 
-    def run_short(self, transaction: Transaction) -> bool:
-        """Run one the short way, if it is open; return whether it was."""
-        if not self.short_way.is_open():
-            return False
-        self.short_way.run(transaction)
-        return True
-
     def call_soon(self, method: Callable[[], object]) -> None:
         """Have the loop call a method in its next iteration."""
         # In an empty context: that of one submitter is not for the calls of others.
@@ -441,7 +432,7 @@ class Dispatcher(Hub):
             self._woken += 1
             here = (
                 self._woken <= _MOST_WOKEN
-                and self.short_way.is_open()
+                and self.may_run_now()
                 and self.placement.decide_stay(
                     transaction.profile, True, transaction.spare_loop
                 )
@@ -449,7 +440,7 @@ class Dispatcher(Hub):
             if here and alone and self.machine.is_next(transaction):
                 self.handle(RunsHere(transaction))
                 transaction.note_ran()
-                self.short_way.run(transaction)
+                self._run_short(transaction)
                 return True
             self.handle(Woken(transaction, timed_out=False, here=here))
         return False
@@ -470,7 +461,7 @@ class Dispatcher(Hub):
         for transaction in pending:
             release_snapshot(transaction.answer)
             self.answer_closed(transaction.done, transaction.call.label)
-        self.short_way.close()
+        self._answer_asked()
         while self.effects.run_next():
             pass
         self.report.closed()

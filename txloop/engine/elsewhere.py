@@ -86,7 +86,7 @@ def arrive(
         hand_back: Called instead of `done` if the attempt cannot commit.
     """
     dispatcher.profiles.marked += 1
-    if dispatcher.short_way.is_open():
+    if dispatcher.may_run_now():
         _settle_now(dispatcher, watching, outcome, done, hand_back)
         return
     transaction = dispatcher.new(watching.call, watching.profile, done)

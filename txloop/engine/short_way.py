@@ -18,6 +18,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from txloop.engine.hub import Hub
 from txloop.engine.stimuli import RanHere, RanShort, RunsHere
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.measuring import WallTimer
@@ -27,7 +28,6 @@ from txloop.stm.store import committed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.engine.hub import Hub
     from txloop.engine.profile import Profile
     from txloop.engine.transaction import Done, Transaction
     from txloop.stm.types import Ready
@@ -49,47 +49,44 @@ class _Asked(NamedTuple):
     as_stock: AsStock | None
 
 
-class ShortWay:
-    """Runs calls of a dispatcher at once, or in the next iteration.
+class ShortWay(Hub):
+    """The part of a dispatcher that runs calls at once, or in the next iteration.
 
     Used by the loop thread only.
 
     Attributes:
-        asked: What runs in the next iteration.
-        beside_threads: Whether threads of this process run attempts by themselves.
+        thread_fronts: Whether threads of this process run attempts by themselves.
     """
 
-    def __init__(self, hub: Hub, hindered: bool, threads: bool) -> None:
+    thread_fronts = False
+
+    def __init__(self, hindered: bool, threads: bool) -> None:
         """Begin without any call.
 
         Args:
-            hub: Runs what cannot go this way.
-            hindered: Whether no call of it may go this way.
-            threads: Whether its attempts run in threads of this process.
+            hindered: Whether no call of this loop may go the short way.
+            threads: Whether attempts run in threads of this process.
         """
-        self._hub = hub
         self._hindered = hindered
         self._threads = threads
-        self.asked: deque[_Asked] = deque()
-        self.beside_threads = False
-        self._asks = False  # whether the loop has been told of what is asked
+        self._asked: deque[_Asked] = deque()  # for the next iteration
+        self._asks = False  # whether that has been told of them
 
-    def is_open(self, ordered: bool = False) -> bool:
+    def may_run_now(self, ordered: bool = False) -> bool:
         """Tell whether a call may go this way now."""
-        hub = self._hub
-        turns = hub.machine.turns
+        turns = self.machine.turns
         return not (
             self._hindered
-            or hub.closed
-            or hub.listeners
-            or hub.effects.running
+            or self.closed
+            or self.listeners
+            or self.effects.running
             or turns.inevitable is not None
             or (ordered and turns.in_order)
-            or hub.thread != threading.get_ident()
+            or self.thread != threading.get_ident()
             or current() is not None
         )
 
-    def submit(
+    def submit_ready(
         self,
         ready: Ready,
         profile: Profile,
@@ -97,7 +94,7 @@ class ShortWay:
         ordered: bool,
         spare_loop: bool = False,
     ) -> int:
-        """Do as `Dispatcher.submit`; before this returns, if the call is short.
+        """Do as `submit`; before this returns, if the call may run now and is short.
 
         Args:
             ready: Makes the call, if it does not.
@@ -109,14 +106,13 @@ class ShortWay:
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
-        hub = self._hub
-        away = self.is_open(ordered)
-        if not away or not hub.placement.decide_stay(profile, True, spare_loop):
-            number = hub.submit(ready.call(), profile, done, away, spare_loop)
+        away = self.may_run_now(ordered)
+        if not away or not self.placement.decide_stay(profile, True, spare_loop):
+            number = self.submit(ready.call(), profile, done, away, spare_loop)
             if number:
                 ready.goes_on(number)
             return number
-        hub.profiles.marked += 1
+        self.profiles.marked += 1
         return self._run_new(ready, profile, done, contextvars.copy_context())
 
     def ask(
@@ -136,54 +132,52 @@ class ShortWay:
             done: Takes the result, but not what `as_stock` has done.
             as_stock: Runs it here, if nothing of it ever has to be undone.
         """
-        hub = self._hub
-        if hub.closed or hub.listeners or hub.thread != threading.get_ident():
-            number = hub.submit(ready.call(), profile, done)
+        if self.closed or self.listeners or self.thread != threading.get_ident():
+            number = self.submit(ready.call(), profile, done)
             if number:
                 ready.goes_on(number)
             return
         context = contextvars.copy_context()
         asked = _Asked(ready, profile, done, context, time.perf_counter(), as_stock)
-        self.asked.append(asked)
+        self._asked.append(asked)
         self._run_asked_soon()
 
-    def close(self) -> None:
+    def _answer_asked(self) -> None:
         """Answer what was asked for: the loop is closed."""
-        asked, self.asked = self.asked, deque()
+        asked, self._asked = self._asked, deque()
         for one in asked:
-            self._hub.answer_closed(one.done, one.profile.label)
+            self.answer_closed(one.done, one.profile.label)
 
     def _run_asked_soon(self) -> None:
         """Have the loop call `_run_asked` in its next iteration, if there is need."""
-        if self.asked and not self._asks:
+        if self._asked and not self._asks:
             self._asks = True
             # In an empty context, as a round.
-            self._hub.reactor.call_soon(self._run_asked, context=contextvars.Context())
+            self.reactor.call_soon(self._run_asked, context=contextvars.Context())
 
     def _run_asked(self) -> None:
         """Run what was asked for in the last iteration."""
         self._asks = False
-        number = len(self.asked)
+        number = len(self._asked)
         try:
             for _ in range(number):
-                if self.asked:  # none of them has closed the loop
-                    self._begin_asked(self.asked.popleft(), alone=number == 1)
+                if self._asked:  # none of them has closed the loop
+                    self._begin_asked(self._asked.popleft(), alone=number == 1)
         finally:  # one of them may have been interrupted
             self._run_asked_soon()
-        if self._hub.machine.open:  # the long way: they need not wait any longer
-            self._hub.flush()
+        if self.machine.open:  # the long way: they need not wait any longer
+            self.flush()
 
     def _begin_asked(self, one: _Asked, alone: bool) -> None:
         """Run one if it may go this way, and is worth it; else submit it."""
-        hub = self._hub
         if not one.ready.is_wanted():
             return
-        if not self.is_open():
+        if not self.may_run_now():
             self._submit_asked(one)
-        elif hub.placement.decide_stay(one.profile, alone):
-            hub.profiles.marked += 1
+        elif self.placement.decide_stay(one.profile, alone):
+            self.profiles.marked += 1
             queued_seconds = time.perf_counter() - one.since
-            if one.as_stock is None or self._is_seen() or hub.effects.waiting:
+            if one.as_stock is None or self._is_seen() or self.effects.waiting:
                 ready, profile, done, context, *_ = one
                 self._run_new(ready, profile, done, context, queued_seconds)
             else:
@@ -193,11 +187,11 @@ class ShortWay:
 
     def _is_seen(self) -> bool:
         """Tell whether other threads may see what there is between two writes."""
-        return self.beside_threads or (self._threads and bool(self._hub.machine.open))
+        return self.thread_fronts or (self._threads and bool(self.machine.open))
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""
-        submit, call = self._hub.submit, one.context.run(one.ready.call)
+        submit, call = self.submit, one.context.run(one.ready.call)
         number = submit(call, one.profile, one.done, away, since=one.since)
         if number:
             one.ready.goes_on(number)
@@ -215,20 +209,19 @@ class ShortWay:
         Returns:
             The transaction's number if it waits for a change now, else 0.
         """
-        hub = self._hub
         profile.attempts += 1
         profile.inline += 1
         attempt, value, error, seconds = self._run_body(ready, profile, context)
-        if hub.closed:  # by the body
-            hub.answer_closed(done, profile.label)
-            hub.drain()
+        if self.closed:  # by the body
+            self.answer_closed(done, profile.label)
+            self.drain()
             return 0
         if attempt.retrying:
             call = context.run(ready.call)
-            transaction = hub.new(call, profile, done)
-            hub.handle(RunsHere(transaction))
+            transaction = self.new(call, profile, done)
+            self.handle(RunsHere(transaction))
             self._wait_after(transaction, attempt, seconds)
-            if transaction.number not in hub.machine.open:
+            if transaction.number not in self.machine.open:
                 return 0
             ready.goes_on(transaction.number)
             return transaction.number
@@ -240,7 +233,6 @@ class ShortWay:
         self, one: _Asked, as_stock: AsStock, queued_seconds: float
     ) -> None:
         """Run one without an attempt: what it writes is committed write by write."""
-        hub = self._hub
         profile = one.profile
         profile.attempts += 1
         profile.inline += 1
@@ -250,30 +242,36 @@ class ShortWay:
             if type(timer) is WallTimer:  # it is short for certain
                 failed = one.context.run(as_stock)
             else:
-                with hub.placement.watching(profile):
+                with self.placement.watching(profile):
                     failed = one.context.run(as_stock)
         finally:
-            if not hub.closed:  # by it
+            if not self.closed:  # by it
                 times = timer.seconds(), queued_seconds, queued_seconds
                 self._note_short(one.ready, profile, failed, times)
                 profile.note_writing(committed.version != version)
-            if hub.machine.open or hub.effects.waiting:
-                hub.drain()
+            if self.machine.open or self.effects.waiting:
+                self.drain()
 
-    def run(self, transaction: Transaction) -> None:
+    def run_short(self, transaction: Transaction) -> bool:
+        """Run one whose turn it is, if this way is open; return whether it was."""
+        if self.may_run_now():
+            self._run_short(transaction)
+            return True
+        return False
+
+    def _run_short(self, transaction: Transaction) -> None:
         """Run one whose turn it is, perhaps after it has waited for a change."""
-        hub = self._hub
         call, profile, done = transaction.call, transaction.profile, transaction.done
         context, waited = call.context.copy(), transaction.waited_seconds
         begun_seconds = time.perf_counter() - transaction.since
         attempt, value, error, seconds = self._run_body(call, profile, context, waited)
-        if hub.closed:  # by the body: it has been answered
+        if self.closed:  # by the body: it has been answered
             return
         if attempt.retrying:
             self._wait_after(transaction, attempt, seconds)
             return
-        hub.handle(RanShort(transaction))
-        hub.room.ended(transaction)
+        self.handle(RanShort(transaction))
+        self.room.ended(transaction)
         times = seconds, transaction.queued_seconds or 0.0, begun_seconds
         self._finish(call, profile, done, context, attempt, value, error, times)
 
@@ -291,7 +289,7 @@ class ShortWay:
         if type(timer) is WallTimer:  # it is short for certain
             value, error = context.run(run_body, attempt, ready)
         else:
-            with self._hub.placement.watching(profile):
+            with self.placement.watching(profile):
                 value, error = context.run(run_body, attempt, ready)
         return attempt, value, error, timer.seconds()
 
@@ -299,8 +297,8 @@ class ShortWay:
         self, transaction: Transaction, attempt: Attempt, seconds: float
     ) -> None:
         """Let one wait for a change that has retried here."""
-        self._hub.holds.ran_here(transaction.profile, transaction.call)
-        self._hub.handle(RanHere(transaction, attempt.given_up(seconds)))
+        self.holds.ran_here(transaction.profile, transaction.call)
+        self.handle(RanHere(transaction, attempt.given_up(seconds)))
 
     def _finish(
         self,
@@ -314,21 +312,20 @@ class ShortWay:
         times: tuple[float, float, float],
     ) -> None:
         """Commit what has run, and hand its result over; `times`: see `note_short`."""
-        hub = self._hub
         failed = error is not None or attempt.error_answered
         self._note_short(ready, profile, failed, times)
         profile.note_writing(bool(attempt.writes))
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
-        effects = hub.effects
+        effects = self.effects
         if attempt.effects or attempt.records or effects.waiting:
             # In the context that the function has left.
             outcome = context.run(attempt.outcome, value, error, 0.0)
             effects.add(outcome, done, profile.label)
         else:
             effects.deliver(done, value, error, profile.label)
-        if hub.machine.open or effects.waiting:
-            hub.drain()
+        if self.machine.open or effects.waiting:
+            self.drain()
 
     def _note_short(
         self,
@@ -338,8 +335,8 @@ class ShortWay:
         times: tuple[float, float, float],
     ) -> None:
         """Take note of a run here; `times`: see `Profile.note_short`."""
-        self._hub.holds.ran_here(profile, ready)
+        self.holds.ran_here(profile, ready)
         seconds = times[0]
         profile.note_short(seconds, failed, *times[1:])
         if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:
-            self._hub.report.overran(profile.label, seconds, ready.timeout_seconds)
+            self.report.overran(profile.label, seconds, ready.timeout_seconds)

@@ -90,11 +90,11 @@ class TransactionDelegate(HandlerDelegate):
         # Of a client that has left Tornado reads on: nothing waits for an answer.
         self._ordered = stream.closed() or options.order == "arrival"
         if self._ordered:
-            dispatcher.short_way.submit(self, profile, self._answer, ordered=True)
+            dispatcher.submit_ready(self, profile, self._answer, ordered=True)
         else:
             keeps = plan.keeps and not asks_for_attempts()
             as_stock = self._run_as_stock if keeps else None
-            dispatcher.short_way.ask(self, profile, self._answer, as_stock)
+            dispatcher.ask(self, profile, self._answer, as_stock)
         return None
 
     def _run_coroutine(self, profile: Profile) -> Awaitable[None] | None:

@@ -239,9 +239,9 @@ def _begin(
     speaker.end = functools.partial(resolve, future, None, None)
     done = functools.partial(_done, future, speaker)
     if ready.ordered:
-        dispatcher.short_way.submit(ready, profile, done, ordered=True)
+        dispatcher.submit_ready(ready, profile, done, ordered=True)
     else:
-        dispatcher.short_way.ask(ready, profile, done)
+        dispatcher.ask(ready, profile, done)
     return future
 
 

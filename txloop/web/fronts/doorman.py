@@ -136,7 +136,7 @@ class Doorman:
             self._desk.page.epoch = watch.epoch
         else:
             serve_in_threads()
-            self._dispatcher.short_way.beside_threads = True
+            self._dispatcher.thread_fronts = True
         self._dispatcher.before_stats.append(weakly(self._repertoire.count))
         self._desk.start(self._asyncio_loop)
         self._repertoire.turn()
