@@ -35,7 +35,7 @@ def soon(engine, monkeypatch):
     """Let what has settled leave at once, whatever threads libraries have."""
     monkeypatch.setattr("txloop.engine.holds.RENEW_SECONDS", 0.0)
     monkeypatch.setattr("txloop.engine.holds.RENEW_SHARE", float("inf"))
-    engine.dispatcher._holds._renew_seconds = 0.0
+    engine.dispatcher.holds._renew_seconds = 0.0
     monkeypatch.setattr(crew, "threads_besides", list)
 
 
@@ -69,21 +69,21 @@ def test_what_is_held_again_and_again_stays(engine, soon):
     profile = engine.short("test")
     for _ in range(MOST_ROUNDS - 1):
         cache.clear()
-        engine.dispatcher.note_program()
+        engine.dispatcher.holds.note()
         with expect_log("txloop", HELD):
             settle(engine, profile)
         engine.until(lambda: profile.on_loop_because is None)
 
     # WHEN
     cache.clear()
-    engine.dispatcher.note_program()
+    engine.dispatcher.holds.note()
     with expect_log("txloop", HELD):
         settle(engine, profile)
     settle(engine, profile)
 
     # THEN
     assert profile.on_loop_because is not None
-    assert [] == engine.dispatcher._holds._settled
+    assert [] == engine.dispatcher.holds._settled
 
 
 @on("processes")
@@ -100,7 +100,7 @@ def test_with_another_thread_workers_are_not_forked_anew(engine, soon, monkeypat
 
     # WHEN
     try:
-        engine.until(lambda: not engine.dispatcher._holds._settled)
+        engine.until(lambda: not engine.dispatcher.holds._settled)
     finally:
         end.set()
         thread.join()
@@ -136,7 +136,7 @@ def test_what_was_not_looked_at_in_time_runs_here_until_workers_are_forked_anew(
 
     # WHEN something changes before a function is first called that reads it
     shelf.rows[0][0].rows[0] += 1
-    engine.dispatcher.note_program()
+    engine.dispatcher.holds.note()
     ((value, pid),) = engine.run_in_turn(profile, look_deep, times=1)
 
     # THEN

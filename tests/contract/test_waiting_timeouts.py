@@ -69,7 +69,7 @@ def test_the_timeout_counts_from_when_it_first_waited(engine, monkeypatch):
     until_waiting(engine, 1)
 
     # THEN
-    (waiting_one,) = engine.dispatcher._room._inside.values()
+    (waiting_one,) = engine.dispatcher.room._inside.values()
     assert 390 < waiting_one.timer.when() - engine.loop.time() <= 400
     engine.dispatcher.stop_waiting()
     engine.wait(result)

@@ -382,7 +382,7 @@ def test_what_was_changed_between_two_calls_is_known_to_the_second(engine):
 
     # WHEN
     prices["tea"] = 2
-    engine.dispatcher.note_program()
+    engine.dispatcher.holds.note()
     with expect_log("txloop", f"{HELD}workers do not know of .*prices"):
         values = engine.run_in_turn(profile, price)
 

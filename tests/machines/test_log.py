@@ -34,7 +34,7 @@ def test_the_log_names_workers_by_address(machines, engine, tmp_path):
 
     # WHEN each of them has run something that gave up
     results = [engine.submit(wait_for, shared) for _ in range(4)]
-    engine.until(lambda: len(engine.dispatcher._room) == 4)
+    engine.until(lambda: len(engine.dispatcher.room) == 4)
     places = {one.place: one.link.address for one in executor._workers}
     shared["there"] = True
     for result in results:

@@ -2,11 +2,14 @@
 
 ::
 
-    dispatcher   takes calls, has attempts made, commits outcomes: the shell
+    dispatcher   takes calls, and tells the machine what has happened: the shell
+    hub          what its parts may use of it, and of each other
+    actions      what the machine wants done: sends, validates, commits
     machine      what follows from what happens: the table of states
     transaction  a transaction on its way, and its states
     stimuli      what can happen, and what is to be done then
     short_way    a call that runs where, and when, it is submitted
+    elsewhere    attempts that fronts, or others, make by themselves
     placement    where a call runs: here, or away
     profile      what is known of each function
     queues       rounds, turns, and lines for hot cells

@@ -1,13 +1,12 @@
 """The dispatcher: takes calls, has attempts made, commits outcomes, runs effects.
 
 It belongs to the loop thread and knows no Tornado. What becomes of a transaction is
-decided by the machine (`txloop.engine.machine`); here is done what follows: attempts
-are sent to the executor or run on this thread, answers are validated, writes installed,
-effects run. Each thing done may be the next stimulus of the machine::
+decided by the machine (`txloop.engine.machine`), which is told what happens here. What
+it wants done then may be its next stimulus (`txloop.engine.actions`)::
 
     submit, a delivered answer, a timer ... --> handle --> Machine.handle
                                                   ^            | actions
-                                                  +--- _do <---+
+                                                  +---- do <---+
 
 What had to wait for something of this goes on in `drain`. A call that can run at once
 needs none of it (`txloop.engine.short_way`).
@@ -18,11 +17,11 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 import logging
-import math
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from txloop.engine.effects import EffectQueue, too_late
+from txloop.engine.actions import do, release_snapshot, send
+from txloop.engine.effects import EffectQueue
 from txloop.engine.holds import Holds
 from txloop.engine.machine import Machine
 from txloop.engine.placement import Placement
@@ -32,51 +31,37 @@ from txloop.engine.short_way import ShortWay
 from txloop.engine.stimuli import (
     Answered,
     Closed,
-    Commit,
-    Conflicting,
-    Drop,
     Granted,
-    HandBack,
     Left,
-    Outdated,
     Placed,
-    RanHere,
-    Recall,
     Recalled,
-    Reject,
-    RunHere,
-    RunRound,
     RunsHere,
     Send,
     Submitted,
-    Valid,
-    Validate,
-    Wait,
     Why,
     Woken,
 )
 from txloop.engine.transaction import Transaction
-from txloop.engine.waiting import Timers, WaitingRoom
-from txloop.errors import TxClosedError, TxOverloadError, TxThreadError
+from txloop.engine.waiting import WaitingRoom
+from txloop.errors import TxClosedError, TxThreadError
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.plea import Plea
-from txloop.executors.protocol import Executor, Reactor, Work
 from txloop.stm.callables import weakly
 from txloop.stm.ownership import claim, release
-from txloop.stm.run import run_here
 from txloop.stm.store import committed
-from txloop.stm.types import Answer, Call, Conflict, Outcome, Refusal, Retry
+from txloop.stm.types import Answer, Call, Conflict, Outcome, Refusal
 from txloop.stm.validation import decide, still_holds
-from txloop.watch.outside import note_changes, outdated
+from txloop.watch.outside import outdated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from txloop.engine.events import Listener
+    from txloop.engine.hub import HubReactor
     from txloop.engine.stats import Stats
-    from txloop.engine.stimuli import Action, Stimulus
+    from txloop.engine.stimuli import Stimulus
     from txloop.engine.transaction import Done
-    from txloop.executors.protocol import Running
+    from txloop.executors.protocol import Executor, Running
 
 __all__ = ["Dispatcher"]
 
@@ -86,34 +71,18 @@ _MOST_WOKEN = 64
 _log = logging.getLogger("txloop")
 
 
-class DispatcherReactor(Timers, Reactor, Protocol):
-    """What the dispatcher needs of the running event loop."""
-
-    def is_closed(self) -> bool:
-        """Tell whether it will never run again."""
-
-
 class Dispatcher(ShortWay):
     """All transactions of one loop; used by that loop's thread only.
 
     Attributes:
-        executor: Where attempts run.
-        reactor: The running event loop.
-        listeners: Told what happens.
-        profiles: What is known of each function.
-        machine: Decides what becomes of each transaction.
         started: Whether the executor has been started.
-        closed: Whether no more transactions run.
-        thread: The identifier of the loop thread; 0 before the first transaction.
         before_stats: Called before figures are returned, to add what they know.
     """
-
-    reactor: DispatcherReactor
 
     def __init__(
         self,
         executor: Executor,
-        reactor: DispatcherReactor,
+        reactor: HubReactor,
         on_start: Callable[[], object] = lambda: None,
         max_queue: int | None = None,
         barrier: bool = False,
@@ -135,23 +104,23 @@ class Dispatcher(ShortWay):
         )
         self.executor = executor
         self.reactor = reactor
-        self.listeners = []
+        self.listeners: list[Listener] = []
         self.profiles = Profiles(scanning=executor.parallel)
         self.started = False
         self.closed = False
         self.thread = 0
         self._tracing: list[Listener] = []
-        self._report = Reporter(self.listeners, executor.parallel)
-        self.machine = Machine(self._report, executor.workers, max_queue, barrier)
+        self.report = Reporter(self.listeners, executor.parallel)
+        self.machine = Machine(self.report, executor.workers, max_queue, barrier)
         self._on_start = on_start
         self._transactions = 0
         again = weakly(self._run_again)
-        self._room = WaitingRoom(committed, reactor, weakly(self.drain), again)
-        self._holds = Holds(executor, self._report, reactor)
-        self._faults = faults
-        self._placement = Placement(executor, self.machine.away)
-        self._effects = EffectQueue(faults)
-        self._decide = decide if faults is None else faults.deciding(decide)
+        self.room = WaitingRoom(committed, reactor, weakly(self.drain), again)
+        self.holds = Holds(executor, self.report, reactor)
+        self.faults = faults
+        self.placement = Placement(executor, self.machine.away)
+        self.effects = EffectQueue(faults)
+        self.decide = decide if faults is None else faults.deciding(decide)
         if faults is not None:
             _log.warning("faults happen on purpose, TXLOOP_FAULTS says: %s", faults)
         self._draining = False
@@ -167,7 +136,7 @@ class Dispatcher(ShortWay):
         """Return what was done so far."""
         for count in self.before_stats:
             count()
-        to_do = len(self._room), self.pending, self.machine.queued
+        to_do = len(self.room), self.pending, self.machine.queued
         return self.profiles.stats(self.executor, committed.version, *to_do)
 
     @property
@@ -178,12 +147,12 @@ class Dispatcher(ShortWay):
     @property
     def busy(self) -> int:
         """The number of those that do not wait for others."""
-        return self.pending - self._room.patient
+        return self.pending - self.room.patient
 
     @property
     def stuck(self) -> bool:
         """Whether all that is left waits, with no timeout, and nothing can change."""
-        return bool(self.machine.open) and not self.busy and not self._room.timed
+        return bool(self.machine.open) and not self.busy and not self.room.timed
 
     def running(self) -> list[tuple[int, Running]]:
         """Return what runs away from this thread, by transaction's number."""
@@ -207,61 +176,6 @@ class Dispatcher(ShortWay):
             self.listeners.remove(listener)
         if listener in self._tracing:
             self._tracing.remove(listener)
-
-    def tell_of(self, call: Call, profile: Profile, answer: Answer) -> None:
-        """Tell of an attempt that was made elsewhere, and is over.
-
-        Args:
-            call: What has run.
-            profile: The record of its function.
-            answer: What came of it: it has only read, or has to run again.
-        """
-        transaction, report = self.new(call, profile, _ignore), self._report
-        transaction.attempts = 1
-        report.started(transaction)
-        report.answered(transaction, answer)
-        if isinstance(answer, Outcome):
-            report.committed(transaction, answer, answer.snapshot)
-        elif isinstance(answer, Retry):
-            report.retried(transaction, answer, waits=False)
-            report.dropped(transaction)
-        else:
-            report.aborted(transaction, answer)
-            report.dropped(transaction)
-
-    def goes_away(self, profile: Profile) -> bool:
-        """Tell whether a call that is a transaction only elsewhere may go there now.
-
-        To copies of this process only: it may be given up there in its midst, and what
-        it has changed of plain objects by then has to go with that.
-        """
-        if (
-            self.closed
-            or not self.executor.forks
-            or profile.on_loop_because is not None
-        ):
-            return False
-        faults = self._faults
-        if faults and faults.sends_away(self.executor.transport_seconds):
-            return True
-        return not self._placement.decide_stay(profile, True)
-
-    def check_call(self, transaction: Transaction) -> bool:
-        """Hold a function here if plain objects have changed; tell whether it is held.
-
-        For calls that run elsewhere without being sent there by this dispatcher.
-        """
-        if transaction.profile.on_loop_because is not None:
-            return True
-        return self._holds.check_call(transaction)
-
-    def check_answer(self, transaction: Transaction) -> None:
-        """Hold a function here that has changed plain objects elsewhere."""
-        self._holds.check_answer(transaction)
-
-    def note_program(self) -> None:
-        """Take note that code of the program has run on this thread, unmarked."""
-        self._holds.note()
 
     # In
 
@@ -333,9 +247,9 @@ class Dispatcher(ShortWay):
                 if type(action) is Send:
                     sends.append(action)
                 else:
-                    self._do(action)
+                    do(self, action)
         if sends:
-            self._send(sends)
+            send(self, sends)
             self._help_soon()
         self.drain()
 
@@ -346,17 +260,17 @@ class Dispatcher(ShortWay):
             return True
         away, transaction.away = transaction.away, False
         spare_loop = transaction.spare_loop
-        here = not away and self._placement.decide_stay(profile, alone, spare_loop)
-        if here and self._faults is not None:
+        here = not away and self.placement.decide_stay(profile, alone, spare_loop)
+        if here and self.faults is not None:
             seconds = self.executor.transport_seconds
-            here = not self._faults.sends_away(seconds)
-        return here or self._holds.check_call(transaction)
+            here = not self.faults.sends_away(seconds)
+        return here or self.holds.check_call(transaction)
 
     def _help_soon(self) -> None:
         """Run one here that waits for a worker, once the loop has looked around."""
         if not self._helping and self.machine.queued:
             self._helping = True
-            self._call_soon(self._look_around)
+            self.call_soon(self._look_around)
 
     def _look_around(self) -> None:
         """Let the loop see to what it has just found to be ready, before it helps.
@@ -364,7 +278,7 @@ class Dispatcher(ShortWay):
         What waits already goes first in an iteration: the answers of workers, which get
         their next calls then, would wait for the call that runs here.
         """
-        self._call_soon(self._help)
+        self.call_soon(self._help)
 
     def _help(self) -> None:
         """Take a call of medium length back from the executor, and run it here."""
@@ -396,7 +310,7 @@ class Dispatcher(ShortWay):
         self.handle(Left(transaction, if_it_waits))
         if not self.is_over():
             # Not now: code of the program may be at work, and has written half.
-            self._call_soon(self.drain)
+            self.call_soon(self.drain)
 
     def put_in_order(self, number: int) -> None:
         """Let what comes in order from now on commit after a transaction.
@@ -408,35 +322,15 @@ class Dispatcher(ShortWay):
         if transaction is not None:
             self.machine.turns.give_place(transaction)
 
-    # Doing what the machine says
-
     def handle(self, stimulus: Stimulus) -> None:
         """Let something happen to a transaction, and do what follows."""
         for action in self.machine.handle(stimulus):
-            self._do(action)
+            do(self, action)
 
-    def _do(self, action: Action) -> None:
-        """Do one thing that the machine wants done."""
-        _DO[type(action)](self, action)
-
-    def _announce(self, _: RunRound) -> None:
-        """Begin the round in the loop's next iteration."""
-        self._call_soon(self.flush)
-
-    def _call_soon(self, method: Callable[[], object]) -> None:
+    def call_soon(self, method: Callable[[], object]) -> None:
         """Have the loop call a method in its next iteration."""
         # In an empty context: that of one submitter is not for the calls of others.
         self.reactor.call_soon(weakly(method), context=contextvars.Context())
-
-    def _send_one(self, send: Send) -> None:
-        """Give one attempt to the executor."""
-        self._send([send])
-
-    def _send(self, sends: Sequence[Send]) -> None:
-        """Give attempts to the executor in one batch: one frame for each worker."""
-        self.start()
-        self.executor.run([self._work(*send) for send in sends])
-        self.machine.workers = self.executor.workers  # there may be more now, or fewer
 
     def start(self) -> None:
         """Start the executor, if it has not been started."""
@@ -444,122 +338,6 @@ class Dispatcher(ShortWay):
             self.started = True
             self._on_start()
             self.executor.start(self.reactor, weakly(self._deliver))
-
-    def _work(self, transaction: Transaction, urgent: bool) -> Work:
-        """Return what the executor is given of an attempt."""
-        profile, call = transaction.profile, transaction.call_now()
-        if call.guarded:
-            note_changes()
-        estimate = profile.estimate()
-        spare_loop, transport = transaction.spare_loop, self.executor.transport_seconds
-        medium = not spare_loop and profile.medium(transport)
-        late = profile.decide_late() or (
-            self._faults is not None and self._faults.is_late()
-        )
-        transaction.late = late
-        return Work(transaction.attempt_number, call, estimate, urgent, medium, late)
-
-    def _recall(self, recall: Recall) -> None:
-        """Take an attempt back, unless it is too late for that."""
-        transaction, why = recall
-        if self.executor.withdraw(transaction.attempt_number):
-            self.handle(Recalled(transaction, why))
-
-    def _run_here(self, action: RunHere) -> None:
-        """Run it on this thread, where nothing can interfere."""
-        transaction = action.transaction
-        transaction.note_ran()
-        if self._may_run_now():
-            self._run_short(transaction)
-            return
-        with self._placement.watching(transaction.profile):
-            answer = run_here(transaction.call_now())
-        if self.closed:  # by the body: it has been answered
-            return
-        self._holds.ran_here(transaction.profile, transaction.call)
-        self._report.answered(transaction, answer)
-        self.handle(RanHere(transaction, answer))
-
-    def _validate(self, action: Validate) -> None:
-        """Find out whether an answer holds, and let go of its snapshot."""
-        transaction = action.transaction
-        answer = transaction.answer
-        stimulus: Stimulus = Valid(transaction)
-        if isinstance(answer, Retry):
-            if not still_holds(answer, committed):
-                stimulus = Conflicting(transaction, None)
-        elif isinstance(answer, Outcome):
-            if self._refuse_outdated(transaction, answer):
-                stimulus = Outdated(transaction)
-            else:
-                ordered = transaction.call.ordered
-                conflict = self._decide(answer, committed, ordered)
-                if conflict is not None:
-                    stimulus = Conflicting(transaction, conflict)
-        _release(answer)
-        self.handle(stimulus)
-
-    def _refuse_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
-        """Refuse an outcome that counts for nothing; return whether it does.
-
-        It may have read a file that was written since, or plain objects; or want done
-        what cannot be done any more.
-        """
-        reason = outdated(outcome.files) if outcome.files else None
-        if reason is not None:
-            refusal = Refusal(reason)
-            self._report.refused(transaction, refusal)
-            transaction.profile.note_refusal(refusal)
-            return True
-        reason = too_late(outcome.effects) if outcome.effects else None
-        if reason is not None:
-            self._report.aborted(transaction, Refusal(reason))
-            return True
-        return self._holds.check_answer(transaction)
-
-    def _commit(self, commit: Commit) -> None:
-        """Install the writes, and queue effects and result."""
-        transaction, outcome = commit
-        if outcome.writes:
-            committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
-        self._room.ended(transaction)
-        transaction.note_ended()
-        self._report.committed(transaction, outcome, committed.version)
-        label, context = transaction.profile.label, transaction.call.context
-        self._effects.add(outcome, transaction.done, label, context)
-
-    def _reject(self, reject: Reject) -> None:
-        """Answer with an error that says when to come again."""
-        transaction, waiting = reject
-        profile = transaction.profile
-        self._report.rejected(transaction, waiting)
-        error = TxOverloadError(
-            f"queue full: {profile.label} did not run; {waiting} calls are waiting"
-        )
-        seconds = waiting * (profile.body.seconds or 0.0) / self.executor.workers
-        error.retry_after_seconds = math.ceil(seconds) or 1
-        self._answer_error(transaction.done, profile.label, error)
-
-    def _wait(self, wait: Wait) -> None:
-        """Let it into the waiting room, perhaps once more."""
-        self._room.ended(wait.transaction)
-        self._room.enter(wait.transaction, wait.retry)
-
-    def _hand_back(self, action: HandBack) -> None:
-        """Tell where its attempt was made, elsewhere, that it came to nothing."""
-        transaction, conflict = action
-        transaction.answer = None
-        assert transaction.hand_back is not None
-        transaction.hand_back(conflict)
-
-    def _drop(self, drop: Drop) -> None:
-        """Let go of its place in the waiting room and of its snapshot."""
-        transaction = drop.transaction
-        self._room.leave(transaction)
-        _release(transaction.answer)
-        transaction.answer = None
-        if transaction.on_drop is not None:
-            transaction.on_drop()
 
     # What comes from elsewhere
 
@@ -570,10 +348,10 @@ class Dispatcher(ShortWay):
             self._hear(transaction, answer)
             return
         if transaction is None:
-            _release(answer)
+            release_snapshot(answer)
             return
         if isinstance(answer, Refusal):
-            self._holds.refused(transaction, answer)
+            self.holds.refused(transaction, answer)
         else:
             transaction.note_ran(answer.body_seconds)
         self.handle(Answered(transaction, answer))
@@ -597,7 +375,7 @@ class Dispatcher(ShortWay):
         answer = plea.grant(committed.version)
         if answer is None or self.closed:  # by the body
             return
-        self._holds.note()
+        self.holds.note()
         self.handle(Granted(transaction, answer, plea.refusal()))
         self.executor.feed()
         self.drain()
@@ -613,31 +391,31 @@ class Dispatcher(ShortWay):
 
     def stop_waiting(self) -> None:
         """Let every timeout pass at once, now and from now on: the loop will end."""
-        self._room.hurry()
+        self.room.hurry()
 
     # What has become possible
 
     def drain(self) -> None:
         """Run effects, and what had to wait, until nothing more can be done."""
-        if self._draining or not (self.machine.open or self._effects.waiting):
+        if self._draining or not (self.machine.open or self.effects.waiting):
             return
-        self._draining = self._room.attended = True
+        self._draining = self.room.attended = True
         self._woken = 0
         try:
-            while self._effects.run_next() or self._step():
+            while self.effects.run_next() or self._step():
                 pass
         finally:
-            self._draining = self._room.attended = False
+            self._draining = self.room.attended = False
 
     def _step(self) -> bool:
         """Let one go on; return whether there was one."""
         if self.closed:
             return False
-        if self._room.changed and self._wake():
+        if self.room.changed and self._wake():
             return True
         actions = self.machine.step()
         for action in actions or ():
-            self._do(action)
+            do(self, action)
         return actions is not None
 
     def _wake(self) -> bool:
@@ -648,14 +426,14 @@ class Dispatcher(ShortWay):
         Returns:
             Whether one has run.
         """
-        woken = self._room.wake(self._most_awake)
+        woken = self.room.wake(self._most_awake)
         alone = len(woken) == 1  # else one that is interrupted would lose the others
         for transaction in woken:
             self._woken += 1
             here = (
                 self._woken <= _MOST_WOKEN
-                and self._may_run_now()
-                and self._placement.decide_stay(
+                and self.may_run_now()
+                and self.placement.decide_stay(
                     transaction.profile, True, transaction.spare_loop
                 )
             )
@@ -675,24 +453,24 @@ class Dispatcher(ShortWay):
             return
         self.closed = True
         self.executor.close()
-        self._holds.close()
+        self.holds.close()
         self.profiles.close()
         release(self, committed)
-        self._room.clear()
+        self.room.clear()
         pending = self.machine.clear()
         for transaction in pending:
-            _release(transaction.answer)
+            release_snapshot(transaction.answer)
             self.answer_closed(transaction.done, transaction.call.label)
         self._answer_asked()
-        while self._effects.run_next():
+        while self.effects.run_next():
             pass
-        self._report.closed()
+        self.report.closed()
         self.listeners.clear()  # some know this one
         self._tracing.clear()
 
     def end_waits(self) -> None:
         """Let no transaction wait any more: each gets a `TxClosedError` instead."""
-        for transaction in self._room.empty():
+        for transaction in self.room.empty():
             self.handle(Closed(transaction))
             self.answer_closed(transaction.done, transaction.call.label)
         self.drain()
@@ -700,32 +478,8 @@ class Dispatcher(ShortWay):
     def answer_closed(self, done: Done, label: str) -> None:
         """Hand a `TxClosedError` to `done`, as an effect."""
         error = TxClosedError(f"the loop was closed before {label} could commit")
-        self._answer_error(done, label, error)
+        self.answer_error(done, label, error)
 
-    def _answer_error(self, done: Done, label: str, error: Exception) -> None:
+    def answer_error(self, done: Done, label: str, error: Exception) -> None:
         """Hand an error to `done`, as an effect: it has to wait for its turn."""
-        self._effects.add(Outcome(committed.version, error=error), done, label)
-
-
-_DO: dict[type[Any], Callable[[Dispatcher, Any], None]] = {
-    RunRound: Dispatcher._announce,
-    Send: Dispatcher._send_one,
-    Recall: Dispatcher._recall,
-    RunHere: Dispatcher._run_here,
-    Validate: Dispatcher._validate,
-    Commit: Dispatcher._commit,
-    Reject: Dispatcher._reject,
-    HandBack: Dispatcher._hand_back,
-    Wait: Dispatcher._wait,
-    Drop: Dispatcher._drop,
-}
-
-
-def _ignore(value: object, error: object) -> None:
-    pass
-
-
-def _release(answer: Answer | None) -> None:
-    """Let go of the snapshot that an answer holds."""
-    if isinstance(answer, Outcome | Retry):
-        committed.close_snapshot(answer.snapshot)
+        self.effects.add(Outcome(committed.version, error=error), done, label)

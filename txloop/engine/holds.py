@@ -77,10 +77,12 @@ class Holds:
         Returns:
             Whether it is held, so that the call has to run here.
         """
+        profile = transaction.profile
+        if profile.on_loop_because is not None:
+            return True
         subject = self._subject_of(transaction)
         if subject is None or self._watch is None:
             return False
-        profile = transaction.profile
         held = subject.reach.held
         holds = held is not None and (held.is_missed or not profile.examined)
         if not profile.examined:

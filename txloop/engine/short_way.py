@@ -12,14 +12,14 @@ table of `txloop.engine.machine` is the long way; `tests/model` runs both.
 
 from __future__ import annotations
 
-import abc
 import contextvars
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from txloop.engine.stimuli import Arrived, RanHere, RanShort, RunsHere
+from txloop.engine.hub import Hub
+from txloop.engine.stimuli import RanHere, RanShort, RunsHere
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.measuring import WallTimer
 from txloop.stm.run import run_body
@@ -28,18 +28,9 @@ from txloop.stm.store import committed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.engine.effects import EffectQueue
-    from txloop.engine.events import Listener
-    from txloop.engine.holds import Holds
-    from txloop.engine.machine import Machine
-    from txloop.engine.placement import Placement
-    from txloop.engine.profile import Profile, Profiles
-    from txloop.engine.reporting import Reporter
-    from txloop.engine.stimuli import Stimulus
+    from txloop.engine.profile import Profile
     from txloop.engine.transaction import Done, Transaction
-    from txloop.engine.waiting import Timers, WaitingRoom
-    from txloop.stm.store import Store
-    from txloop.stm.types import Call, Conflict, Outcome, Ready, Refusal
+    from txloop.stm.types import Ready
 
 __all__ = ["AsStock", "ShortWay"]
 
@@ -58,33 +49,15 @@ class _Asked(NamedTuple):
     as_stock: AsStock | None
 
 
-class ShortWay(abc.ABC):
+class ShortWay(Hub):
     """The part of a dispatcher that runs calls at once, or in the next iteration.
 
     Used by the loop thread only.
 
     Attributes:
-        closed: Whether no more transactions run.
-        thread: The identifier of the loop thread; 0 before the first transaction.
-        listeners: Told what happens.
-        reactor: The running event loop.
-        machine: Decides what becomes of each transaction.
-        profiles: What is known of each function.
         thread_fronts: Whether threads of this process run attempts by themselves.
     """
 
-    closed: bool
-    thread: int
-    listeners: list[Listener]
-    reactor: Timers
-    machine: Machine
-    profiles: Profiles
-    _placement: Placement
-    _holds: Holds
-    _effects: EffectQueue
-    _report: Reporter
-    _room: WaitingRoom
-    _decide: Callable[[Outcome, Store, bool], Conflict | None]
     thread_fronts = False
 
     def __init__(self, hindered: bool, threads: bool) -> None:
@@ -99,51 +72,14 @@ class ShortWay(abc.ABC):
         self._asked: deque[_Asked] = deque()  # for the next iteration
         self._asks = False  # whether that has been told of them
 
-    @abc.abstractmethod
-    def submit(
-        self,
-        call: Call,
-        profile: Profile,
-        done: Done,
-        away: bool = False,
-        spare_loop: bool = False,
-        *,
-        since: float | None = None,
-    ) -> int:
-        """Have a call run the long way."""
-
-    @abc.abstractmethod
-    def new(self, call: Call, profile: Profile, done: Done) -> Transaction:
-        """Make a transaction of a call."""
-
-    @abc.abstractmethod
-    def handle(self, stimulus: Stimulus) -> None:
-        """Let something happen to a transaction, and do what follows."""
-
-    @abc.abstractmethod
-    def flush(self) -> None:
-        """Run the round, if there is one."""
-
-    @abc.abstractmethod
-    def drain(self) -> None:
-        """Run effects, and what had to wait, until nothing more can be done."""
-
-    @abc.abstractmethod
-    def _refuse_outdated(self, transaction: Transaction, outcome: Outcome) -> bool:
-        """Refuse an outcome that counts for nothing; return whether it does."""
-
-    @abc.abstractmethod
-    def answer_closed(self, done: Done, label: str) -> None:
-        """Hand a `TxClosedError` to `done`, as an effect."""
-
-    def _may_run_now(self, ordered: bool = False) -> bool:
+    def may_run_now(self, ordered: bool = False) -> bool:
         """Tell whether a call may go this way now."""
         turns = self.machine.turns
         return not (
             self._hindered
             or self.closed
             or self.listeners
-            or self._effects.running
+            or self.effects.running
             or turns.inevitable is not None
             or (ordered and turns.in_order)
             or self.thread != threading.get_ident()
@@ -158,7 +94,7 @@ class ShortWay(abc.ABC):
         ordered: bool,
         spare_loop: bool = False,
     ) -> int:
-        """Do as `submit`; if the call may run now and is short, before this returns.
+        """Do as `submit`; before this returns, if the call may run now and is short.
 
         Args:
             ready: Makes the call, if it does not.
@@ -170,8 +106,8 @@ class ShortWay(abc.ABC):
         Returns:
             The transaction's number, or 0 if it has ended already.
         """
-        away = self._may_run_now(ordered)
-        if not away or not self._placement.decide_stay(profile, True, spare_loop):
+        away = self.may_run_now(ordered)
+        if not away or not self.placement.decide_stay(profile, True, spare_loop):
             number = self.submit(ready.call(), profile, done, away, spare_loop)
             if number:
                 ready.goes_on(number)
@@ -229,19 +165,19 @@ class ShortWay(abc.ABC):
                     self._begin_asked(self._asked.popleft(), alone=number == 1)
         finally:  # one of them may have been interrupted
             self._run_asked_soon()
-        if self.machine.open:  # those that go the long way need not wait any longer
+        if self.machine.open:  # the long way: they need not wait any longer
             self.flush()
 
     def _begin_asked(self, one: _Asked, alone: bool) -> None:
         """Run one if it may go this way, and is worth it; else submit it."""
         if not one.ready.is_wanted():
             return
-        if not self._may_run_now():
+        if not self.may_run_now():
             self._submit_asked(one)
-        elif self._placement.decide_stay(one.profile, alone):
+        elif self.placement.decide_stay(one.profile, alone):
             self.profiles.marked += 1
             queued_seconds = time.perf_counter() - one.since
-            if one.as_stock is None or self._is_seen() or self._effects.waiting:
+            if one.as_stock is None or self._is_seen() or self.effects.waiting:
                 ready, profile, done, context, *_ = one
                 self._run_new(ready, profile, done, context, queued_seconds)
             else:
@@ -255,99 +191,10 @@ class ShortWay(abc.ABC):
 
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""
-        call = one.context.run(one.ready.call)
-        number = self.submit(call, one.profile, one.done, away, since=one.since)
+        submit, call = self.submit, one.context.run(one.ready.call)
+        number = submit(call, one.profile, one.done, away, since=one.since)
         if number:
             one.ready.goes_on(number)
-
-    # From elsewhere
-
-    def arrive(
-        self,
-        watching: Transaction,
-        outcome: Outcome,
-        done: Done,
-        hand_back: Callable[[Conflict | None], object],
-    ) -> None:
-        """Take in the outcome of an attempt that was made elsewhere.
-
-        Args:
-            watching: Stands for all of its kind, and never runs.
-            outcome: The outcome, whose snapshot is open.
-            done: Takes the result.
-            hand_back: Called instead of `done` if the attempt cannot commit.
-        """
-        self.profiles.marked += 1
-        if self._may_run_now():
-            self._settle_now(watching, outcome, done, hand_back)
-            return
-        transaction = self.new(watching.call, watching.profile, done)
-        transaction.hand_back, transaction.subject = hand_back, watching.subject
-        self.handle(Arrived(transaction, outcome))
-        self.drain()
-
-    def arrive_refused(
-        self,
-        call: Call,
-        profile: Profile,
-        done: Done,
-        refusal: Refusal,
-        hand_back: Callable[[Conflict | None], object] | None = None,
-    ) -> int:
-        """Take in a call that was refused elsewhere: it runs here.
-
-        Args:
-            call: What to run.
-            profile: The record of its function.
-            done: Takes the result.
-            refusal: Why it cannot run where it was tried.
-            hand_back: Called instead, if it is not to run here as a transaction.
-
-        Returns:
-            The transaction's number, or 0 if it has ended already.
-        """
-        self.profiles.marked += 1
-        transaction = self.new(call, profile, done)
-        transaction.hand_back = hand_back
-        self._holds.refused(transaction, refusal)
-        self.handle(Arrived(transaction, refusal))
-        self.drain()
-        return transaction.number if transaction.number in self.machine.open else 0
-
-    def _settle_now(
-        self,
-        watching: Transaction,
-        outcome: Outcome,
-        done: Done,
-        hand_back: Callable[[Conflict | None], object],
-    ) -> None:
-        """Commit an outcome, or hand it back: nothing is in between."""
-        profile, conflict = watching.profile, None
-        profile.attempts += 1
-        profile.note_body(outcome.body_seconds, inline=False)
-        outdated = self._refuse_outdated(watching, outcome)
-        if not outdated:
-            conflict = self._decide(outcome, committed, False)
-        committed.close_snapshot(outcome.snapshot)
-        if outdated or conflict is not None:
-            if conflict is not None:
-                profile.note_conflict(conflict)
-            hand_back(conflict)
-            return
-        profile.note_commit(outcome)
-        profile.note_writing(bool(outcome.writes))
-        profile.note_times(0.0, outcome.body_seconds)
-        if outcome.writes:
-            committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
-        label = profile.label
-        if outcome.effects or outcome.records or self._effects.waiting:
-            self._effects.add(outcome, done, label, watching.call.context)
-        else:
-            self._effects.deliver(done, outcome.value, outcome.error, label)
-        if self.machine.open or self._effects.waiting:
-            self.drain()
-
-    # Running
 
     def _run_new(
         self,
@@ -395,15 +242,22 @@ class ShortWay(abc.ABC):
             if type(timer) is WallTimer:  # it is short for certain
                 failed = one.context.run(as_stock)
             else:
-                with self._placement.watching(profile):
+                with self.placement.watching(profile):
                     failed = one.context.run(as_stock)
         finally:
             if not self.closed:  # by it
                 times = timer.seconds(), queued_seconds, queued_seconds
                 self._note_short(one.ready, profile, failed, times)
                 profile.note_writing(committed.version != version)
-            if self.machine.open or self._effects.waiting:
+            if self.machine.open or self.effects.waiting:
                 self.drain()
+
+    def run_short(self, transaction: Transaction) -> bool:
+        """Run one whose turn it is, if this way is open; return whether it was."""
+        if self.may_run_now():
+            self._run_short(transaction)
+            return True
+        return False
 
     def _run_short(self, transaction: Transaction) -> None:
         """Run one whose turn it is, perhaps after it has waited for a change."""
@@ -417,7 +271,7 @@ class ShortWay(abc.ABC):
             self._wait_after(transaction, attempt, seconds)
             return
         self.handle(RanShort(transaction))
-        self._room.ended(transaction)
+        self.room.ended(transaction)
         times = seconds, transaction.queued_seconds or 0.0, begun_seconds
         self._finish(call, profile, done, context, attempt, value, error, times)
 
@@ -435,7 +289,7 @@ class ShortWay(abc.ABC):
         if type(timer) is WallTimer:  # it is short for certain
             value, error = context.run(run_body, attempt, ready)
         else:
-            with self._placement.watching(profile):
+            with self.placement.watching(profile):
                 value, error = context.run(run_body, attempt, ready)
         return attempt, value, error, timer.seconds()
 
@@ -443,7 +297,7 @@ class ShortWay(abc.ABC):
         self, transaction: Transaction, attempt: Attempt, seconds: float
     ) -> None:
         """Let one wait for a change that has retried here."""
-        self._holds.ran_here(transaction.profile, transaction.call)
+        self.holds.ran_here(transaction.profile, transaction.call)
         self.handle(RanHere(transaction, attempt.given_up(seconds)))
 
     def _finish(
@@ -463,7 +317,7 @@ class ShortWay(abc.ABC):
         profile.note_writing(bool(attempt.writes))
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
-        effects = self._effects
+        effects = self.effects
         if attempt.effects or attempt.records or effects.waiting:
             # In the context that the function has left.
             outcome = context.run(attempt.outcome, value, error, 0.0)
@@ -481,8 +335,8 @@ class ShortWay(abc.ABC):
         times: tuple[float, float, float],
     ) -> None:
         """Take note of a run here; `times`: see `Profile.note_short`."""
-        self._holds.ran_here(profile, ready)
+        self.holds.ran_here(profile, ready)
         seconds = times[0]
         profile.note_short(seconds, failed, *times[1:])
         if ready.timeout_seconds is not None and seconds > ready.timeout_seconds:
-            self._report.overran(profile.label, seconds, ready.timeout_seconds)
+            self.report.overran(profile.label, seconds, ready.timeout_seconds)

@@ -134,4 +134,4 @@ class Descriptors(LastingReaders):
     def note(self, function: Callable[..., object]) -> None:
         """Tell the dispatcher that an unmarked function of the program has run."""
         if not str(getattr(function, "__module__", "")).startswith("tornado."):
-            self.dispatcher.note_program()
+            self.dispatcher.holds.note()

@@ -13,7 +13,8 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     targets          what workers know applications and handler classes by
     frozen           a request as an attempt gets it
     as_stock         what needs no attempt on the loop thread, and runs as ever
-    request_attempt  one attempt: the handler's run against a recorder
+    request_attempt  one attempt: a fresh handler, a recorder, their response
+    handler_run      the handler's run, during which some of its methods are not its own
     recorder         the connection that records, and replays
     ending           the end of an answer, left for after the commit
     driving          coroutines, driven to their end in an attempt

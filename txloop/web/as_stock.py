@@ -25,7 +25,7 @@ from tornado.ioloop import IOLoop
 from tornado.web import Finish, RequestHandler
 
 from txloop.stm.origin import Owner, file_of, is_own_module, owner_of
-from txloop.web.request_attempt import go_on, show_as_stock
+from txloop.web.handler_run import go_on, show_as_stock
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def let_go_on(
 
 
 def _end(loop: Any, task: Task[None]) -> None:
-    loop.dispatcher.note_program()  # it ran in no callback of the loop's own
+    loop.dispatcher.holds.note()  # it ran in no callback of the loop's own
     if not task.cancelled():
         task.result()
 

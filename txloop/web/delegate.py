@@ -13,6 +13,7 @@ from tornado.ioloop import IOLoop
 from tornado.log import app_log
 from tornado.web import Application, RequestHandler
 
+from txloop.engine.elsewhere import arrive_refused, goes_away
 from txloop.errors import (
     TxClosedError,
     TxInternalError,
@@ -99,7 +100,7 @@ class TransactionDelegate(HandlerDelegate):
     def _run_coroutine(self, profile: Profile) -> Awaitable[None] | None:
         """Run a verb that may wait: elsewhere while it does not, or as in stock."""
         dispatcher = self.loop.dispatcher
-        if self.loop.options.order == "arrival" or not dispatcher.goes_away(profile):
+        if self.loop.options.order == "arrival" or not goes_away(dispatcher, profile):
             return super().execute()
         back = self._run_as_ever
         number = dispatcher.submit(
@@ -127,8 +128,8 @@ class TransactionDelegate(HandlerDelegate):
         """Have a request run here that a front has refused to run."""
         self.connection.stream.refusal = None
         back = self._run_as_ever if self.plan.coroutine else None
-        number = self.loop.dispatcher.arrive_refused(
-            self.call(), profile, self._answer, refusal, back
+        number = arrive_refused(
+            self.loop.dispatcher, self.call(), profile, self._answer, refusal, back
         )
         if number:
             self.goes_on(number)

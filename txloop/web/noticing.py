@@ -47,7 +47,7 @@ def _flush(self: RequestHandler, include_footers: bool = False) -> Any:
     # In an attempt nothing is sent yet.
     loop = loop_serving(self.request) if current() is None else None
     if isinstance(loop, TransactionLoop) and loop.doorman is not None:
-        loop.dispatcher.note_program()
+        loop.dispatcher.holds.note()
     return _stock_flush(self, include_footers)
 
 
@@ -73,7 +73,7 @@ _noticed = False  # the patches below are made once
 def _note() -> None:
     loop = IOLoop.current(instance=False)
     if isinstance(loop, TransactionLoop):
-        loop.dispatcher.note_program()
+        loop.dispatcher.holds.note()
 
 
 @functools.wraps(_stock_log_request)

@@ -18,6 +18,7 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream
 
+from txloop.engine.elsewhere import arrive, tell_of
 from txloop.errors import TxTimeoutError
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.desk import Desk
@@ -318,7 +319,7 @@ class Doorman:
     def _note_run(self, kind: int, answer: Answer) -> None:
         """Tell listeners of an attempt that has ended in a front."""
         verb = self._repertoire[kind]
-        self._dispatcher.tell_of(verb.call, verb.profile, answer)
+        tell_of(self._dispatcher, verb.call, verb.profile, answer)
 
     def _take_outcome(
         self, front: FrontEnd, number: int, kind: int, outcome: Outcome
@@ -327,7 +328,8 @@ class Doorman:
         verb = self._repertoire[kind]
         if isinstance(outcome.error, TxTimeoutError):
             self._repertoire.note_overtime(verb)
-        self._dispatcher.arrive(
+        arrive(
+            self._dispatcher,
             verb.watching,
             outcome,
             functools.partial(self._answer, front, number),

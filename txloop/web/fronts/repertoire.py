@@ -150,7 +150,7 @@ class Repertoire:
         return self._verbs[key]
 
     def _may_run(self, application: Application, plan: Plan) -> bool:
-        copied = self._dispatcher.executor.forks  # see `Dispatcher.goes_away`
+        copied = self._dispatcher.executor.forks  # see `engine.elsewhere`
         stays = plan.watched or (plan.coroutine and not copied)
         return not (stays or logs_by_itself(application))
 
@@ -188,7 +188,7 @@ class Repertoire:
             verb.pauses.tick(verb.on is not On.OFF)
             if verb.deaths and time.monotonic() > verb.forgiven_at:
                 verb.deaths, verb.profile.deadly = 0, False
-            if self._may_change(verb, verb.on):
+            if self._look_whether_changing(verb, verb.on):
                 self.switch(verb, On.OFF)
             self.consider(verb)
         if self._turns_to_renewal:
@@ -211,7 +211,7 @@ class Repertoire:
         """Switch a verb on or off, by what is known of it now."""
         on = self._suits_fronts(verb)
         if on is verb.on or (
-            on is not On.OFF and (verb.pauses.left or self._must_stay(verb, on))
+            on is not On.OFF and (verb.pauses.left or self._look_whether_old(verb, on))
         ):
             return
         self.switch(verb, on)
@@ -251,25 +251,25 @@ class Repertoire:
         """Tell whether verbs run in fronts before it is known how long they take."""
         return self._faults is not None and self._faults.hurries()
 
-    def _must_stay(self, verb: Verb, on: On) -> bool:
-        """Tell whether fronts are out of date for a verb.
+    def _look_whether_old(self, verb: Verb, on: On) -> bool:
+        """Look whether fronts are out of date for a verb; return whether they are.
 
         It is held on the loop thread from then on if plain objects are.
         """
         if (
             not self.desk.knows()
             or verb.application in self._routing.changed
-            or self._dispatcher.check_call(verb.watching)
+            or self._dispatcher.holds.check_call(verb.watching)
         ):
             return True
-        return self._may_change(verb, on)
+        return self._look_whether_changing(verb, on)
 
-    def _may_change(self, verb: Verb, on: On) -> bool:
-        """Tell whether a verb that runs in fronts may change what these share.
+    def _look_whether_changing(self, verb: Verb, on: On) -> bool:
+        """Look whether a verb may change what fronts share; return whether it may.
 
         These are plain objects, where fronts are threads. A verb has to have run some
         times without that, where one look at them follows the other, before it runs
-        there beside itself.
+        there beside itself. It is held on the loop thread if it has changed any.
         """
         profile = verb.profile
         watched = verb.watching.call.watched
@@ -279,7 +279,7 @@ class Repertoire:
             verb.proved_at = profile.attempts + _PROVING_RUNS * (not self.hurries())
         if verb.looked_at != profile.attempts:
             verb.looked_at = profile.attempts
-            self._dispatcher.check_answer(verb.watching)
+            self._dispatcher.holds.check_answer(verb.watching)
         return profile.on_loop_because is not None or profile.attempts < verb.proved_at
 
     def look(self) -> None:
@@ -287,7 +287,7 @@ class Repertoire:
         if self._routing.look():
             self._turns_to_renewal = PAUSE_TURNS
         for verb in self._kinds:
-            if verb.on is not On.OFF and self._must_stay(verb, verb.on):
+            if verb.on is not On.OFF and self._look_whether_old(verb, verb.on):
                 self.switch(verb, On.OFF)
         self.desk.seen(self.desk.page.epoch)
 
