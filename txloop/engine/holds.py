@@ -177,20 +177,19 @@ class Holds:
         subject = self._subject_of(transaction)
         if subject is not None:
             self._watch.hold(subject)
+            transaction.profile.may_settle = subject.settling is not None
 
     def ran_here(self, profile: Profile, ready: Ready) -> None:
         """Take note of a run on the loop thread; a held function may have settled."""
         if self._watch is None:
             return
         self._watch.note()
-        if profile.on_loop_because is None:
+        if not profile.may_settle:
             return
-        call = ready.call()
-        if not call.watched:
-            return
-        subject = self._watch.subject_of(call)
+        subject = self._watch.subject_of(ready.call())
         if self._watch.has_settled(subject):
             subject.settling = None
+            profile.may_settle = False
             self._may_leave(profile)
 
     def _may_leave(self, profile: Profile) -> None:

@@ -62,6 +62,7 @@ class Profile:
     Attributes:
         label: Its name in statistics and logs.
         on_loop_because: Why it always runs on the loop thread, or None.
+        may_settle: Whether that may be over when it has changed nothing for a while.
         body: Its body's time.
         here: Its body's time in runs on the loop thread alone.
         next_trial: After how many attempts it is tried here, though it looks long.
@@ -92,6 +93,7 @@ class Profile:
 
     label: str
     on_loop_because: str | None = None
+    may_settle: bool = False
     body: Average = field(default_factory=Average)
     here: Average = field(default_factory=Average)
     next_trial: int = 1
