@@ -523,7 +523,7 @@ def test_options_of_share_are_refused_elsewhere(option, tmp_path):
     code, _, errors = run(tmp_path, option, "app.py")
 
     assert 2 == code
-    assert f"{option} goes with share" in errors
+    assert f"{option} is an option of share" in errors
 
 
 STARTS_A_PROCESS = (
