@@ -1,5 +1,5 @@
-# Two commands do everything on a machine with git, make and Python >= 3.11:
-#   make demo    stock Tornado against txloop, measured here, in under a minute
+# What to type on a machine with git, make and Python >= 3.11:
+#   make demo    stock Tornado against txloop, measured here, in a minute or two
 #   make test    lint, types and all tests
 #   make soak    servers under fire, ten minutes each (SOAK="bank --seconds 60")
 #   make docs    the docs as a site, in build/site

@@ -85,7 +85,11 @@ def make_parser() -> argparse.ArgumentParser:
     )
     export.set_defaults(run=run_export)
 
-    check = _add_command(commands, "check", "Compare a log with budgets, for CI")
+    check = _add_command(
+        commands,
+        "check",
+        "Compare a log with budgets, for CI; exit with 1 if one was not kept",
+    )
     _add_input(check)
     _add_budgets(check)
     _add_baseline(check)
@@ -94,19 +98,26 @@ def make_parser() -> argparse.ArgumentParser:
     diff = _add_command(
         commands, "diff", "Show what got better or worse between two logs"
     )
-    diff.add_argument("old", metavar="OLD")
-    diff.add_argument("new", metavar="NEW")
+    diff.add_argument("old", metavar="OLD", help="the log of before")
+    diff.add_argument("new", metavar="NEW", help="the log of after")
     _add_reading(diff)
     _add_rows(diff)
     diff.add_argument(
-        "--old-source-root", action="append", default=[], type=Path, metavar="FOLDER"
+        "--old-source-root",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
+        help="folder of the source code of OLD (default: that of NEW)",
     )
     _add_color(diff)
     diff.set_defaults(run=run_diff)
 
     top = _add_command(commands, "top", "Follow a log that is being written")
-    top.add_argument("file", metavar="FILE")
-    top.add_argument("--numbering", choices=list(FORMATS))
+    top.add_argument("file", metavar="FILE", help="a log that is being written")
+    top.add_argument(
+        "--numbering", choices=list(FORMATS), help="of the events (default: detected)"
+    )
     top.add_argument(
         "--last",
         type=_seconds,
@@ -147,29 +158,32 @@ def _add_color(parser: argparse.ArgumentParser) -> None:
 
 def _add_budgets(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--max-abort-rate", type=_share, metavar="PERCENT", help="of attempts aborted")
-    add("--max-lost-share", type=_share, metavar="PERCENT", help="of busy time lost")
-    add("--max-lost", type=_seconds, metavar="SECONDS", help="lost in all")
-    add("--min-commits", type=_count, metavar="N", help="fewer are an error")
+    for name, kind, metavar, what in (
+        ("--max-abort-rate", _share, "PERCENT", "more of the attempts were aborted"),
+        ("--max-lost-share", _share, "PERCENT", "more of the busy time was lost"),
+        ("--max-lost", _seconds, "SECONDS", "more time was lost in all"),
+        ("--min-commits", _count, "N", "there are fewer commits"),
+    ):
+        add(name, type=kind, metavar=metavar, help=f"fail if {what}")
     add(
         "--forbid",
         action="append",
         default=[],
         metavar="FILE[:LINE]",
-        help="a place at which no time may be lost",
+        help="fail if any time was lost at this place",
     )
     add("--strict", action="store_true", help="exit with 4 if the log is damaged")
 
 
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--baseline", metavar="LOG", help="an earlier log, to be no worse than")
+    add("--baseline", metavar="LOG", help="fail if more was lost than in this log")
     add(
         "--max-worse",
         type=_tolerance,
         default=0.1,
         metavar="PERCENT",
-        help="how much more time 1000 commits may lose (default: 10)",
+        help="how much more 1000 commits may lose than in the baseline (default: 10)",
     )
     for name, what in (
         ("--source-root", ""),

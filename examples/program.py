@@ -39,7 +39,10 @@ def make_parser(description: str | None) -> OneLineParser:
         "workers", nargs="?", type=int, help="how many processes (default: the cores)"
     )
     parser.add_argument(
-        "--port", type=int, default=8888, help="0 takes a free one (default: 8888)"
+        "--port",
+        type=int,
+        default=8888,
+        help="0 takes a free one (default: %(default)s)",
     )
     parser.add_argument("--address", default="127.0.0.1", help="default: 127.0.0.1")
     parser.add_argument(

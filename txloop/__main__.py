@@ -149,10 +149,10 @@ def _check_options(
         hint = _meant(program[0], _COMMANDS)
         parser.error(f"there is no file {program[0]}{hint}")
     if options.json and command != "check":
-        parser.error("--json goes with check")
+        parser.error("--json is an option of check")
     for name in ("write", "force", "marks"):
         if getattr(options, name) and command != "share":
-            parser.error(f"--{name} goes with share")
+            parser.error(f"--{name} is an option of share")
     if options.debug:
         if options.executor not in (None, "serial"):
             parser.error("--debug runs everything serially; leave --executor out")

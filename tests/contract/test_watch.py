@@ -366,7 +366,7 @@ def test_what_was_changed_before_a_first_call_is_known_to_it(engine, monkeypatch
     profile = known(engine)
 
     # WHEN
-    with expect_log("txloop", f"{HELD}workers do not know of .*prices"):
+    with expect_log("txloop", f"{HELD}since workers were forked, .*prices"):
         values = engine.run_in_turn(profile, price)
 
     # THEN
@@ -383,7 +383,7 @@ def test_what_was_changed_between_two_calls_is_known_to_the_second(engine):
     # WHEN
     prices["tea"] = 2
     engine.dispatcher.holds.note()
-    with expect_log("txloop", f"{HELD}workers do not know of .*prices"):
+    with expect_log("txloop", f"{HELD}since workers were forked, .*prices"):
         values = engine.run_in_turn(profile, price)
 
     # THEN

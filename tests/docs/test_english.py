@@ -25,6 +25,8 @@ STUMBLED = [
     "Only the newest release",
     "ran for more than",
     "must be 1 or more",
+    "however late it looks",
+    "workers do not know of",
 ]
 PLAINER = [
     "the loop sends each the latest changes",

@@ -69,3 +69,61 @@ def test_a_log_column_without_a_quotation_says_so():
     said = {row["log"] for row in rows() if not quoted(row["log"])}
 
     assert said == {"nothing", "as above", "as any error", "as in stock Tornado"}
+
+
+LISTS = PAGE.read_text().split("\n## Runs on the loop thread\n")[1]
+
+
+def test_what_the_lists_quote_is_in_the_source():
+    lines = [one for one in quoted(LISTS) if " " in one]
+
+    lost = [
+        (line, part)
+        for line in lines
+        for part in parts_of(line)
+        if not any(part in text for text in texts())
+    ]
+    assert lines
+    assert [] == lost
+
+
+def parts_of(line):
+    """Return what is always there of a line of the page."""
+    parts = [part.strip(" ;,:()'") for part in line.split("...")]
+    return [part for part in parts if part]
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def warnings():
+    """Yield the texts of all that is logged at WARNING and above, with their places."""
+    for path in sorted((ROOT / "txloop").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Name("_log"),
+                        attr="warning" | "error" | "exception" | "critical",
+                    ),
+                    args=[ast.Constant(str(text)), *_],
+                ) if " " in text:
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", text
+
+
+def phrases_of(text):
+    """Return what is always there of a text for the log, of more than one word."""
+    parts = [part.strip(" (),") for part in re.split(r"%[.\d]*\w|[;:(]", text)]
+    return [part for part in parts if " " in part]
+
+
+def test_a_reader_finds_each_line_of_the_log_by_its_words():
+    pages = " ".join(" ".join(page.read_text().split()) for page in PAGES)
+    found = {place: phrases_of(text) for place, text in warnings()}
+
+    assert len(found) > 30
+    assert {} == {
+        place: phrases
+        for place, phrases in found.items()
+        if phrases and not any(phrase in pages for phrase in phrases)
+    }

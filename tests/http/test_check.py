@@ -554,7 +554,7 @@ def test_json_is_for_check_only(tmp_path: Path) -> None:
         timeout=40,
     )
 
-    assert (2, "txloop: --json goes with check (--help lists the options)\n") == (
+    assert (2, "txloop: --json is an option of check (--help lists the options)\n") == (
         ended.returncode,
         ended.stderr,
     )

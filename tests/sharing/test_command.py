@@ -312,7 +312,7 @@ def test_objects_are_shared_whatever_plain_object_holds_them(held, tmp_path):
     printed = run(tmp_path, "share", "app.py")[1]
 
     assert "class Account (app, line 5) becomes a TObject" in printed
-    assert "Of 1 verbs, 0 would run in parallel before, 1 after." in printed
+    assert "Of 1 verb, 0 would run in parallel before, 1 after." in printed
 
 
 PAID = """
@@ -362,7 +362,7 @@ def test_what_is_used_as_a_key_is_no_container(use, other, taken, tmp_path):
 
     left = "log is left as it is: app, line 11, stores 'who' and goes on with it"
     assert taken != (left in printed)
-    assert taken == ("Of 1 verbs, 0 would run in parallel before, 1 after." in printed)
+    assert taken == ("Of 1 verb, 0 would run in parallel before, 1 after." in printed)
 
 
 def test_what_is_set_by_a_request_has_no_first_value(tmp_path):
@@ -550,7 +550,7 @@ def test_options_of_share_are_refused_elsewhere(option, tmp_path):
     code, _, errors = run(tmp_path, option, "app.py")
 
     assert 2 == code
-    assert f"{option} goes with share" in errors
+    assert f"{option} is an option of share" in errors
 
 
 STARTS_A_PROCESS = (

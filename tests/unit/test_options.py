@@ -26,7 +26,7 @@ from txloop.loop.options import Options, take_executor
         ("max_calls", 2.5, "max_calls must be an integer >= 1, not 2.5"),
         ("max_calls", True, "max_calls must be an integer >= 1, not True"),
         ("local", -1, "local must be at least 0, got -1"),
-        ("local", 2, "local=2 goes with executor='dask', whose other workers are else"),
+        ("local", 2, "local=2 needs executor='dask', not 'auto'; use workers="),
     ],
 )
 def test_what_options_may_not_be(option, value, complaint):

@@ -36,6 +36,7 @@ _LATE = (
     "anew while the program has threads; mark with @transactional(trust=True) if "
     "nothing of it changes but containers"
 )
+_SINCE = "since workers were forked, the program has changed"
 
 _log = logging.getLogger("txloop")
 
@@ -112,7 +113,7 @@ class Holds:
         """Hold the function of a call if a copy of the program would not do."""
         change = self._look(transaction)
         if change is not None:
-            self._hold(transaction, change.describe("workers do not know of"))
+            self._hold(transaction, change.describe(_SINCE))
         return change is not None
 
     def _tell_caches(self, label: str, subject: Subject) -> None:

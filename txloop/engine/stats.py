@@ -65,9 +65,11 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class LabelStats:
-    """The figures of one function or handler verb, as in `Profile`.
+    """The figures of one function or handler verb; those not named here as in `Stats`.
 
     Attributes:
+        label: Its name, such as ``GET Main``.
+        body_seconds: How long a run takes on average, just now.
         on_loop_because: Why it always runs on the loop thread; empty if it does not.
         contended: On what at least a tenth of its attempts conflict at present; empty
             if there is no such thing.
@@ -101,7 +103,7 @@ class Stats:
     Attributes:
         executor: The executor's name.
         workers: How many attempts can run at once.
-        gil: Whether this interpreter holds its global lock.
+        gil: Whether the interpreter's global lock is on.
         rounds: Loop iterations that handed transactions to the executor.
         marked: Callbacks, fd events and requests that ran as transactions.
         unmarked: Callbacks and fd events that ran as in stock Tornado.

@@ -294,7 +294,9 @@ def atomically(
 
     Raises:
         TxError: if called inside a transaction, or for a coroutine function.
+        TxOverloadError: (on awaiting) if `max_queue` calls wait for a worker already.
         TxTimeoutError: (on awaiting) if it ran for longer than its timeout.
+        TxWorkerError: (on awaiting) if it has ended three workers.
         TxClosedError: (on awaiting) if the loop was closed before the commit.
     """
     check_awaitable(function)

@@ -64,8 +64,8 @@ class Options:
             )
         if self.local and self.executor != "dask":
             raise TxConfigurationError(
-                f"local={self.local} goes with executor='dask', whose other workers "
-                f"are elsewhere; not with {self.executor!r}"
+                f"local={self.local} needs executor='dask', not {self.executor!r}; use "
+                "workers= instead"
             )
         check_timeout(self.timeout)
         if type(self.auto) is not bool:

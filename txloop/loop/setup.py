@@ -64,8 +64,8 @@ def install(
             or 0: no workers.
         fronts: How many processes take requests in and run what is short, up to 30;
             with the executor ``"threads"``, how many threads, where the GIL is off.
-            ``"auto"``, the default: one per core, eight at the most, from when the loop
-            thread is first busy; no threads.
+            ``"auto"``, the default: one process per core, eight at the most, from when
+            the loop thread is first busy; with ``"threads"`` none.
         order: ``"completion"``, the default: requests commit as they complete.
             ``"arrival"``: every transaction commits in the order of arrival, so that
             the whole run is the one that stock Tornado gives.
@@ -78,7 +78,8 @@ def install(
         drain_seconds: How long that may take. None: 10 seconds.
         max_queue: How many calls may wait for a worker. Beyond it requests are answered
             with 503 and a Retry-After, and ``await atomically(...)`` raises
-            `TxOverloadError`; callbacks are never rejected. None: any number.
+            `TxOverloadError`. Callbacks are never rejected, nor is anything with
+            ``order="arrival"``. None: any number.
         timeout: After how many seconds a transaction's run in a worker is ended, as in
             `transactional`, which overrides it. None: never.
         max_calls: After about how many calls a worker is replaced, against memory that

@@ -134,8 +134,8 @@ def apply(
     it is a part of that.
 
     Raises:
-        TxError: if no loop of txloop runs, or on its thread, which must not wait.
-        TxClosedError: if the loop was closed before the commit.
+        TxError: if no loop of txloop runs, or on its thread, which must not wait; else
+            as `txloop.atomically`.
     """
     if current() is not None:
         return function(*args, **kwargs)

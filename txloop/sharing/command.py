@@ -109,7 +109,8 @@ def _report(plan: Plan) -> Iterator[str]:
         yield "There is nothing to share."
     before, of = _count(plan.before)
     after, _ = _count(plan.after)
-    yield f"Of {of} verbs, {before} would run in parallel before, {after} after."
+    verbs = "1 verb" if of == 1 else f"{of} verbs"
+    yield f"Of {verbs}, {before} would run in parallel before, {after} after."
     held = [
         name.removeprefix("class ")
         for name, reason in plan.left.items()

@@ -162,7 +162,7 @@ def why_none(options: Options, loop: TransactionLoop) -> str | None:
     if name == "threads" and gil_enabled():
         return "the GIL is on, and with the executor threads they are threads"
     if name not in ("processes", "threads"):
-        return f"the executor is {name}, and runs nothing in parallel"
+        return f"the executor {name} has none"
     if options.order == "arrival":
         return "order='arrival' wants one place through which all requests come"
     if options.rounds == "barrier":
