@@ -17,6 +17,7 @@ from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, functions_of, numbers_of
 from txloop.sharing.habits import Habits
 from txloop.sharing.hazard import Hazard
+from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
@@ -29,13 +30,11 @@ from txloop.sharing.scopes import (
 )
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
-    attribute_of_self,
     changed_by,
     foreign_modules,
     holder_name,
     is_handler_class,
     is_of_self,
-    is_self_assigned,
     last_name,
     results_of,
     root_name,
@@ -78,6 +77,7 @@ class Aliases:
         first = Arguments(self._texts, functions, callees)
         callees.learn(first.functions())
         self._arguments = Arguments(self._texts, functions, callees)
+        self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
             for function, _ in functions_in(text.tree):
@@ -152,7 +152,8 @@ class Aliases:
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
                 yield from self._of_defaults(text, function, owner)
                 if is_handler_class(owner):
-                    yield from self._of_handler(text, function, owner)
+                    for hazard in self._owning.hazards(text, function, owner):
+                        yield text, None, hazard
             yield from self._of(text, text.tree, in_handler=False)
             for node in ast.walk(text.tree):
                 if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
@@ -256,29 +257,6 @@ class Aliases:
                     if not is_name and not self._habits.stays(text.tree, value):
                         reason = f"{text.label}, line {one.lineno}, is a default"
                         yield text, value, Hazard(name, reason)
-
-    def _of_handler(
-        self, text: Text, function: Function, owner: ast.ClassDef
-    ) -> Iterator[tuple[Text, ast.expr | None, Hazard]]:
-        """Yield where an attribute of a handler is stored that its methods change."""
-        changed = {
-            attribute_of_self(target)
-            for node in ast.walk(owner)
-            for target in [changed_by(node)]
-            if target is not None and not is_self_assigned(node)
-        }
-        for node in nodes_of(function):
-            for holder, value in self._storing.put(node):
-                its = root_name(holder) == "self" and is_of_self(holder)
-                if its and isinstance(node, ast.Assign):
-                    continue
-                for one in ast.walk(value):
-                    name = attribute_of_self(one)
-                    if name and name in changed and name != attribute_of_self(holder):
-                        line = getattr(node, "lineno", 0)
-                        reason = f"line {line}, stores self.{name}, which changes"
-                        hazard = Hazard(holder_name(holder), f"{text.label}, {reason}")
-                        yield text, None, hazard
 
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
         """Tell whether ``self.a = self.b = []`` gives one object to both."""

@@ -140,7 +140,8 @@ class Habits:
                 values, others = bindings(scope, name)
                 if not values and not others and isinstance(scope, FUNCTIONS):
                     return True  # of the module
-                given = self.given.get((scope, name), False)
+                its = name == "self"  # an object of a class of the program
+                given = its or self.given.get((scope, name), False)
                 return (
                     depth < _DEPTH
                     and (bool(values) or given)
