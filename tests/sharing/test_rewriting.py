@@ -924,6 +924,15 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
     assert reason in left(source, "things")
 
 
+@pytest.mark.parametrize("base", ["enum.IntFlag", "Enum", "typing.NamedTuple"])
+def test_a_class_of_values_is_not_said_to_hold_anything(base):
+    source = CLASSES.format("Thing", "Thing").replace(
+        "things = []", f"class Kind({base}):\n    pass\nthings = [Kind(1)]"
+    )
+
+    assert left(source, "things") == ""
+
+
 DATACLASSES = """
 import dataclasses
 from dataclasses import dataclass

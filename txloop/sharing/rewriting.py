@@ -288,7 +288,10 @@ class Round:
             if not reason and f"class {name}" in self.passed:
                 reason = "the program did not start with a TObject in its place"
             if reason:
-                if self._classes.is_known(name) and not self._classes.is_shared(name):
+                settled = self._classes.is_shared(name) or self._classes.are_values(
+                    name
+                )
+                if self._classes.is_known(name) and not settled:
                     self.left[f"class {name}"] = f"{reason}; {HELD}"
             else:
                 possible.add(name)
