@@ -843,6 +843,21 @@ def inner(x, n): table[x['k']] = x; items.append(x['l'])
 --
 x = outer({'k': k, 'l': [v]}); x['l'].append(1); table[k]['z'] = v; more.append(x)
 ==
+class K:
+    def __init__(self): self.rows = []
+    def keep(self, x): self.rows.append(x)
+    def outer(self, x): self.keep(x); x.append('late')
+    def show(self): return self.rows
+class L(K):
+    def outer(self, x): super().keep(x); x.append('later')
+one, two = K(), L()
+def fresh(n):
+    for i in range(n): yield [i]
+--
+for y in fresh(v): one.outer(y)
+for y in fresh(v): two.outer(y)
+things['one'] = one; things['two'] = two
+==
 def deep(x, n):
     if n: deep(x, n - 1)
     else: items.append(x)

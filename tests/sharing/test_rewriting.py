@@ -668,6 +668,25 @@ def test_a_parameter_of_which_not_all_is_known_leaves_what_it_is_stored_in(call)
     assert "stores 'x' and goes on with it" in left(source, "items")
 
 
+@pytest.mark.parametrize("call", ["self.keep(x)", "super().keep(x)", "K.keep(self, x)"])
+def test_what_a_method_stores_that_is_used_on_leaves_where_it_is_stored(call):
+    source = f"""
+items = []
+other = []
+class B:
+    def keep(self, x): items.append(x)
+class K(B):
+    def outer(self, x): {call}; x.append("late")
+k = K()
+def f():
+    for y in make(): k.outer(y)
+def g(n): other.append(n); return n + 1
+"""
+    after = shared(source, "items", "other")
+
+    assert "items = []\nother = txloop.share([])" in after
+
+
 KEPT_TWICE = {
     "itself": "table[k] = nested",
     "a part": "table[k] = nested['rows']",

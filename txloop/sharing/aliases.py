@@ -103,12 +103,13 @@ class Aliases:
         habits = self._habits
         keys = habits.keys[function] = habits.keys_of(function)
         mutable = {*parameters(function)} - keys
-        stored = mutable & {
-            store.name
-            for store in self._storing.stores(
-                function, in_handler=is_handler_class(owner)
-            )
-        }
+        in_handler = is_handler_class(owner)
+        stores = [
+            one
+            for one in self._storing.stores(function, in_handler=in_handler)
+            if one.name in mutable
+        ]
+        stored = {one.name for one in stores}
         results = results_of(function)
         stays = all(habits.stays(function, one) for one in results)
         handed = {name for one in results for name in habits.handed_on(one)}
@@ -120,6 +121,7 @@ class Aliases:
         }
         changes = self._changes(function, owner)
         called = habits.callees.key_of(function, owner)
+        habits.places.setdefault(called, set()).update(one.into for one in stores)
         for found, which in ((habits.stored, stored), (habits.handed, hands)):
             numbers = found.setdefault(called, set())
             numbers |= numbers_of(function, which, skipped)
