@@ -687,6 +687,19 @@ def g(n): other.append(n); return n + 1
     assert "items = []\nother = txloop.share([])" in after
 
 
+def test_what_a_class_gives_for_a_subscript_is_kept_twice():
+    source = """
+table = {}
+nested = {"rows": []}
+class A:
+    def __getitem__(self, n): return nested["rows"]
+a = A()
+def change(): nested["rows"].append(1)
+def f(k): table[k] = a[k]
+"""
+    assert source.lstrip() == shared(source, "table")
+
+
 KEPT_TWICE = {
     "itself": "table[k] = nested",
     "a part": "table[k] = nested['rows']",

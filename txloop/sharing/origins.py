@@ -256,7 +256,7 @@ class Origins:
                     return {Origin(name), *self.of(scope, base)}  # it may be a TVar
                 return {Origin(ANY if name == "__dict__" else name)}
             case ast.Subscript(value=base, slice=key):
-                found = part_of(self.of(scope, base))
+                found = part_of(self.of(scope, base)) | self.returned("__getitem__")
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     found.add(Origin(key.value))
                     if last_name(base) == "settings":
