@@ -850,13 +850,14 @@ class K:
     def show(self): return self.rows
 class L(K):
     def outer(self, x): super().keep(x); x.append('later')
-one, two = K(), L()
+kk = K()
+ll = L()
 def fresh(n):
     for i in range(n): yield [i]
 --
-for y in fresh(v): one.outer(y)
-for y in fresh(v): two.outer(y)
-things['one'] = one; things['two'] = two
+for y in fresh(v): kk.outer(y)
+for y in fresh(v): ll.outer(y)
+things['one'] = kk; things['two'] = ll
 ==
 def deep(x, n):
     if n: deep(x, n - 1)
@@ -898,10 +899,11 @@ class Counted(Base):
         if self.n > self.limit: self.limit += 10
         self.last = x
     def show(self): return [self.n, self.limit, self.last]
-one, two = Counted(), Counted()
+ca = Counted()
+cb = Counted()
 --
-x = [k]; one.up(x); x.append(v); two.n = one.n + two.n; things['c'] = one
-more.append([Base.n, Counted.limit, Base.last, two.show(), list(Base.tags)])
+x = [k]; ca.up(x); x.append(v); cb.n = ca.n + cb.n; things['c'] = ca
+more.append([Base.n, Counted.limit, Base.last, cb.show(), list(Base.tags)])
 """
 
 

@@ -77,6 +77,7 @@ class Aliases:
         first = Arguments(self._texts, functions, callees)
         callees.learn(first.functions())
         self._arguments = Arguments(self._texts, functions, callees)
+        self._habits.taken = self._arguments.taken
         self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
@@ -209,7 +210,8 @@ class Aliases:
                 yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
-                if is_name or self._habits.stays(scope, value):
+                waits = isinstance(value, ast.Await | ast.Yield | ast.YieldFrom)
+                if is_name or waits or self._habits.stays(scope, value):
                     continue
                 kept = self._results_kept(value) or [(text, value)]
                 yield from ((*one, hazard) for one in kept)

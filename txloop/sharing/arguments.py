@@ -67,7 +67,11 @@ class _Called(NamedTuple):
 
 
 class Arguments:
-    """All that is given for each parameter."""
+    """All that is given for each parameter.
+
+    Attributes:
+        taken: The names of functions that are not only called.
+    """
 
     def __init__(
         self, texts: list[Text], functions: Sequence[Owned], callees: Callees
@@ -81,6 +85,7 @@ class Arguments:
         """
         self._given: dict[tuple[object, str], list[_Argument]] = {}
         self._called_elsewhere: set[object] = set()
+        self.taken: set[str] = set()
         self._verbs: set[object] = set()
         self._constant: set[tuple[object, str]] = set()
         self._functions: dict[str, list[_Called]] = {}
@@ -114,8 +119,9 @@ class Arguments:
                 means_it = not (name in VERBS or callees.is_class(name))
                 if is_name and id(node) not in called and means_it:
                     later.add(name)
-        for name in later:
-            for found in self._functions.get(name, ()):
+        self.taken = later & self._functions.keys()
+        for name in self.taken:
+            for found in self._functions[name]:
                 self._called_elsewhere.add(found.function)
 
     def _take(self, owned: Owned, home: Text) -> None:

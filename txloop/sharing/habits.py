@@ -38,6 +38,7 @@ class Habits:
         has_arrays: Whether the program uses a library of arrays.
         stored: The numbers of the parameters that a function stores.
         places: The last names of what it stores them in.
+        taken: The functions that are not only called: what is not known may run them.
         handed: Those that it returns, or parts of them.
         hashed: Those that it uses as keys: no lists, dicts or sets.
         keys: The variables of functions that are keys, there or where they are given.
@@ -50,6 +51,7 @@ class Habits:
     has_arrays: bool
     stored: dict[str, set[int]] = field(default_factory=dict)
     places: dict[str, set[str]] = field(default_factory=dict)
+    taken: Set[str] = frozenset()
     handed: dict[str, set[int]] = field(default_factory=dict)
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
     keys: dict[object, Set[str]] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Habits:
         """Return the last names of what functions that a node runs store things in."""
         names = {name for name, _ in self.callees.of(node)}
         if ANY in names:
-            names |= self.places.keys()
+            names |= self.taken
         if isinstance(node, ast.Call):  # one may be applied to the others
             names |= {name for one in node.args for name in self.callees.passed(one)}
         return set().union(*(self.places.get(name, ()) for name in names))

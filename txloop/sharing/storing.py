@@ -53,6 +53,7 @@ class Store:
         node: Where that is done.
         loops: Those around it.
         is_held_here: Whether it is put into another variable.
+        by_call: Whether a function that is called there puts it somewhere.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Store:
     node: ast.AST
     loops: list[ast.AST] = field(default_factory=list)
     is_held_here: bool = False
+    by_call: bool = False
 
 
 class Storing:
@@ -108,7 +110,8 @@ class Storing:
                     if name in local and name != root and name not in ("self", "cls"):
                         is_name = isinstance(holder, ast.Name)
                         for into in _into(holder, places):
-                            yield Store(name, into, at, loops, is_name)
+                            by_call = into in places
+                            yield Store(name, into, at, loops, is_name, by_call)
                             yield from self._inner(scope, name, into, local)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:
