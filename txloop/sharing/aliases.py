@@ -204,7 +204,8 @@ class Aliases:
             if others or any(isinstance(one, ast.Await | ast.Yield) for one in values):
                 yield text, None, hazard
                 for one in stores:  # what has it from a line before or after
-                    if one.name in same and one.into != store.into:
+                    other = one.into != store.into and not one.by_call
+                    if one.name in same and other:
                         yield text, None, hazard._replace(name=one.into)
             elif not others:
                 yield from ((home, value, hazard) for home, value in arguments)
