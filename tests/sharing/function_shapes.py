@@ -814,6 +814,96 @@ class Box:
 box = Box()
 --
 x = [k]; box.add(x); x.append(v); more.append(box.all); box.e.append(k)
+==
+class Node:
+    def __init__(self, tree):
+        self.tree, self.notes = tree, []
+        tree.take(self)
+    def show(self): return [self.notes, self.n]
+class Tree:
+    def __init__(self): self.nodes = []; self.last = None
+    def take(self, node):
+        self.nodes.append(node); self.last = node; node.n = len(self.nodes)
+    def grow(self): return Node(self)
+    def show(self): return [one.show() for one in self.nodes]
+tree = Tree()
+--
+n = tree.grow(); n.notes.append(k); tree.last.notes.append(v); things[k] = n
+things['t'] = tree; more.append([one.tree is tree for one in tree.nodes])
+==
+class Bag(dict):
+    def give(self, to): keep(self, to)
+def keep(x, to): to.append(x); x['n'] = len(to)
+--
+b = Bag(k=[k]); b.give(items); b['late'] = v; b['k'].append(v)
+==
+def outer(x): middle(x); return x
+def middle(x, to=None): inner(x, 1); x['m'] = len(items)
+def inner(x, n): table[x['k']] = x; items.append(x['l'])
+--
+x = outer({'k': k, 'l': [v]}); x['l'].append(1); table[k]['z'] = v; more.append(x)
+==
+class K:
+    def __init__(self): self.rows = []
+    def keep(self, x): self.rows.append(x)
+    def outer(self, x): self.keep(x); x.append('late')
+    def show(self): return self.rows
+class L(K):
+    def outer(self, x): super().keep(x); x.append('later')
+kk = K()
+ll = L()
+def fresh(n):
+    for i in range(n): yield [i]
+--
+for y in fresh(v): kk.outer(y)
+for y in fresh(v): ll.outer(y)
+things['one'] = kk; things['two'] = ll
+==
+def deep(x, n):
+    if n: deep(x, n - 1)
+    else: items.append(x)
+    x.append(n)
+--
+x = [k]; deep(x, 3); x.append(v)
+==
+class User:
+    def __init__(self): self.bag = []; self.n = 0
+    def show(self): return [self.bag, self.n]
+def user_of(k): return things.setdefault(k, User())
+--
+self.user = user_of(k); self.user.n += 1; things['last'] = self.user
+self.user.bag.append(v); things[k].bag.append(1)
+==
+class User:
+    def __init__(self): self.bag = []
+--
+self.user = User(); self.user.bag.append(k); items.append(self.user.bag)
+self.user.bag.append(v)
+==
+class User:
+    def __init__(self): self.bag = []
+--
+self.user = [k]
+if v == 1: self.user = User()
+table[k] = self.user; getattr(self.user, 'bag', self.user).append(v)
+table[k] = len(getattr(table[k], 'bag', table[k]))
+==
+class Base:
+    n = 1
+    last = None
+    tags = []
+class Counted(Base):
+    limit = 3
+    def up(self, x):
+        self.n += len(x); self.tags.append(self.n)
+        if self.n > self.limit: self.limit += 10
+        self.last = x
+    def show(self): return [self.n, self.limit, self.last]
+ca = Counted()
+cb = Counted()
+--
+x = [k]; ca.up(x); x.append(v); cb.n = ca.n + cb.n; things['c'] = ca
+more.append([Base.n, Counted.limit, Base.last, cb.show(), list(Base.tags)])
 """
 
 
@@ -841,24 +931,35 @@ def shapes() -> list[Shape]:
     for number, text in enumerate(_TEXT.strip().split("\n==\n")):
         own, _, body = text.rpartition("\n--\n")
         definitions, body = f"{_STATE}\n{own}", f"{body}\nmore.append(state())"
-        for name in _defined_in(definitions):
+        for pattern, name in _defined_in(definitions).items():
             definitions, body = (
-                re.sub(rf"\b{name}\b", f"{name}_{number}", one)
-                for one in (definitions, body)
+                re.sub(pattern, f"{name}_{number}", one) for one in (definitions, body)
             )
         found.append(Shape(definitions, body))
     return found
 
 
-def _defined_in(text: str) -> set[str]:
-    """Return the names of functions, classes and variables; not of special methods."""
+def _defined_in(text: str) -> dict[str, str]:
+    """Return patterns of the names of functions, classes and variables, with these.
+
+    Not of special methods; and ``.items`` is no variable.
+    """
     module = ast.parse(text)
     found = {
-        node.name
+        rf"\b{node.name}\b": node.name
         for node in ast.walk(module)
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
     for node in module.body:
         if isinstance(node, ast.Assign):
-            found |= {one.id for one in node.targets if isinstance(one, ast.Name)}
-    return {one for one in found if not one.startswith("__")} - {"get", "show"}
+            found |= {
+                rf"(?<!\.)\b{one.id}\b": one.id
+                for one in node.targets
+                if isinstance(one, ast.Name)
+            }
+    kept = {"append", "get", "show"}  # builtins have these, or they mean any object's
+    return {
+        pattern: name
+        for pattern, name in found.items()
+        if not name.startswith("__") and name not in kept
+    }

@@ -251,7 +251,7 @@ PARTS = (
     "items.append(nested['rows'])",
     "for row in nested['rows']: items.append(row)",
     "for one in items:\n    if isinstance(one, list): one.append(v)",
-    "table.update({i: row for i, row in enumerate(nested['rows'])})",
+    "table.update({str(i): row for i, row in enumerate(nested['rows'])})",
     "x = table.setdefault(k, nested['rows'])\nif isinstance(x, list): x.append([v])",
     "x, y = nested['rows'], k; table[y] = x; x.append([v])",
     "table[k] = sorted(nested['rows'], key=str)[-1]; table[k].append(v)",
@@ -503,7 +503,9 @@ def _used(body: list[str]) -> str:
     found = [
         name
         for name in _GLOBALS.split(", ")
-        if any(f"{name}{sign}" in text for sign in (" = ", " += ", ", newest ="))
+        if any(
+            f"{name}{sign}" in text for sign in (" = ", " += ", " |= ", ", newest =")
+        )
         and text != f"x = {name}"
     ]
     return ", ".join(found)

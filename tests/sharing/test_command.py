@@ -315,6 +315,38 @@ def test_objects_are_shared_whatever_plain_object_holds_them(held, tmp_path):
     assert "Of 1 verb, 0 would run in parallel before, 1 after." in printed
 
 
+FROM_ITS_CLASS = """
+import tornado.ioloop
+import tornado.web
+
+class Counter:
+    count = 10
+    def add(self):
+        self.count += 1
+
+class Add(tornado.web.RequestHandler):
+    def post(self):
+        self.application.counter.add()
+
+class Show(tornado.web.RequestHandler):
+    def get(self):
+        self.write(str(self.application.counter.count))
+
+app = tornado.web.Application([("/add", Add), ("/", Show)])
+app.counter = Counter()
+tornado.ioloop.IOLoop.current().start()
+"""
+
+
+def test_an_object_that_assigns_what_its_class_gives_it_is_shared(tmp_path):
+    program(tmp_path, FROM_ITS_CLASS)
+
+    printed = run(tmp_path, "share", "app.py")[1]
+
+    assert "class Counter (app, line 5) becomes a TObject" in printed
+    assert "Of 2 verbs, 0 would run in parallel before, 2 after." in printed
+
+
 PAID = """
 import json
 import tornado.ioloop

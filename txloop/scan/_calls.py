@@ -170,15 +170,18 @@ class Calls(Expressions):
         if isinstance(callee, Instance):
             callee = member(callee, "__call__", self.sources)
         thing: object = UNKNOWN
+        cache: Live | None = None
         if isinstance(callee, Live) and callee.thing is not UNKNOWN:
             thing = callee.thing
             if is_cache(thing):
+                cache = callee
                 self.notes.use_cache(callee, node)
             if has_type(thing, type):
                 return self._make(thing, arguments, node)
             callee, arguments = target(callee, arguments, self.sources)
         if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
-            return self.run(callee.functions, callee.receiver, arguments)
+            found = self.run(callee.functions, callee.receiver, arguments)
+            return self._cached(cache, found) if cache else found
         if isinstance(callee, Nested):
             return None
         passed = _all_in(arguments)
@@ -218,6 +221,13 @@ class Calls(Expressions):
         if isinstance(node, ast.Call) and node.args:
             key = constant(node.args[0])
         return self.item(holder, key, node)
+
+    def _cached(self, cache: Live, found: Value) -> Value:
+        """Return what an `lru_cache` keeps: one list, dict or set for all calls."""
+        if found is not None and not isinstance(found, Parts):
+            return found
+        slots = ((id(cache.thing), "results"),)
+        return Live(UNKNOWN, f"{cache.name}()", cache.family, slots)
 
     def _call_on_unknown(self, method: str, arguments: Arguments) -> Value:
         """Walk into what a method may be of an object out of a container."""

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 def member(value: Value, name: str, sources: Sources) -> Value:
     """Return what `value.name` stands for."""
     if isinstance(value, Live):
-        found = _of_live(value, name)
+        found = _of_live(value, name, sources)
         return sample(found) if value.sample else found
     if isinstance(value, Instance):
         return _of_instance(value, name, sources)
@@ -179,7 +179,7 @@ def _owner(thing: object) -> Value:
     return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
-def _of_live(live: Live, name: str) -> Value:
+def _of_live(live: Live, name: str, sources: Sources) -> Value:
     thing = live.thing
     if live.role is Role.APPLICATION and name == "settings":
         return settings(thing)
@@ -193,7 +193,7 @@ def _of_live(live: Live, name: str) -> Value:
         return of_module(thing, name)
     if has_type(thing, type):
         return _of_class(thing, name)
-    return _of_object(live, name)
+    return _of_object(live, name, sources)
 
 
 def of_module(module: ModuleType, name: str) -> Live:
@@ -219,7 +219,7 @@ def _of_class(cls: type, name: str) -> Value:
     return _class_member(cls, found, name, receiver=None)
 
 
-def _of_object(live: Live, name: str) -> Value:
+def _of_object(live: Live, name: str, sources: Sources) -> Value:
     thing, cls = live.thing, type(live.thing)
     found = _look_up(cls, name)
     raw = None if found is None else found[1]
@@ -235,13 +235,26 @@ def _of_object(live: Live, name: str) -> Value:
     elif can_change(thing) and own_module_of(found[0]) is None:
         return Member(live, name)
     else:
-        return _class_member(cls, found, name, receiver=live)
+        return _of_object_or_class(
+            live, name, _class_member(cls, found, name, live), sources
+        )
     guess = thing is UNKNOWN and live.role is None and own_module_of(cls) is None
     # A function has what is assigned to it, mostly when it first runs.
     guess = guess and not has_type(live.thing, FunctionType)
     if is_container(cls) or guess:
         return None
     return shared(thing, f"{live.name}.{name}", live.family, ((live.key, name),))
+
+
+def _of_object_or_class(live: Live, name: str, found: Value, sources: Sources) -> Value:
+    """Return what an object has from its class, until the object is given its own."""
+    if not isinstance(found, Live):
+        return found
+    found = replace(found, slots=((live.key, name), *found.slots))
+    own = sources.are_rebound(type(live.thing), name)
+    if not own or can_change(found.thing):
+        return found
+    return replace(found, name=f"{live.name}.{name}", family=live.family)
 
 
 def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:

@@ -62,7 +62,8 @@ class Source:
             more than one for lambdas that share a line.
         outermost: Definitions that stand in no other function.
         assigned: By the qualified name of a class, the attributes that its methods
-            assign on their instance.
+            assign on their instance, `+=` left out.
+        added_to: Likewise, those that its methods assign by `+=` and the like.
         tree: The syntax of the whole file.
     """
 
@@ -70,6 +71,7 @@ class Source:
     functions: dict[tuple[int, str], list[Definition]]
     outermost: tuple[Definition, ...]
     assigned: dict[str, frozenset[str]]
+    added_to: dict[str, frozenset[str]]
     tree: ast.Module
 
     def every(self) -> Iterator[Definition]:
@@ -123,12 +125,26 @@ class Sources:
             self._attributes[cls] = frozenset().union(*each)
         return self._attributes[cls]
 
+    def are_rebound(self, cls: type, name: str) -> bool:
+        """Return whether own methods assign the attribute in any way."""
+        sources = ((each, self._source_of(each)) for each in cls.__mro__)
+        return name in self.assigned(cls) or any(
+            name in source.added_to.get(each.__qualname__, ())
+            for each, source in sources
+            if source is not None
+        )
+
     def _assigned_by(self, cls: type) -> frozenset[str]:
+        source = self._source_of(cls)
+        if source is None:
+            return frozenset()
+        return source.assigned.get(cls.__qualname__, frozenset())
+
+    def _source_of(self, cls: type) -> Source | None:
         module = own_module_of(cls)
         if module is None:
-            return frozenset()
-        source = self.source(file_of(module), module.__dict__)
-        return source.assigned.get(cls.__qualname__, frozenset())
+            return None
+        return self.source(file_of(module), module.__dict__)
 
 
 def _parse(file: str, lines: list[str]) -> Source:
@@ -140,7 +156,7 @@ def _parse(file: str, lines: list[str]) -> Source:
             tree = ast.parse("".join(lines))
         return _Reader(file, lines, tree).read()
     except (SyntaxError, ValueError, RecursionError):
-        return Source(lines, {}, (), {}, ast.Module([], []))
+        return Source(lines, {}, (), {}, {}, ast.Module([], []))
 
 
 class _Reader:
@@ -153,6 +169,7 @@ class _Reader:
         self._functions: dict[tuple[int, str], list[Definition]] = {}
         self._outermost: list[Definition] = []
         self._assigned: dict[str, frozenset[str]] = {}
+        self._added_to: dict[str, frozenset[str]] = {}
 
     def read(self) -> Source:
         self._visit(self._tree, "", "", inside=False)
@@ -161,6 +178,7 @@ class _Reader:
             self._functions,
             tuple(self._outermost),
             self._assigned,
+            self._added_to,
             self._tree,
         )
 
@@ -172,7 +190,9 @@ class _Reader:
                 self._visit(child, f"{prefix}{name}.<locals>.", "", inside=True)
             elif isinstance(child, ast.ClassDef):
                 qualname = f"{prefix}{child.name}"
-                self._assigned[qualname] = frozenset(_instance_attributes(child))
+                assigned, added_to = _instance_attributes(child)
+                self._assigned[qualname] = frozenset(assigned)
+                self._added_to[qualname] = frozenset(added_to)
                 self._visit(child, f"{qualname}.", qualname, inside)
             else:
                 self._visit(child, prefix, owner, inside)
@@ -194,20 +214,22 @@ def _place(node: FunctionNode) -> tuple[int | None, ...]:
     return (last.lineno, last.end_lineno, last.col_offset, last.end_col_offset)
 
 
-def _instance_attributes(cls: ast.ClassDef) -> set[str]:
-    """Return what the methods assign on their first parameter, `+=` left out.
+def _instance_attributes(cls: ast.ClassDef) -> tuple[set[str], set[str]]:
+    """Return what the methods assign on their first parameter; by `+=`, apart.
 
     `self.seen += [1]` changes a list of the class before it makes an attribute.
     """
-    found: set[str] = set()
+    assigned: set[str] = set()
+    added_to: set[str] = set()
     for method in cls.body:
         if not isinstance(method, _Function) or _is_class_method(method):
             continue
         parameters = [*method.args.posonlyargs, *method.args.args]
         if parameters:
-            stored = _stored_on(parameters[0].arg, method)
-            found.update(private(name, cls.name) for name in stored)
-    return found
+            stored, added = _stored_on(parameters[0].arg, method)
+            assigned.update(private(name, cls.name) for name in stored)
+            added_to.update(private(name, cls.name) for name in added)
+    return assigned, added_to
 
 
 def private(name: str, owner: str) -> str:
@@ -218,9 +240,10 @@ def private(name: str, owner: str) -> str:
     return f"_{owner}{name}"
 
 
-def _stored_on(name: str, method: _Function) -> set[str]:
+def _stored_on(name: str, method: _Function) -> tuple[set[str], set[str]]:
     augmented: set[int] = set()
     stored: set[str] = set()
+    added_to: set[str] = set()
     # A statement comes before its target, so `augmented` knows the target in time.
     for node in ast.walk(method):
         if isinstance(node, ast.AugAssign):
@@ -230,10 +253,9 @@ def _stored_on(name: str, method: _Function) -> set[str]:
             and isinstance(node.ctx, ast.Store)
             and isinstance(node.value, ast.Name)
             and node.value.id == name
-            and id(node) not in augmented
         ):
-            stored.add(node.attr)
-    return stored
+            (added_to if id(node) in augmented else stored).add(node.attr)
+    return stored, added_to
 
 
 def _is_class_method(method: _Function) -> bool:

@@ -21,6 +21,7 @@
     callees     which functions of the program a call may run
     habits      what these do with what they are given
     arguments   what calls give for their parameters
+    owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
     uses        whether a variable is changed after that
     known       what functions of libraries return

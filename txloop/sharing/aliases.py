@@ -18,6 +18,7 @@ from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, functions_of, numbers_of
 from txloop.sharing.habits import Habits
 from txloop.sharing.hazard import Hazard
+from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import (
     FUNCTIONS,
     bound_in,
@@ -29,7 +30,6 @@ from txloop.sharing.scopes import (
 )
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
-    attribute_of_self,
     changed_by,
     foreign_modules,
     holder_name,
@@ -80,6 +80,8 @@ class Aliases:
         first = Arguments(self._texts, functions, callees)
         callees.learn(first.functions())
         self._arguments = Arguments(self._texts, functions, callees)
+        self._habits.taken = self._arguments.taken
+        self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
             for function, _ in functions_in(text.tree):
@@ -105,12 +107,13 @@ class Aliases:
         habits = self._habits
         keys = habits.keys[function] = habits.keys_of(function)
         mutable = {*parameters(function)} - keys
-        stored = mutable & {
-            store.name
-            for store in self._storing.stores(
-                function, in_handler=is_handler_class(owner)
-            )
-        }
+        in_handler = is_handler_class(owner)
+        stores = [
+            one
+            for one in self._storing.stores(function, in_handler=in_handler)
+            if one.name in mutable
+        ]
+        stored = {one.name for one in stores}
         results = results_of(function)
         stays = all(habits.stays(function, one) for one in results)
         handed = {name for one in results for name in habits.handed_on(one)}
@@ -122,6 +125,7 @@ class Aliases:
         }
         changes = self._changes(function, owner)
         called = habits.callees.key_of(function, owner)
+        habits.places.setdefault(called, set()).update(one.into for one in stores)
         for found, which in ((habits.stored, stored), (habits.handed, hands)):
             numbers = found.setdefault(called, set())
             numbers |= numbers_of(function, which, skipped)
@@ -152,7 +156,8 @@ class Aliases:
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
                 yield from self._of_defaults(text, function, owner)
                 if is_handler_class(owner):
-                    yield from self._of_handler(text, function, owner)
+                    for hazard in self._owning.hazards(text, function, owner):
+                        yield text, None, hazard
             yield from self._of(text, text.tree, in_handler=False)
             for node in ast.walk(text.tree):
                 if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
@@ -188,13 +193,15 @@ class Aliases:
             if arguments is None or comes_later:
                 yield text, None, hazard
                 for one in stores:  # what has it from a line before or after
-                    if one.name in same and one.into != store.into:
+                    other = one.into != store.into and not one.by_call
+                    if one.name in same and other:
                         yield text, None, hazard._replace(name=one.into)
             else:
                 yield from ((home, value, hazard) for home, value in arguments)
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
-                if is_name or self._habits.stays(scope, value):
+                waits = isinstance(value, ast.Await | ast.Yield | ast.YieldFrom)
+                if is_name or waits or self._habits.stays(scope, value):
                     continue
                 kept = self._results_kept(value) or [(text, value)]
                 yield from ((*one, hazard) for one in kept)
@@ -260,27 +267,6 @@ class Aliases:
                     if not is_name and not self._habits.stays(text.tree, value):
                         reason = f"{text.place(one)}, is a default"
                         yield text, value, Hazard(name, reason)
-
-    def _of_handler(
-        self, text: Text, function: Function, owner: ast.ClassDef
-    ) -> Iterator[Alias]:
-        """Yield where an attribute of a handler is stored that its methods change."""
-        changed = {
-            attribute_of_self(target)
-            for node in ast.walk(owner)
-            for target in [changed_by(node)]
-            if target is not None and not is_of_self(node)
-        }
-        for node in nodes_of(function):
-            for holder, value in self._storing.put(node):
-                if isinstance(node, ast.Assign) and is_of_self(holder):
-                    continue
-                for one in ast.walk(value):
-                    name = attribute_of_self(one)
-                    if name and name in changed and name != attribute_of_self(holder):
-                        reason = f"stores self.{name}, which changes"
-                        reason = f"{text.place(node)}, {reason}"
-                        yield text, None, Hazard(holder_name(holder), reason)
 
     def _has_two_places(self, scope: ast.AST, node: ast.Assign) -> bool:
         """Tell whether ``self.a = self.b = []`` gives one object to both."""

@@ -24,7 +24,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from txloop.sharing.callees import Callees, Owned
     from txloop.sharing.habits import Habits
@@ -62,7 +62,11 @@ class _Called(NamedTuple):
 
 
 class Arguments:
-    """All that is given for each parameter."""
+    """All that is given for each parameter.
+
+    Attributes:
+        taken: The names of functions that are not only called.
+    """
 
     def __init__(
         self, texts: list[Text], functions: Sequence[Owned], callees: Callees
@@ -76,6 +80,7 @@ class Arguments:
         """
         self._given: dict[tuple[object, str], list[_Argument]] = {}
         self._called_elsewhere: set[object] = set()
+        self.taken: set[str] = set()
         self._verbs: set[object] = set()
         self._constant: set[tuple[object, str]] = set()
         self._functions: dict[str, list[_Called]] = {}
@@ -110,8 +115,9 @@ class Arguments:
 
     def _call_elsewhere(self, name: str) -> None:
         """Note that functions of that name are called by what is not known."""
-        for found in self._functions.get(name, ()):
-            self._called_elsewhere.add(found.function)
+        if name in self._functions:
+            self.taken.add(name)
+            self._called_elsewhere |= {one.function for one in self._functions[name]}
 
     def _take(self, owned: Owned, home: Text) -> None:
         """Note a function, of a module."""
@@ -201,24 +207,62 @@ class Arguments:
         return found
 
     def made_by_callers(
-        self, scope: ast.AST, name: str, habits: Habits
+        self, scope: ast.AST, name: str, habits: Habits, depth: int = 0
     ) -> list[tuple[Text, ast.expr]] | None:
         """Return what callers make and give for a parameter; None if not all is known.
 
         What stays what it is when it is stored is left out.
         """
-        given = self._given.get((scope, name))
+        texts: list[_Argument] | None = [] if (scope, name) in self._constant else None
+        given = self._given.get((scope, name), texts)
         if given is None or scope in self._called_elsewhere:
             return None
         if is_bound_otherwise(scope, name):
             return None
+        return self._makers(given, habits, depth)
+
+    def _makers(
+        self, values: Iterable[_Argument], habits: Habits, depth: int
+    ) -> list[tuple[Text, ast.expr]] | None:
+        """Return the expressions that make values, or what these are parts of.
+
+        None if not all of them are known.
+        """
         found: list[tuple[Text, ast.expr]] = []
-        for text, caller, value in given:
-            makers = _makers(caller, value, habits)
+        for one in values:
+            makers = self._makers_of(one, habits, depth)
             if makers is None:
                 return None
-            found += [(text, one) for one in makers]
+            found += makers
         return found
+
+    def _makers_of(
+        self, one: _Argument, habits: Habits, depth: int
+    ) -> list[tuple[Text, ast.expr]] | None:
+        text, scope, value = one
+        if habits.stays(scope, value):
+            return []
+        if isinstance(value, _MADE):
+            return [(text, value)]
+        if depth == _DEPTH:
+            return None
+        made: list[tuple[Text, ast.expr]] | None = []
+        match value:
+            case ast.IfExp(body=body, orelse=orelse):
+                values = [body, orelse]
+            case ast.Name(id=name):
+                values, others = bindings(scope, name)
+                if others:
+                    made = self.made_by_callers(scope, name, habits, depth + 1)
+                elif not values:
+                    return None
+            case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant()):
+                values = [whole]
+            case _:
+                return None
+        parts = [_Argument(text, scope, each) for each in values]
+        found = self._makers(parts, habits, depth + 1)
+        return None if found is None or made is None else found + made
 
 
 def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:
@@ -239,36 +283,3 @@ def _hands_on(scope: ast.AST, spread: list[ast.expr]) -> bool:
         getattr(getattr(rest, kind, None), "arg", "") for kind in ("vararg", "kwarg")
     }
     return all(isinstance(one, ast.Name) and one.id in names for one in spread)
-
-
-def _makers(
-    caller: ast.AST, value: ast.expr, habits: Habits, depth: int = 0
-) -> list[ast.expr] | None:
-    """Return the expressions that make a value, or what it is a part of.
-
-    None if not all of them are known.
-    """
-    if habits.stays(caller, value):
-        return []
-    if isinstance(value, _MADE):
-        return [value]
-    if depth == _DEPTH:
-        return None
-    match value:
-        case ast.IfExp(body=body, orelse=orelse):
-            values = [body, orelse]
-        case ast.Name(id=name):
-            values, unknown = bindings(caller, name)
-            if unknown or not values:
-                return None
-        case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant()):
-            values = [whole]
-        case _:
-            return None
-    found: list[ast.expr] = []
-    for one in values:
-        makers = _makers(caller, one, habits, depth + 1)
-        if makers is None:
-            return None
-        found += makers
-    return found

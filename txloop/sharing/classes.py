@@ -27,6 +27,10 @@ _SPECIAL = frozenset(
 )
 
 
+_VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
+"""Bases of classes whose objects are stored as they are."""
+
+
 class Classes:
     """The classes of a program, by simple name."""
 
@@ -213,6 +217,10 @@ class Classes:
                 if last_name(base) != name:
                     found |= self._line(last_name(base))
         return found
+
+    def are_values(self, name: str) -> bool:
+        """Tell whether the objects of a class never change, as numbers do."""
+        return not _VALUES.isdisjoint(self._line(name))
 
     def is_known(self, name: str) -> bool:
         """Tell whether the program defines a class of that name."""

@@ -37,6 +37,8 @@ class Habits:
         callees: Tells what a call runs.
         has_arrays: Whether the program uses a library of arrays.
         stored: The numbers of the parameters that a function stores.
+        places: The last names of what it stores them in.
+        taken: The functions that are not only called: what is not known may run them.
         handed: Those that it returns, or parts of them.
         hashed: Those that it uses as keys: no lists, dicts or sets.
         keys: The variables of functions that are keys, there or where they are given.
@@ -48,6 +50,8 @@ class Habits:
     callees: Callees
     has_arrays: bool
     stored: dict[str, set[int]] = field(default_factory=dict)
+    places: dict[str, set[str]] = field(default_factory=dict)
+    taken: Set[str] = frozenset()
     handed: dict[str, set[int]] = field(default_factory=dict)
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
     keys: dict[object, Set[str]] = field(default_factory=dict)
@@ -63,6 +67,15 @@ class Habits:
                 if any(self.stored.get(name) for name in self.callees.passed(one)):
                     found += [other for other in node.args if other is not one]
         return found
+
+    def places_of(self, node: ast.AST) -> set[str]:
+        """Return the last names of what functions that a node runs store things in."""
+        names = {name for name, _ in self.callees.of(node)}
+        if ANY_FUNCTION in names:
+            names |= self.taken
+        if isinstance(node, ast.Call):  # one may be applied to the others
+            names |= {name for one in node.args for name in self.callees.passed(one)}
+        return set().union(*(self.places.get(name, ()) for name in names))
 
     def _given(self, node: ast.AST, numbers: Mapping[str, set[int]]) -> list[ast.expr]:
         """Return the arguments of some numbers, which are those of parameters."""
@@ -157,7 +170,8 @@ class Habits:
         values, others = bindings(scope, name)
         if not values and not others and isinstance(scope, FUNCTIONS):
             return True  # of the module
-        given = self.given.get((scope, name), False)
+        its = name == "self"  # an object of a class of the program
+        given = its or self.given.get((scope, name), False)
         return (
             depth < _DEPTH
             and (bool(values) or given)

@@ -296,7 +296,7 @@ class Origins:
         return {self._made(scope, node), *inside(parts)}
 
     def _of_subscript(self, scope: ast.AST, value: ast.Subscript) -> Values:
-        parts = part_of(self.of(scope, value.value))
+        parts = part_of(self.of(scope, value.value)) | self.returned["__getitem__"]
         key = value.slice
         if isinstance(key, ast.Slice):
             return self._made_of(scope, value, parts)

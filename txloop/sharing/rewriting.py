@@ -279,7 +279,10 @@ class Round:
                 f"class {name}", "a TObject"
             )
             if reason:
-                if self._classes.is_known(name) and not self._classes.is_shared(name):
+                settled = self._classes.is_shared(name) or self._classes.are_values(
+                    name
+                )
+                if self._classes.is_known(name) and not settled:
                     self.left[f"class {name}"] = f"{reason}; {HELD}"
             else:
                 possible.add(name)

@@ -48,6 +48,7 @@ class Store:
         node: Where that is done.
         loops: Those around it.
         is_held_here: Whether it is put into another variable.
+        by_call: Whether a function that is called there puts it somewhere.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Store:
     node: ast.AST
     loops: list[ast.AST] = field(default_factory=list)
     is_held_here: bool = False
+    by_call: bool = False
 
 
 class Storing:
@@ -89,6 +91,7 @@ class Storing:
             if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
         }
         for node, loops in nodes_with_loops(scope):
+            places = self._habits.places_of(node)
             for holder, value in self.put(node, outer):
                 root = root_name(holder)
                 if isinstance(holder, ast.Name) and root in fresh:
@@ -101,8 +104,10 @@ class Storing:
                 for name, at in self._names_in(scope, value, node):
                     if name in local and name != root and name not in ("self", "cls"):
                         is_name = isinstance(holder, ast.Name)
-                        yield Store(name, holder_name(holder), at, loops, is_name)
-                        yield from self._inner(scope, name, holder_name(holder), local)
+                        for into in _into(holder, places):
+                            by_call = into in places
+                            yield Store(name, into, at, loops, is_name, by_call)
+                            yield from self._inner(scope, name, into, local)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:
                 yield from self._stores_of_inner(inner, local - bound_in(inner))
@@ -110,10 +115,12 @@ class Storing:
     def _stores_of_inner(self, inner: Function, local: Set[str]) -> Iterator[Store]:
         """Yield what a function stores of the one around it, once it is there."""
         for node in nodes_of(inner):
+            places = self._habits.places_of(node)
             for holder, value in self.put(node):
                 for name, _ in self._names_in(inner, value, node):
                     if name in local and name != root_name(holder):
-                        yield Store(name, holder_name(holder), inner, [])
+                        for into in _into(holder, places):
+                            yield Store(name, into, inner, [])
 
     def _names_in(
         self, scope: ast.AST, value: ast.AST, node: ast.AST
@@ -191,6 +198,15 @@ class Storing:
                 yield from ((function, one) for one in self._habits.stored_by(node))
             case ast.BinOp(left=left):
                 yield from ((left, one) for one in self._habits.stored_by(node))
+
+
+def _into(holder: ast.AST, places: set[str]) -> list[str]:
+    """Return the last names of what a holder, or a function's places, may be.
+
+    The object of ``super().keep(x)`` has no name of its own.
+    """
+    its = {holder_name(holder)} - ({""} if places else set())
+    return sorted(its | places)
 
 
 def _each_given(

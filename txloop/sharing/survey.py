@@ -320,7 +320,12 @@ def _part(owner: object, attribute: str | None, key: str) -> object:
             return getattr(owner, attribute, _NOTHING)
         if type(getattr(type(owner), attribute, None)) is MemberDescriptorType:
             return getattr(owner, attribute, _NOTHING)
-        return getattr(owner, "__dict__", {}).get(attribute, _NOTHING)
+        own = getattr(owner, "__dict__", {})
+        if attribute in own or own_module_of(type(owner)) is None:
+            return own.get(attribute, _NOTHING)
+        # An object has what its class gives it until it is assigned.
+        given = _part(type(owner), attribute, key)
+        return _NOTHING if hasattr(type(given), "__get__") else given
     try:
         return owner[ast.literal_eval(key)]  # type: ignore[index] # if it has any
     except Exception:  # whatever the program's classes raise

@@ -32,7 +32,8 @@ class Uses:
     def is_used_on(self, scope: ast.AST, store: Store, names: set[str]) -> bool:
         """Tell whether the variable is changed, or kept, after it was stored.
 
-        Reading it is harmless, as long as nothing else changes meanwhile.
+        Reading it is harmless, as long as nothing else changes meanwhile; or if a
+        function has stored it, which few do with what changes.
         """
         where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
         own = {*walked(store.node)}
@@ -44,7 +45,9 @@ class Uses:
         ]
         if not later:
             return False
-        return any(self._matters(scope, use) for use in later) or any(
+        if any(self._matters(scope, use) for use in later):
+            return True
+        return not store.by_call and any(
             self._habits.acts(node) and is_after(node, where)
             for node in walked(scope)
             if node not in own

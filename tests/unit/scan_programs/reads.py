@@ -150,6 +150,21 @@ PROGRAMS = {
             config.count,  # READS_WRITTEN app.config.count
         )
     """,
+    "what an object has from its class until it is assigned": """
+    class Counter:
+        count = 0
+        limit = 9
+        def note(self):
+            self.count += 1
+    counter = Counter()
+    def refresh():
+        counter.note()
+    def get():
+        return (
+            counter.limit,
+            counter.count,  # READS_WRITTEN app.counter.count
+        )
+    """,
     "whole object, by code that is not scanned": """
     class Config:
         count = 0
