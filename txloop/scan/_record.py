@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import ast
 import threading
+import weakref
 from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -66,10 +67,10 @@ class Record(ast.NodeVisitor, abc.ABC):
         self.frame = Frame("", "", {})  # in no function yet
         self.sources = sources
         self.unless: frozenset[Slot] = frozenset()
-        self.notes = Notebook(self._place)
-
-    def _place(self) -> Place:
-        return Place(self.frame.file, self.frame.qualname, self.unless)
+        walk = weakref.proxy(self)  # what is not needed any more goes at once
+        self.notes = Notebook(
+            lambda: Place(walk.frame.file, walk.frame.qualname, walk.unless)
+        )
 
     @abc.abstractmethod
     def run(
