@@ -159,7 +159,7 @@ class Aliases:
                     for hazard in self._owning.hazards(text, function, owner):
                         yield text, None, hazard
             yield from self._of(text, text.tree, in_handler=False)
-            for node in ast.walk(text.tree):
+            for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
                     last_name, node.bases
                 ):

@@ -116,7 +116,7 @@ class Attribute:
         """
         found: list[_First] = []
         for text in self.texts:
-            for node in ast.walk(text.tree):
+            for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef):
                     found += _first_values_in(text, node, self.name)
         if not found:
@@ -134,7 +134,7 @@ class Attribute:
     def _set_up_in(self, text: Text) -> Iterator[_First]:
         values = {
             id(target): value
-            for node in ast.walk(text.tree)
+            for node in walked(text.tree)
             for target, value in _values(node)
         }
         for function, cls, target in _stores(text, self.name):
@@ -169,7 +169,7 @@ class Attribute:
         for use in _uses(text.tree, self.name):
             if use is not first.target and not is_its(text, use):
                 return f"{text.place(use)}, may mean another's attribute"
-        for node in ast.walk(text.tree) if on_class else ():
+        for node in walked(text.tree) if on_class else ():
             if isinstance(node, ast.ClassDef) and self._is_related(node.name):
                 for inner in ast.walk(node):
                     named = isinstance(inner, ast.Name) and inner.id == self.name
@@ -244,7 +244,7 @@ def _values(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 def _class_of(text: Text, node: ast.AST) -> str:
     """Return the name of the class in one of whose methods a node stands."""
     for function, cls in functions_in(text.tree):
-        if cls is not None and any(inner is node for inner in ast.walk(function)):
+        if cls is not None and any(inner is node for inner in walked(function)):
             return cls.name
     return ""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.frame import parameters
 from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, functions_in
+from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
 from txloop.sharing.syntax import last_name, leaves
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Callees:
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
         self._defined: set[str] = set()
-        nodes = [node for tree in trees for node in ast.walk(tree)]
+        nodes = [node for tree in trees for node in walked(tree)]
         for node in nodes:
             if isinstance(node, ast.ClassDef):
                 self._take_class(node)
@@ -101,7 +101,7 @@ class Callees:
             self._derived[base].add(node.name)
         for method in node.body:
             if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-                for one in ast.walk(method):
+                for one in walked(method):
                     if isinstance(one, ast.Call) and _is_own_class(one.func, method):
                         self._made[id(one)] = node.name
         if not any(getattr(one, "name", "") == _INIT for one in node.body):

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.flow import assigned_in, declared_in
-from txloop.sharing.scopes import functions_in, nodes_of
+from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Classes:
         self._top: set[int] = set()
         for text in self._texts:
             self._top.update(map(id, text.tree.body))
-            for node in ast.walk(text.tree):
+            for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef):
                     self._found.setdefault(node.name, []).append((text, node))
         self._flow = flow
@@ -237,7 +237,7 @@ def _names_of_dataclass(tree: ast.Module) -> set[str]:
     """Return what a module calls `dataclasses.dataclass`; libraries have others."""
     found: set[str] = set()
     others: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         for one in node.names:
@@ -347,7 +347,7 @@ def _with_namespace(node: ast.expr) -> list[ast.expr]:
 def _imported(tree: ast.Module) -> set[str]:
     """Return names of modules, and of what is made as an application."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.update(one.asname or one.name.partition(".")[0] for one in node.names)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):

@@ -12,6 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
+from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import arguments_of, last_name
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Flow:
         self._returned: defaultdict[str, set[str]] = defaultdict(set)
         self._functions = meanings.functions
         trees = [text.tree for text in texts]
-        for node in (one for tree in trees for one in ast.walk(tree)):
+        for node in (one for tree in trees for one in walked(tree)):
             if isinstance(node, ast.ClassDef):
                 self.classes[node.name].append(node)
         for _ in range(_ROUNDS):

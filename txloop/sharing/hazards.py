@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import functions_in, nodes_of
+from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     arguments_of,
     holder_name,
@@ -61,7 +61,7 @@ def hazards(
     yield from threads.hazards(demands)
     for text in texts:
         modules = _imported(text.tree)
-        for node in ast.walk(text.tree):
+        for node in walked(text.tree):
             for values, what, wants in _wanted_of(node, modules):
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
@@ -188,7 +188,7 @@ def _names_builtin(node: ast.AST) -> bool:
 def _imported(tree: ast.Module) -> dict[str, str]:
     """Return what imported names stand for, in full."""
     found = {}
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
                 found[one.asname or one.name.partition(".")[0]] = one.name

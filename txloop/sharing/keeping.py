@@ -16,7 +16,7 @@ from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.meanings import targets_of
 from txloop.sharing.origin import ANY
-from txloop.sharing.scopes import functions_in
+from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Keeping:
         self._tvars = {
             last_name(target)
             for text in texts
-            for node in ast.walk(text.tree)
+            for node in walked(text.tree)
             for target, value in targets_of(node)
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }

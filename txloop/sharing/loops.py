@@ -118,7 +118,7 @@ def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
     walked: defaultdict[str, set[str]] = defaultdict(set)
     for text in texts:
         for function, _ in functions_in(text.tree):
-            nodes = [*nodes_of(function)]
+            nodes = nodes_of(function)
             yields = any(isinstance(one, ast.Yield) for one in nodes)
             for node in nodes:
                 match node:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.frame import bound_by, parameters
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
+from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, walked
 from txloop.sharing.syntax import arguments_of, each_given, last_name, root_name
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Meanings:
     def _note_uses(self, tree: ast.Module) -> None:
         direct: set[int] = set()
         called: set[int] = set()
-        for node in ast.walk(tree):
+        for node in walked(tree):
             if isinstance(node, ast.Call):
                 self._called.add(last_name(node.func))
                 direct.add(id(node.func))
@@ -79,7 +79,7 @@ class Meanings:
             for mark in getattr(node, "decorator_list", ()):
                 direct.add(id(mark))
                 self._called.add(last_name(mark))
-        for node in ast.walk(tree):
+        for node in walked(tree):
             if isinstance(node, ast.Name | ast.Attribute) and id(node) not in direct:
                 self._stored.add(last_name(node))
             if (
@@ -92,13 +92,13 @@ class Meanings:
     def _collect(self, tree: ast.Module) -> None:
         self._defined[id(tree)] = {
             name
-            for node in ast.walk(tree)
+            for node in walked(tree)
             if not isinstance(node, ast.Import | ast.ImportFrom)
             for name in bound_by(node)
         }
         imported = self._imported[id(tree)] = {}
         homes = self._homes[id(tree)] = {}
-        for node in ast.walk(tree):
+        for node in walked(tree):
             match node:
                 case ast.Import(names=names):
                     for one in names:
@@ -189,7 +189,7 @@ class Meanings:
         """Return what a function gives to a variable, directly or as a part."""
         return [
             value
-            for node in ast.walk(function)
+            for node in walked(function)
             for target, value in targets_of(node)
             if isinstance(target, ast.Name | ast.Tuple | ast.List)
             and any(

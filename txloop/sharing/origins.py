@@ -19,7 +19,7 @@ from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
-from txloop.sharing.scopes import defaults_of
+from txloop.sharing.scopes import defaults_of, walked
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, last_name, leaves
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Origins:
 
     def nodes(self, text: Text) -> Iterator[tuple[ast.AST, ast.AST]]:
         """Yield all nodes of a module, each with its function or the module."""
-        for node in ast.walk(text.tree):
+        for node in walked(text.tree):
             for child in ast.iter_child_nodes(node):
                 yield self.meanings.scope_of(node), child
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.bindings import given_to
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import functions_in, nodes_of
+from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     attribute_of_self,
     changed_by,
@@ -78,7 +78,7 @@ class Owning:
         """Yield where an attribute of a handler is stored that its methods change."""
         changed = {
             attribute_of_self(target)
-            for node in ast.walk(owner)
+            for node in walked(owner)
             for target in [changed_by(node)]
             if target is not None and not is_of_self(node)
         }

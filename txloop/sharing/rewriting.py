@@ -21,6 +21,7 @@ from txloop.sharing.hazards import hazards
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.making import Site
 from txloop.sharing.origins import Origins
+from txloop.sharing.scopes import walked
 from txloop.sharing.templates import why_in_templates
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
@@ -242,7 +243,7 @@ class Round:
             or variable.make_variable(self._edits)
         )
         if not reason:
-            names = (one for one in ast.walk(home.tree) if isinstance(one, ast.Name))
+            names = (one for one in walked(home.tree) if isinstance(one, ast.Name))
             its = (one.lineno for one in names if one.id == seed.attribute)
             self._variables.add(seed.attribute)
             became = "a TVar: its name is bound again"
@@ -325,5 +326,5 @@ def _alias_key(text: Text, value: ast.expr) -> str:
 
 
 def _node_at(text: Text, site: Site) -> ast.expr | None:
-    expressions = (one for one in ast.walk(text.tree) if isinstance(one, ast.expr))
+    expressions = (one for one in walked(text.tree) if isinstance(one, ast.expr))
     return next((one for one in expressions if Site.of(site.file, one) == site), None)

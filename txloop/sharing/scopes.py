@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "bound_as_globals",
     "bound_in",
     "declared_in",
     "defaults_of",
     "functions_in",
     "globals_named",
-    "is_bound_as_global",
     "nodes_of",
     "walked",
 ]
@@ -60,12 +60,17 @@ def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
     return [*visit(tree, None)]
 
 
-def nodes_of(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function or module, without those of functions in it."""
-    for child in ast.iter_child_nodes(scope):
-        yield child
-        if not isinstance(child, FUNCTIONS):
-            yield from nodes_of(child)
+@functools.lru_cache(maxsize=4096)
+def nodes_of(scope: ast.AST) -> tuple[ast.AST, ...]:
+    """Return the nodes of a function or module, without those of functions in it."""
+
+    def visit(node: ast.AST) -> Iterator[ast.AST]:
+        for child in ast.iter_child_nodes(node):
+            yield child
+            if not isinstance(child, FUNCTIONS):
+                yield from visit(child)
+
+    return tuple(visit(scope))
 
 
 def defaults_of(function: Function) -> dict[str, ast.expr]:
@@ -97,19 +102,22 @@ def bound_in(scope: ast.AST) -> frozenset[str]:
     return frozenset(found - declared)
 
 
-def declared_in(scope: ast.AST) -> set[str]:
+@functools.lru_cache(maxsize=4096)
+def declared_in(scope: ast.AST) -> frozenset[str]:
     """Return the names that a function says are global."""
     declared = (one for one in _inside(scope) if isinstance(one, ast.Global))
-    return {name for one in declared for name in one.names}
+    return frozenset(name for one in declared for name in one.names)
 
 
-def is_bound_as_global(tree: ast.Module, name: str) -> bool:
-    """Tell whether code that says `global` binds the name; many only use it."""
-    scopes = (one for one in ast.walk(tree) if isinstance(one, _SCOPES))
-    return any(
-        name in declared_in(scope)
-        and any(name in bound_by(node) for node in _inside(scope))
+@functools.lru_cache(maxsize=4096)
+def bound_as_globals(tree: ast.Module) -> frozenset[str]:
+    """Return the names that code binds which says `global`; much only uses them."""
+    scopes = [one for one in walked(tree) if isinstance(one, _SCOPES)]
+    return frozenset(
+        name
         for scope in scopes
+        for node in _inside(scope)
+        for name in declared_in(scope).intersection(bound_by(node))
     )
 
 

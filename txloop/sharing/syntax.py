@@ -276,7 +276,7 @@ def last_name(node: ast.AST | None) -> str:
 def uses_arrays(tree: ast.Module) -> bool:
     """Tell whether a module imports a library of arrays."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import):
             names |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import words_in_templates
 from txloop.scan.references import attributes_in_template
+from txloop.sharing.scopes import walked
 from txloop.web.targets import applications
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def why_in_templates(
     if in_files is None or wanted <= in_files:
         return "a template may use it"
     for text in texts:
-        for node in ast.walk(text.tree):
+        for node in walked(text.tree):
             match node:
                 case ast.Constant(value=str(content)) if wanted <= _names_in(content):
                     return f"{text.place(node)}, may use it in a template"

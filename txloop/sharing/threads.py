@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.frame import parameters
 from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import (
     VERBS,
     arguments_of,
@@ -67,13 +67,13 @@ class Threads:
         self._data = {
             name
             for text in self._texts
-            for node in ast.walk(text.tree)
+            for node in walked(text.tree)
             for name in _assigned(node)
         }
         self._has_pools = any(
             self._is_standard(text.tree, node, _POOLS)
             for text in self._texts
-            for node in ast.walk(text.tree)
+            for node in walked(text.tree)
         )
 
     def _is_standard(self, tree: ast.AST, node: ast.AST, names: frozenset[str]) -> bool:
@@ -102,7 +102,7 @@ class Threads:
 
     def _in(self, text: Text, demands: Demands) -> Iterator[Hazard]:
         called = _used_as_such(text.tree)
-        for node in ast.walk(text.tree):
+        for node in walked(text.tree):
             if id(node) not in called and self._starts(text.tree, node):
                 yield Hazard("", _reason(text, node, last_name(node)))
             match node:
@@ -240,7 +240,7 @@ class Threads:
             seen.add(id(function))
             sites.add(self._origins.site(function, function))
             skipped: set[int] = set()
-            for node in ast.walk(function):
+            for node in walked(function):
                 if id(node) in skipped:
                     skipped.update(map(id, ast.iter_child_nodes(node)))
                     continue
@@ -298,7 +298,7 @@ class Threads:
 def _used_as_such(tree: ast.AST) -> set[int]:
     """Return the names that are called, derived from, or stand in an annotation."""
     found: set[int] = set()
-    for node in ast.walk(tree):
+    for node in walked(tree):
         whole: list[ast.AST | None] = []
         match node:
             case ast.Call(func=function, args=given):

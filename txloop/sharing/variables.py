@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from txloop.scan.frame import bound_by
-from txloop.sharing.scopes import globals_named, is_bound_as_global, walked
+from txloop.sharing.scopes import bound_as_globals, globals_named, walked
 from txloop.sharing.syntax import each_given
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Variable:
 
     def is_rebound(self) -> bool:
         """Tell whether code other than the module's own body binds the name."""
-        return is_bound_as_global(self.home.tree, self.name) or any(
+        return self.name in bound_as_globals(self.home.tree) or any(
             not isinstance(use.ctx, ast.Load) for _, use in self._uses_elsewhere()
         )
 
@@ -104,7 +104,7 @@ class Variable:
         if not values:
             return [], "the module gives it no value by a simple assignment"
         simple: set[ast.AST] = {target for target, _ in values}
-        for one in ast.walk(self.home.tree):
+        for one in walked(self.home.tree):
             if isinstance(one, ast.AugAssign):
                 simple.add(one.target)
             elif isinstance(one, ast.Assign):
@@ -148,7 +148,7 @@ class Variable:
     def _uses_in(self, text: Text) -> Iterator[ast.Attribute]:
         """Yield where another module uses the name as an attribute of this one."""
         aliases = self._names_in(text)
-        for node in ast.walk(text.tree):
+        for node in walked(text.tree):
             if (
                 isinstance(node, ast.Attribute)
                 and node.attr == self.name
@@ -188,7 +188,7 @@ def _body(tree: ast.Module) -> Iterator[ast.stmt]:
 def _aliases(text: Text, home: Text) -> set[str]:
     """Return what a module calls another one."""
     found = set()
-    for node in ast.walk(text.tree):
+    for node in walked(text.tree):
         if isinstance(node, ast.Import):
             for one in node.names:
                 if one.name in home.names:
@@ -217,7 +217,7 @@ _NAMESPACES = ("eval", "exec", "globals", "locals")
 
 def why_by_name(text: Text, name: str) -> str:
     """Return where a module may use a name that stands in a text; "" for nowhere."""
-    for node in ast.walk(text.tree):
+    for node in walked(text.tree):
         if not isinstance(node, ast.Call):
             continue
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
