@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -10,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from tests.sharing.function_shapes import shapes
 from tests.sharing.random_programs import PARTS, program_of, programs, requests
-from tests.unchanged.running import Asked, running
+from tests.unchanged.running import ROOT, Asked, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -25,29 +28,47 @@ KEPT_TWICE = [
         "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
     ]
 ]
-OPTIONS = ("--auto", "--share", "--workers", "2")
+OPTIONS = ("--auto", "--workers", "2")
 
 
-def answers(source, executor, environment, asked):
+def rewritten(source):
+    """Return what `share --write` makes of a program: it takes seconds to find out."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "app.py"
+        file.write_text(source)
+        subprocess.run(
+            [sys.executable, "-m", "txloop", "share", "--write", "--force", file, "0"],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        return file.read_text()
+
+
+def answers(source, executor, environment, asked, options):
     """Return what the program answers; it runs in a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         home = folder / "program"
         home.mkdir()
         (home / "app.py").write_text(source)
-        with running(home, folder, executor, environment, options=OPTIONS) as program:
+        with running(home, folder, executor, environment, options=options) as program:
             return program.ask(asked)
 
 
-def check(source, asked, variants=tuple(VARIANTS), *, may_fail=True):
-    """Compare some variants with stock Tornado."""
+def check(source, asked, variants=tuple(VARIANTS), *, may_fail=True, write=True):
+    """Compare some variants with stock Tornado, with `share --write` or `--share`."""
     handlers = source.count("(Base):")
     paths = [Asked("GET", f"/h{n % handlers}?k={k}&v={v}") for n, k, v in asked]
-    expected = answers(source, None, {}, paths)
+    expected = answers(source, None, {}, paths, ())
     assert may_fail or {status for status, _ in expected} == {200}
+    shared = rewritten(source) if write else source
+    assert may_fail or shared != source
+    options = OPTIONS if write else (*OPTIONS, "--share")
     for name in variants:
-        executor, environment = VARIANTS[name]
-        assert (name, expected) == (name, answers(source, executor, environment, paths))
+        found = answers(shared, *VARIANTS[name], paths, options)
+        assert (name, expected) == (name, found)
 
 
 @settings(
@@ -58,7 +79,7 @@ def check(source, asked, variants=tuple(VARIANTS), *, may_fail=True):
 @given(source=programs(), asked=requests())
 @example(source=program_of(KEPT_TWICE), asked=[(0, "a", 0), (0, "b", 0)])
 def test_random_handlers_answer_as_on_stock_tornado(source, asked):
-    check(source, asked)
+    check(source, asked, write=False)
 
 
 @pytest.mark.parametrize("first", range(0, len(PARTS), 32))

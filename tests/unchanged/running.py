@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPTIONS",
+    "ROOT",
     "Asked",
     "Program",
     "inherited_environment",
