@@ -14,7 +14,7 @@ from txloop.scan.live_objects import GETTERS, MUTATORS
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
+from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     VERBS,
@@ -267,7 +267,7 @@ class Arguments:
 
 def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:
     """Yield all calls, which decorators are, too; each with its function or module."""
-    for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
+    for scope in scopes_in(text.tree):
         for node in nodes_of(scope):
             if isinstance(node, ast.Call):
                 yield node, scope

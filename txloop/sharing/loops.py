@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.live_objects import METHODS, MUTATORS
 from txloop.sharing.bindings import is_fresh
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of
+from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, scopes_in
 from txloop.sharing.syntax import holder_name, last_name
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def changes_in_loops(all_texts: Iterable[Text]) -> bool:
     return any(
         _changes(loop, scope) or _calls_what_changes(loop, changes, walked)
         for text in texts
-        for scope in (text.tree, *(one for one, _ in functions_in(text.tree)))
+        for scope in scopes_in(text.tree)
         for node in nodes_of(scope)
         for loop in _loops(node, scope)
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.bindings import given_to
 from txloop.sharing.hazard import Hazard
-from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.scopes import nodes_of, scopes_in, walked
 from txloop.sharing.syntax import (
     attribute_of_self,
     changed_by,
@@ -48,20 +48,20 @@ class Owning:
         self._given: defaultdict[str, list[tuple[ast.AST, ast.expr | None]]]
         self._given = defaultdict(list)
         for text in texts:
-            for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
+            for scope in scopes_in(text.tree):
                 self._take(scope)
 
     def _take(self, scope: ast.AST) -> None:
         """Take note of what attributes are given, and names in bodies of classes."""
-        known: set[int] = set()
+        known: set[ast.expr] = set()
         for node in nodes_of(scope):
             for target, value in given_to(node):
                 if isinstance(target, ast.Attribute) or isinstance(scope, ast.Module):
-                    known.add(id(target))
+                    known.add(target)
                     self._given[last_name(target)].append((scope, value))
         for node in nodes_of(scope):
             is_stored = not isinstance(getattr(node, "ctx", None), ast.Load)
-            if isinstance(node, ast.Attribute) and is_stored and id(node) not in known:
+            if isinstance(node, ast.Attribute) and is_stored and node not in known:
                 self._given[node.attr].append((scope, None))
 
     def _stays(self, name: str) -> bool:
@@ -96,14 +96,12 @@ class Owning:
         """Return the attributes that are stored, or parts of them, with a value."""
         nodes = [*ast.walk(value)]
         bases = {
-            id(one.value)
-            for one in nodes
-            if isinstance(one, ast.Attribute | ast.Subscript)
+            one.value for one in nodes if isinstance(one, ast.Attribute | ast.Subscript)
         }
         return {
             name
             for one in nodes
             if (name := attribute_of_self(one))
             # Parts may be plain, whatever they are parts of.
-            and (not is_of_self(one) or id(one) in bases or not self._stays(name))
+            and (not is_of_self(one) or one in bases or not self._stays(name))
         }

@@ -25,6 +25,7 @@ __all__ = [
     "functions_in",
     "globals_named",
     "nodes_of",
+    "scopes_in",
     "walked",
 ]
 
@@ -58,6 +59,11 @@ def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
                 yield from visit(child, owner)
 
     return [*visit(tree, None)]
+
+
+def scopes_in(tree: ast.Module) -> list[ast.Module | Function]:
+    """Return a module and the functions in it."""
+    return [tree, *(function for function, _ in functions_in(tree))]
 
 
 @functools.lru_cache(maxsize=4096)
