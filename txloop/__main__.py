@@ -29,7 +29,7 @@ from txloop.loop.environment import (
     words_given,
 )
 from txloop.loop.options import Options
-from txloop.loop.program import prepare, run_file, run_module
+from txloop.loop.program import find_module, prepare, run_file, run_module
 from txloop.sharing import EXIT_CODES as SHARE_EXIT_CODES
 from txloop.sharing import Wanted, run_shared, share_program
 from txloop.web import mark_named
@@ -110,6 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command == "check":
         check(program[0], is_module=is_module, json=options.json)
     if is_module:
+        _check_module(parser, program[0])
         run_module(program[0])
     else:
         run_file(program[0])
@@ -157,6 +158,19 @@ def _check_options(
         if options.executor not in (None, "serial"):
             parser.error("--debug runs everything serially; leave --executor out")
         options.executor, options.fronts, options.local = "serial", "0", 0
+
+
+def _check_module(parser: argparse.ArgumentParser, name: str) -> None:
+    """End with a message where there is no such module.
+
+    Not sooner: it imports packages, and `run_shared` is to have a look at them first.
+    """
+    try:
+        find_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        parser.error(str(error))
 
 
 def _parser() -> argparse.ArgumentParser:

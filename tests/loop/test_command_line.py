@@ -130,6 +130,19 @@ def run(folder, *arguments, **variables):
     return done.stdout.strip()
 
 
+def fail(folder, *arguments, **variables):
+    """Return the exit code of the command, and what it says of it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "txloop", *arguments],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "app.py").write_text(PROGRAM)
@@ -198,19 +211,10 @@ def test_variables_say_what_the_command_line_leaves_open(tmp_path):
 )
 def test_a_variable_that_says_nothing_known(variable, text, complaint, tmp_path):
     (tmp_path / "app.py").touch()
-    done = subprocess.run(
-        [sys.executable, "-m", "txloop", "app.py"],
-        cwd=tmp_path,
-        env={**os.environ, variable: text},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
-    assert (2, f"txloop: {complaint} (--help lists the options)\n") == (
-        done.returncode,
-        done.stderr,
-    )
+    ended = fail(tmp_path, "app.py", **{variable: text})
+
+    assert (2, f"txloop: {complaint} (--help lists the options)\n") == ended
 
 
 OWN = """\
@@ -263,3 +267,23 @@ def test_a_slip_gets_a_hint(words, complaint, capsys):
 
     assert 2 == left.value.code
     assert f"{complaint} (--help" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nosuch", "xml.nosuch", "json", "os.path.join"])
+def test_a_module_that_is_not_there_gets_no_traceback(name, tmp_path):
+    complaint = f"txloop: there is no module {name} to run (--help lists the options)\n"
+
+    assert (2, complaint) == fail(tmp_path, "-m", name)
+
+
+@pytest.mark.slow
+def test_what_a_package_does_not_find_itself_gets_its_traceback(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").write_text("import nosuch")
+    (tmp_path / "shop" / "server.py").write_text("")
+
+    _, printed = fail(tmp_path, "-m", "shop.server")
+
+    assert "Traceback" in printed
+    assert printed.endswith("No module named 'nosuch'\n")

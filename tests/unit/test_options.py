@@ -98,6 +98,8 @@ def test_what_is_given_wins_over_the_environment(monkeypatch):
         ("TXLOOP_WORKERS", "0", "workers must be at least 1, got 0"),
         ("TXLOOP_FRONTS", "few", "TXLOOP_FRONTS must be an integer or auto, not 'few'"),
         ("TXLOOP_TIMEOUT", "soon", "TXLOOP_TIMEOUT must be a number, not 'soon'"),
+        ("TXLOOP_DRAIN_SECONDS", "-1", r"drain_seconds must be .* >= 0, not -1\.0"),
+        ("TXLOOP_DRAIN_SECONDS", "nan", "drain_seconds must be .* >= 0, not nan"),
         ("TXLOOP_SIGNALS", "maybe", "TXLOOP_SIGNALS must be 1 or 0, not 'maybe'"),
         (
             "TXLOOP_ORDER",

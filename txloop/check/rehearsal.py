@@ -16,7 +16,6 @@ with, and not unwound.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import multiprocessing
 import selectors
 import socket
@@ -37,7 +36,7 @@ from tornado.platform.asyncio import BaseAsyncIOLoop
 from txloop.check.copies import Copies
 from txloop.executors.protocol import executor_named
 from txloop.loop import options
-from txloop.loop.program import run_file
+from txloop.loop.program import find_module, run_file
 from txloop.stm.origin import Owner, claim, owner_of
 from txloop.web.targets import applications
 
@@ -115,12 +114,8 @@ def _file(trace: types.TracebackType) -> str:
 
 def _run_module(name: str) -> None:
     """Run a module as `__main__`, which stays there; `runpy` takes it out again."""
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        spec = importlib.util.find_spec(f"{name}.__main__")
-    if spec is None or spec.loader is None:
-        raise ImportError(f"there is no module {name} that can be run")
-    code = spec.loader.get_code(spec.name)  # type: ignore[attr-defined] # of an InspectLoader
+    spec = find_module(name)
+    code = spec.loader.get_code(spec.name)  # type: ignore[union-attr] # of an InspectLoader
     module = types.ModuleType("__main__")
     module.__spec__, module.__package__ = spec, spec.parent
     sys.argv[0] = module.__file__ = spec.origin or name

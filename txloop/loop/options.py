@@ -68,6 +68,7 @@ class Options:
                 "workers= instead"
             )
         check_timeout(self.timeout)
+        _check_drain(self.drain_seconds)
         if type(self.auto) is not bool:
             raise TxConfigurationError(f"auto must be True or False, not {self.auto!r}")
         for name, known in _WORDS.items():
@@ -105,6 +106,13 @@ def check_count(name: str, number: object, least: int) -> None:
         )
     if number < least:
         raise TxConfigurationError(f"{name} must be at least {least}, got {number}")
+
+
+def _check_drain(seconds: object) -> None:
+    if type(seconds) not in (int, float) or not seconds >= 0:  # type: ignore[operator] # a number
+        raise TxConfigurationError(
+            f"drain_seconds must be a number of seconds >= 0, not {seconds!r}"
+        )
 
 
 # Started before there was a loop, with the process that did it; at most one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib.util
 import os
 import pkgutil
 import runpy
@@ -15,9 +16,10 @@ from txloop.stm.origin import claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
     from types import CodeType
 
-__all__ = ["compile_main_with", "prepare", "run_file", "run_module"]
+__all__ = ["compile_main_with", "find_module", "prepare", "run_file", "run_module"]
 
 _compilers: list[Callable[[str], CodeType | None]] = []  # filled by the command line
 
@@ -34,6 +36,27 @@ def prepare(program: Sequence[str], *, is_module: bool) -> None:
         return  # nothing was put in front of the path
     file = os.path.realpath(program[0])
     sys.path[0] = os.getcwd() if is_module else os.path.dirname(file)
+
+
+def find_module(name: str) -> ModuleSpec:
+    """Find a module that ``python -m`` would run; of a package, its `__main__`.
+
+    The packages around it are imported.
+
+    Raises:
+        ModuleNotFoundError: there is none. What those packages raise passes.
+    """
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise  # of what a package imports
+        spec = None
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"there is no module {name} to run", name=name)
+    return spec
 
 
 def run_module(name: str) -> None:
