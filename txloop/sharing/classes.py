@@ -160,7 +160,7 @@ class Classes:
         for stray in self._strays:
             if stray.attribute is None:
                 continue
-            known = self._flow.classes_of(stray.of, stray.scope, stray.text.tree)
+            known = self._flow.classes_of(stray.of, stray.scope)
             for one in known & self._found.keys() or {name}:
                 if self.are_related(one, name):
                     found |= {stray.attribute} - self._attributes(one)
