@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import time
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
@@ -20,14 +19,14 @@ from txloop.executors.book import Book, estimated
 from txloop.executors.fair_queue import FairQueue
 from txloop.executors.limits import Limits
 from txloop.executors.members import ProcessStats, Tally
-from txloop.executors.protocol import Running, available_cores
+from txloop.executors.protocol import Executor, Running, available_cores
 from txloop.executors.worker_protocol import Run, Worker
 from txloop.stm.measuring import adjusted
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from txloop.executors.plea import Plea
     from txloop.executors.protocol import Deliver, Reactor, Work
@@ -44,8 +43,8 @@ _NO_WORKERS = Refusal("there are no workers", lasting=False, warn=False)
 W = TypeVar("W", bound=Worker)
 
 
-class Pool(Generic[W]):
-    """Workers behind one queue: the `Executor` protocol; owned by the loop thread.
+class Pool(Executor, Generic[W]):
+    """Workers behind one queue; owned by the loop thread.
 
     Attributes:
         limits: How long to wait for what; may be changed at any time.
@@ -54,8 +53,6 @@ class Pool(Generic[W]):
     """
 
     parallel = True
-    stretch = 1.0
-    addresses: Mapping[int, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -74,7 +71,7 @@ class Pool(Generic[W]):
         """
         self.workers = workers or available_cores()
         self.own_place = self.workers + 1
-        self.watch: Watch | None = watch
+        self.watch = watch
         self.transport_seconds = 0.0
         self.limits = limits or Limits()
         self.clock = clock

@@ -47,7 +47,6 @@ class ThreadsExecutor(Pool[WorkerThread]):
     """Threads behind one queue; owned by the loop thread."""
 
     name = "threads"
-    forks = False
 
     def __init__(
         self,
@@ -94,9 +93,6 @@ class ThreadsExecutor(Pool[WorkerThread]):
                 _log.error("no worker can be started (%s); %s", error, rest)
         else:
             self._workers.append(worker)
-
-    def renew(self) -> bool:
-        return True
 
     def close(self) -> None:
         if self._companion is not None:
