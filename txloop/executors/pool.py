@@ -24,6 +24,7 @@ from txloop.executors.worker_protocol import Run, Worker
 from txloop.stm.measuring import adjusted
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
+from txloop.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from txloop.executors.plea import Plea
     from txloop.executors.protocol import Deliver, Reactor, Work
     from txloop.stm.types import Answer
-    from txloop.watch import Watch
 
 __all__ = ["Pool"]
 
@@ -56,8 +56,7 @@ class Pool(Executor, Generic[W]):
 
     def __init__(
         self,
-        workers: int | None,
-        watch: Watch,
+        workers: int | None = None,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -65,13 +64,12 @@ class Pool(Executor, Generic[W]):
 
         Args:
             workers: How many attempts can run at once; None for one per core.
-            watch: The functions under watch.
             limits: How long to wait for what.
             clock: Tells the time, in seconds.
         """
         self.workers = workers or available_cores()
         self.own_place = self.workers + 1
-        self.watch = watch
+        self.watch = Watch(copies=self.forks)
         self.transport_seconds = 0.0
         self.limits = limits or Limits()
         self.clock = clock

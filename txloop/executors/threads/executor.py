@@ -22,7 +22,6 @@ from txloop.executors.threads.exchange import Exchange
 from txloop.executors.threads.worker import WorkerThread
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
-from txloop.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +54,7 @@ class ThreadsExecutor(Pool[WorkerThread]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin without threads, which `start` starts; see `Pool`."""
-        super().__init__(workers, Watch(copies=False), limits, clock)
+        super().__init__(workers, limits, clock)
         self._exchange = Exchange()
         self._posted: deque[Posted] = deque()  # collected, and not yet settled
         self._complained = False
