@@ -168,7 +168,7 @@ class Flow:
         return reached
 
 
-def declared_in(node: ast.ClassDef) -> set[str]:
+def annotated_in(node: ast.ClassDef) -> set[str]:
     """Return the attributes that a class declares."""
     return {
         one.target.id
@@ -179,7 +179,7 @@ def declared_in(node: ast.ClassDef) -> set[str]:
 
 def assigned_in(node: ast.ClassDef) -> set[str]:
     """Return the attributes that a class declares or that its methods assign."""
-    found = declared_in(node)
+    found = annotated_in(node)
     for one in ast.walk(node):
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
             found.add(one.attr)
