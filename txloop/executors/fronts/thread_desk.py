@@ -90,7 +90,7 @@ class ThreadDesk(Reception):
         for place in range(1, self._size + 1):
             front = FrontThread(place, self.page, self._base, ring, self._make)
             try:
-                front.thread.start()
+                front.start()
             except RuntimeError as error:
                 front.close(0.0)
                 _log.error("front %d cannot be started (%s)", place, error)
