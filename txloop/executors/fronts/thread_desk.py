@@ -83,7 +83,7 @@ class ThreadDesk(Reception):
         self.page.settled = self._floor = committed.open_snapshot()
         committed.readers.add(self)
         committed.forget_views()
-        self._executor.accompany(self)
+        self._executor.accompany(self.close)
         self._at_exit = weakly(self.close)
         atexit.register(self._at_exit)
         ring = weakly(self._ring)
