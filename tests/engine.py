@@ -18,6 +18,7 @@ import pytest
 from tests.executors import ScriptedExecutor, register_all
 from txloop.engine.dispatcher import Dispatcher
 from txloop.engine.events import Conflicted
+from txloop.engine.machine import MOST_CONFLICTS
 from txloop.engine.profile import Profile
 from txloop.executors.processes.crew import ForkedCrew
 from txloop.executors.processes.executor import ProcessesExecutor
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from txloop import TVar
     from txloop.engine.events import Event
     from txloop.executors.limits import Limits
     from txloop.executors.processes.connection import WorkerConnection
@@ -233,6 +235,19 @@ class Engine:
         self.turn()
         (number,) = self.scripted.waiting.keys() - before
         return result, number
+
+    def make_inevitable(self, number: int, variable: TVar[int]) -> int:
+        """Have unmarked code change what an attempt has read, as often as it takes.
+
+        Returns:
+            The number of the attempt that nothing can abort.
+        """
+        for _ in range(MOST_CONFLICTS):
+            self.scripted.begin(number)
+            variable.value += 100
+            self.scripted.finish(number)
+            number = max(self.scripted.waiting)
+        return number
 
     def run_in_turn(
         self,

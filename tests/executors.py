@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from txloop.executors.protocol import register_executor
+from txloop.executors.protocol import Executor, register_executor
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from txloop.executors.protocol import Deliver, Reactor, Running, Work
+    from txloop.executors.protocol import Deliver, Reactor, Work
     from txloop.stm.types import Answer
-    from txloop.watch import Watch
 
 __all__ = ["RehearsalExecutor", "ScriptedExecutor", "register_all"]
 
 
-class ScriptedExecutor:
+class ScriptedExecutor(Executor):
     """Runs an attempt when told to, and delivers its outcome when told to.
 
     An attempt's body runs at `begin`, against the version of that moment; whatever is
@@ -32,12 +30,7 @@ class ScriptedExecutor:
     """
 
     name = "scripted"
-    forks = False
-    parallel = False
-    stretch = 1.0
-    addresses: Mapping[int, str] = MappingProxyType({})
     transport_seconds = 0.0  # everything is sent away
-    watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or 2
@@ -82,20 +75,8 @@ class ScriptedExecutor:
                 self.begin(min(self.waiting))
             self.finish(min(self.begun))
 
-    def feed(self) -> None:
-        pass
-
     def withdraw(self, number: int) -> bool:
         return self.waiting.pop(number, None) is not None
-
-    def take_back(self) -> int | None:
-        return None
-
-    def running(self) -> Sequence[Running]:
-        return ()
-
-    def renew(self) -> bool:
-        return True
 
     def close(self) -> None:
         for answer in self.begun.values():
@@ -105,18 +86,13 @@ class ScriptedExecutor:
         self.waiting.clear()
 
 
-class RehearsalExecutor:
+class RehearsalExecutor(Executor):
     """Runs every body twice on the loop thread, and throws the first run away."""
 
     name = "rehearsal"
     workers = 1
-    forks = False
-    parallel = False
-    stretch = 1.0
     own_place = 2
-    addresses: Mapping[int, str] = MappingProxyType({})
     transport_seconds = 0.0  # everything is sent here
-    watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         self.rehearsals = 0
@@ -135,21 +111,6 @@ class RehearsalExecutor:
                 continue
             committed.open_snapshot()
             self._deliver(work.number, run_attempt(work.call, speculative=False))
-
-    def feed(self) -> None:
-        pass
-
-    def withdraw(self, number: int) -> bool:
-        return False
-
-    def take_back(self) -> int | None:
-        return None
-
-    def running(self) -> Sequence[Running]:
-        return ()
-
-    def renew(self) -> bool:
-        return True
 
     def close(self) -> None:
         pass

@@ -7,7 +7,6 @@ import pytest
 from tests.engine import note, noted, on
 from txloop import TDict, TVar, TxClosedError, inevitable, on_commit
 from txloop.engine.events import Committed
-from txloop.engine.machine import MOST_CONFLICTS
 
 
 def add(variable):
@@ -99,11 +98,7 @@ def test_an_effect_may_close_it_while_others_wait_for_an_inevitable_one(engine):
     variable = TVar(0)
     noted.append(engine.dispatcher)
     unlucky, number = engine.send(change_and_close, variable)
-    for _ in range(MOST_CONFLICTS):
-        engine.scripted.begin(number)
-        variable.value += 100
-        engine.scripted.finish(number)
-        number = max(engine.scripted.waiting)
+    number = engine.make_inevitable(number, variable)
     others = []
     for ordered in (False, True, False):
         other, later = engine.send(add, variable, ordered=ordered)

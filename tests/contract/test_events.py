@@ -6,7 +6,6 @@ from tests.engine import on
 from tests.logs import expect_log
 from txloop import TVar, inevitable
 from txloop.engine.events import Committed, RoundRun, Started
-from txloop.engine.machine import MOST_CONFLICTS
 
 
 def increment(variable):
@@ -59,11 +58,7 @@ def test_the_story_of_an_inevitable_transaction(engine):
     # GIVEN
     variable = TVar(0)
     unlucky, number = engine.send(increment, variable)
-    for _ in range(MOST_CONFLICTS):
-        engine.scripted.begin(number)
-        variable.value += 100
-        engine.scripted.finish(number)
-        number = max(engine.scripted.waiting)
+    number = engine.make_inevitable(number, variable)
 
     # WHEN another one is ready before it
     engine.scripted.begin(number)

@@ -11,7 +11,7 @@ from tests.engine import bury_the_dead, running
 from tests.logs import expect_log
 from txloop import TDict, TList, TSet, TVar, TxThreadError, on_worker_start
 from txloop.executors.processes import worker
-from txloop.stm.ownership import claim
+from txloop.stm.ownership import acquire
 from txloop.stm.store import committed
 
 
@@ -181,7 +181,7 @@ class Claimant:
 
 
 def claimed():
-    return outcome_of(lambda: claim(Claimant(), committed))
+    return outcome_of(lambda: acquire(Claimant(), committed))
 
 
 def test_a_worker_runs_no_transactions_of_its_own():

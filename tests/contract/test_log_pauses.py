@@ -9,7 +9,6 @@ import pytest
 from tests.contract.logged import Logged, increment, line_of, read_only, wait_at
 from tests.engine import Gate, Meeting, Result, on, running
 from txloop import TVar, inevitable
-from txloop.engine.machine import MOST_CONFLICTS
 from txloop.stm.types import Key
 
 
@@ -18,11 +17,7 @@ def test_who_is_held_by_an_inevitable_transaction_waits(engine, log):
     # GIVEN one that has become inevitable after conflicts
     variable, other = TVar(0), TVar(0)
     unlucky, number = engine.send(increment, variable)
-    for _ in range(MOST_CONFLICTS):
-        engine.scripted.begin(number)
-        variable.value += 100
-        engine.scripted.finish(number)
-        number = max(engine.scripted.waiting)
+    number = engine.make_inevitable(number, variable)
 
     # WHEN another one is ready before it
     held, later = engine.send(read_only, variable, other)

@@ -92,11 +92,7 @@ def test_while_one_is_inevitable_the_others_wait_with_their_commits(engine):
     # GIVEN a transaction that has become inevitable, and another one
     variable = TVar(0)
     unlucky, number = engine.send(increment, variable)
-    for _ in range(MOST_CONFLICTS):
-        engine.scripted.begin(number)
-        variable.value += 100
-        engine.scripted.finish(number)
-        number = max(engine.scripted.waiting)
+    number = engine.make_inevitable(number, variable)
     engine.scripted.begin(number)
     other, later = engine.send(increment, variable)
     engine.scripted.begin(later)

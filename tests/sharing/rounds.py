@@ -31,7 +31,8 @@ def shared(source: str, *names: str, others: Mapping[str, str] | None = None) ->
 
 def left(source: str, *names: str, others: Mapping[str, str] | None = None) -> str:
     """Return why something of that module is left alone."""
-    return "; ".join(_turn(source, names, others or {}).left.values())
+    its = _turn(source, names, others or {}).left.values()
+    return "; ".join(one.reason for one in its)
 
 
 def _turn(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Round:

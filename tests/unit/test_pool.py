@@ -15,7 +15,6 @@ from txloop.executors.protocol import Work
 from txloop.executors.worker_protocol import Run
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome, Refusal
-from txloop.watch import Watch
 
 
 def work(number, estimate=0.001, *, label="label", timeout=None, **more):
@@ -89,7 +88,7 @@ class Stage:
     def __init__(self, may_repeat):
         self.clock, self.timers = Clock(), Timers()
         self.told: list[Any] = []
-        self.pool: Pool[Any] = Pool(2, Watch(copies=False), Limits(), self.clock)
+        self.pool: Pool[Any] = Pool(2, Limits(), self.clock)
         self.desks = [Desk(n, self.clock, may_repeat) for n in (1, 2)]
         self.pool._workers.extend(self.desks)
         loop: Any = self.timers

@@ -146,10 +146,6 @@ class TDeque(SequenceCells[T]):
         """Add `values` at the left end one by one: the last one is the first then."""
         self._add_left(tuple(shareable_all(tuple(values)))[::-1])
 
-    def __iadd__(self, values: Iterable[T]) -> TDeque[T]:
-        self.extend(values)
-        return self
-
     def __imul__(self, times: SupportsIndex) -> TDeque[T]:
         self._become(self * times)
         return self
@@ -164,10 +160,7 @@ class TDeque(SequenceCells[T]):
 
     def remove(self, value: T) -> None:
         """Delete the first item that equals `value`."""
-        try:
-            place = self._contents().index(value)
-        except ValueError:
-            raise ValueError(f"{value!r} is not in deque") from None
+        place = self.index(value)
         self._do(Splice(place, place + 1))
 
     def rotate(self, n: SupportsIndex = 1) -> None:

@@ -112,14 +112,11 @@ class TList(SequenceCells[T]):
         return list(self._contents())
 
     def __add__(self, other: list[T] | TList[T]) -> list[T]:
-        if not isinstance(other, list | TList):
-            return NotImplemented
-        return self.copy() + list(other)
+        theirs = self._items_of(other)
+        return NotImplemented if theirs is None else self.copy() + theirs
 
     def __radd__(self, other: list[T]) -> list[T]:
-        if not isinstance(other, list):
-            return NotImplemented
-        return other + self.copy()
+        return other + self.copy() if isinstance(other, list) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> list[T]:
         return self.copy() * times
@@ -162,10 +159,6 @@ class TList(SequenceCells[T]):
         shared = tuple(shareable_all(tuple(values)))
         if shared:
             self._do(Extend(shared))
-
-    def __iadd__(self, values: Iterable[T]) -> TList[T]:
-        self.extend(values)
-        return self
 
     def __imul__(self, times: SupportsIndex) -> TList[T]:
         self._do(Splice(0, None, tuple(self._contents() * times)))

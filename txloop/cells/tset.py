@@ -150,29 +150,23 @@ class TSet(KeyedCells, MutableSet[T]):
     # The operators take sets only, as those of `set`; MutableSet's take anything.
 
     def __or__(self, other: Set[S]) -> set[T | S]:
-        if not isinstance(other, Set):
-            return NotImplemented
-        return self.copy() | set(other)
+        return self.copy() | set(other) if isinstance(other, Set) else NotImplemented
 
     def __and__(self, other: Set[Any]) -> set[T]:
-        if not isinstance(other, Set):
-            return NotImplemented
-        return self._those_of(other)
+        return self._those_of(other) if isinstance(other, Set) else NotImplemented
 
     def __sub__(self, other: Set[Any]) -> set[T]:
-        if not isinstance(other, Set):
-            return NotImplemented
-        return self.copy() - set(other)
+        return self.copy() - set(other) if isinstance(other, Set) else NotImplemented
 
     def __xor__(self, other: Set[S]) -> set[T | S]:
-        if not isinstance(other, Set):
-            return NotImplemented
-        return self.copy() ^ set(other)
+        return self.copy() ^ set(other) if isinstance(other, Set) else NotImplemented
 
     def __rsub__(self, other: Set[S]) -> set[S]:  # type: ignore[misc] # as `set`
-        if not isinstance(other, Set):
-            return NotImplemented
-        return set(other) - self._those_of(other)
+        return (
+            set(other) - self._those_of(other)
+            if isinstance(other, Set)
+            else NotImplemented
+        )
 
     __ror__ = __or__
     __rand__ = __and__

@@ -34,7 +34,7 @@ def as_json(verdicts: Sequence[Verdict], objects: Sequence[Shared]) -> str:
                     "handler": one.handler,
                     "verb": one.verb,
                     "runs": one.runs,
-                    "reasons": list(one.reasons),
+                    "reasons": [*one.reasons, *_noted(one)],
                 }
                 for one in verdicts
             ],
@@ -62,15 +62,17 @@ def _verbs(verdicts: Sequence[Verdict], objects: Sequence[Shared]) -> Iterator[s
     width = max(len(one.name) for one in verdicts)
     for one in verdicts:
         yield f"{one.name:{width}}  {_summary(one, objects)}"
-        for reason in one.reasons:
-            if reason.startswith("note: "):
-                yield f"{'':{width}}  {reason}"
+        yield from (f"{'':{width}}  {note}" for note in _noted(one))
     if not any(one.marked or one.unproved for one in verdicts):
         yield ""
         yield (
             "Nothing is marked: mark handlers with @txloop.transactional, or run the "
             "program with --transactional PATTERN or --auto."
         )
+
+
+def _noted(verdict: Verdict) -> list[str]:
+    return [f"note: {note}" for note in verdict.notes]
 
 
 def _summary(verdict: Verdict, objects: Sequence[Shared]) -> str:

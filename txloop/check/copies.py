@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     _Function = Callable[..., Any]
 
@@ -108,6 +108,10 @@ class Copies:
             return None  # the stock function says why
         own = path == self._root or path.startswith((f"{self._root}/", *_DEVICES))
         return None if own else path
+
+    def _apart(self, given: Any, named: Mapping[str, Any]) -> str | None:
+        """Do as `_path`; None for a path that begins at a descriptor, too."""
+        return None if named.get("dir_fd") is not None else self._path(given)
 
     def _copy_of(self, path: str) -> str:
         return self._copied + path
@@ -197,8 +201,8 @@ class Copies:
     def _symlink(
         self, stock: _Function, source: Any, path: Any, *rest: Any, **named: Any
     ) -> Any:
-        whole = self._path(path)
-        if whole is None or named.get("dir_fd") is not None:
+        whole = self._apart(path, named)
+        if whole is None:
             return stock(source, path, *rest, **named)
         aim = os.path.join(os.path.dirname(whole), os.fsdecode(source))
         target = self._to_write(aim)
@@ -208,8 +212,8 @@ class Copies:
         return stock(target, self._to_write(path), *rest, **named)
 
     def _mkdir(self, stock: _Function, path: Any, *rest: Any, **named: Any) -> Any:
-        whole = self._path(path)
-        if whole is None or named.get("dir_fd") is not None:
+        whole = self._apart(path, named)
+        if whole is None:
             return stock(path, *rest, **named)
         if self._is_real(whole):
             return stock(path, *rest, **named)  # which fails: it is there
@@ -217,34 +221,24 @@ class Copies:
         return stock(self._copy_of(whole), *rest, **named)
 
     def _remove(self, stock: _Function, path: Any, **named: Any) -> Any:
-        whole = self._path(path)
-        if whole is None or named.get("dir_fd") is not None:
-            return stock(path, **named)
-        real, copy = self._is_real(whole), self._copy_of(whole)
-        if real and not _is_there(copy) and stat.S_ISDIR(_lstat(whole).st_mode):
+        whole = self._apart(path, named)
+        if (
+            whole is not None
+            and self._is_real(whole)
+            and not _is_there(self._copy_of(whole))
+            and stat.S_ISDIR(_lstat(whole).st_mode)
+        ):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        if _is_there(copy) or not real:
-            stock(copy)
-        if real:
-            self._mark(whole)
-        return None
+        return self._rmtree(stock, path, **named)
 
     def _rmdir(self, stock: _Function, path: Any, **named: Any) -> Any:
-        whole = self._path(path)
-        if whole is None or named.get("dir_fd") is not None:
-            return stock(path, **named)
-        if os.listdir(path):
+        if self._apart(path, named) is not None and os.listdir(path):
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
-        real, copy = self._is_real(whole), self._copy_of(whole)
-        if _is_there(copy):
-            stock(copy)
-        if real:
-            self._mark(whole)
-        return None
+        return self._rmtree(stock, path, **named)
 
     def _rmtree(self, stock: _Function, path: Any, *rest: Any, **named: Any) -> Any:
-        whole = self._path(path)
-        if whole is None or named.get("dir_fd") is not None:
+        whole = self._apart(path, named)
+        if whole is None:
             return stock(path, *rest, **named)
         real, copy = self._is_real(whole), self._copy_of(whole)
         if _is_there(copy) or not real:

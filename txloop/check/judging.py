@@ -55,6 +55,7 @@ class Verdict:
         verb: Its verb, "" for a function.
         runs: `IN_PARALLEL`, `ON_LOOP` or `STOCK`.
         reasons: Why not in parallel, one line each.
+        notes: What to know before it is marked, likewise.
         findings: What of the program's state is to blame, marked or not.
         marked: Whether it is marked, and could be a transaction.
         judged: Whether its code could be a transaction's.
@@ -66,6 +67,7 @@ class Verdict:
     verb: str
     runs: str
     reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     marked: bool = False
     judged: bool = False
@@ -134,11 +136,20 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
     would = ON_LOOP if findings else IN_PARALLEL
     if not marked:
         reasons = (f"it is not marked; if it were, it would run {would}", *reasons)
-    reasons += _notes(acts_outside(handler_class, verb), findings)
+    notes = _notes(acts_outside(handler_class, verb), findings)
     if verb != ON_MESSAGE and may_wait(handler_class, verb):
-        reasons += ("note: it is a coroutine; if it waits, it runs as in stock",)
-    runs = would if marked else STOCK
-    return Verdict(name, handler, verb, runs, reasons, findings, marked, judged=True)
+        notes += ("it is a coroutine; if it waits, it runs as in stock",)
+    return Verdict(
+        name,
+        handler,
+        verb,
+        would if marked else STOCK,
+        reasons,
+        notes,
+        findings,
+        marked,
+        judged=True,
+    )
 
 
 def _unproved(handler_class: type[RequestHandler], verb: str) -> Verdict:
@@ -147,13 +158,13 @@ def _unproved(handler_class: type[RequestHandler], verb: str) -> Verdict:
     found = auto.why_unproved(handler_class, verb)
     findings = [one for one in found if one.kind is not FindingKind.NOT_FOLLOWED]
     reasons = [one.describe() for one in findings]
-    reasons += (f"note: {one.describe()}" for one in found if one not in findings)
     return Verdict(
         f"{verb} {handler}",
         handler,
         verb,
         STOCK,
         ("it is not proved that it shares nothing", *reasons),
+        tuple(one.describe() for one in found if one not in findings),
         tuple(findings),
         judged=True,
         unproved=True,
@@ -171,7 +182,7 @@ def _reached(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, .
 def _notes(acts: Iterable[Finding], findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """Return what may happen more than once in a verb that its author marks."""
     return tuple(
-        f"note: {act.statement()}; it may happen more than once"
+        f"{act.statement()}; it may happen more than once"
         for act in acts
         if act not in findings
     )
@@ -188,7 +199,9 @@ def _judge_function(function: Callable[..., object]) -> Verdict:
         findings = () if finding is None else (finding,)
     reasons = tuple(finding.describe() for finding in findings)
     runs = ON_LOOP if findings else IN_PARALLEL
-    return Verdict(name, "", "", runs, reasons, findings, marked=True, judged=True)
+    return Verdict(
+        name, "", "", runs, reasons, findings=findings, marked=True, judged=True
+    )
 
 
 def _marked_functions() -> Iterator[Callable[..., object]]:

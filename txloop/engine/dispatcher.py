@@ -47,7 +47,7 @@ from txloop.errors import TxClosedError, TxThreadError
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.plea import Plea
 from txloop.stm.callables import weakly
-from txloop.stm.ownership import claim, release
+from txloop.stm.ownership import acquire, release
 from txloop.stm.store import committed
 from txloop.stm.types import Answer, Call, Conflict, Outcome, Refusal
 from txloop.stm.validation import decide, still_holds
@@ -218,7 +218,7 @@ class Dispatcher(ShortWay):
             return 0
         if self.thread != threading.get_ident():
             try:
-                claim(self, committed)
+                acquire(self, committed)
             except TxThreadError as error:
                 done(None, error)
                 return 0

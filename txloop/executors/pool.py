@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import time
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
@@ -20,19 +19,19 @@ from txloop.executors.book import Book, estimated
 from txloop.executors.fair_queue import FairQueue
 from txloop.executors.limits import Limits
 from txloop.executors.members import ProcessStats, Tally
-from txloop.executors.protocol import Running, available_cores
+from txloop.executors.protocol import Executor, Running, available_cores
 from txloop.executors.worker_protocol import Run, Worker
 from txloop.stm.measuring import adjusted
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
+from txloop.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from txloop.executors.plea import Plea
     from txloop.executors.protocol import Deliver, Reactor, Work
     from txloop.stm.types import Answer
-    from txloop.watch import Watch
 
 __all__ = ["Pool"]
 
@@ -44,8 +43,8 @@ _NO_WORKERS = Refusal("there are no workers", lasting=False, warn=False)
 W = TypeVar("W", bound=Worker)
 
 
-class Pool(Generic[W]):
-    """Workers behind one queue: the `Executor` protocol; owned by the loop thread.
+class Pool(Executor, Generic[W]):
+    """Workers behind one queue; owned by the loop thread.
 
     Attributes:
         limits: How long to wait for what; may be changed at any time.
@@ -54,13 +53,10 @@ class Pool(Generic[W]):
     """
 
     parallel = True
-    stretch = 1.0
-    addresses: Mapping[int, str] = MappingProxyType({})
 
     def __init__(
         self,
-        workers: int | None,
-        watch: Watch,
+        workers: int | None = None,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -68,13 +64,12 @@ class Pool(Generic[W]):
 
         Args:
             workers: How many attempts can run at once; None for one per core.
-            watch: The functions under watch.
             limits: How long to wait for what.
             clock: Tells the time, in seconds.
         """
         self.workers = workers or available_cores()
         self.own_place = self.workers + 1
-        self.watch: Watch | None = watch
+        self.watch = Watch(copies=self.forks)
         self.transport_seconds = 0.0
         self.limits = limits or Limits()
         self.clock = clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import difflib
 import importlib
 import importlib.util
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from txloop.errors import TxConfigurationError
@@ -111,11 +113,12 @@ class Reactor(Protocol):
         """
 
 
-class Executor(Protocol):
+class Executor(abc.ABC):
     """Runs attempts somewhere and delivers their outcomes on the loop thread.
 
     An executor belongs to the loop thread, which alone calls it. For each attempt it
-    opens a snapshot of the store; what takes the answer closes it.
+    opens a snapshot of the store; what takes the answer closes it. What is not abstract
+    here is that of one where nothing ever waits.
 
     Attributes:
         name: As in `executor_named`.
@@ -136,16 +139,18 @@ class Executor(Protocol):
     name: str
     workers: int
     transport_seconds: float
-    stretch: float
+    stretch: float = 1.0
     own_place: int
-    addresses: Mapping[int, str]
-    forks: bool
-    parallel: bool
-    watch: Watch | None
+    addresses: Mapping[int, str] = MappingProxyType({})
+    forks: bool = False
+    parallel: bool = False
+    watch: Watch | None = None
 
+    @abc.abstractmethod
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         """Get ready to run attempts. Starting again does nothing."""
 
+    @abc.abstractmethod
     def run(self, batch: Sequence[Work]) -> None:
         """Run the calls of one round, each as soon as there is a free worker.
 
@@ -153,7 +158,7 @@ class Executor(Protocol):
         executor is closed first. Answers may arrive before this returns.
         """
 
-    def feed(self) -> None:
+    def feed(self) -> None:  # noqa: B027 # as for the others
         """Give what waits to workers that are free: a commit is done, effects wait."""
 
     def withdraw(self, number: int) -> bool:
@@ -161,6 +166,7 @@ class Executor(Protocol):
 
         Then it is not answered.
         """
+        return False
 
     def take_back(self) -> int | None:
         """Withdraw the call that would be sent next, if it is of medium length.
@@ -168,9 +174,11 @@ class Executor(Protocol):
         Returns:
             Its number; None if there is none.
         """
+        return None
 
     def running(self) -> Sequence[Running]:
         """Return what runs just now, away from the loop thread."""
+        return ()
 
     def renew(self) -> bool:
         """Let attempts run in new copies of this process, if they run in copies.
@@ -178,7 +186,9 @@ class Executor(Protocol):
         Returns:
             Whether what is here now is known where attempts will run.
         """
+        return True
 
+    @abc.abstractmethod
     def close(self) -> None:
         """End all workers, waiting for them. Closing again does nothing."""
 

@@ -6,33 +6,27 @@ It is an ordinary executor, and the oracle that every other one is tested agains
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from txloop.executors.protocol import Executor
 from txloop.stm.run import run_here
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from txloop.executors.protocol import Deliver, Reactor, Running, Work
-    from txloop.watch import Watch
+    from txloop.executors.protocol import Deliver, Reactor, Work
 
 __all__ = ["SerialExecutor"]
 
 
-class SerialExecutor:
+class SerialExecutor(Executor):
     """Runs attempts one after another where it is called; nothing can interfere."""
 
     name = "serial"
     workers = 1
-    forks = False
-    parallel = False
-    stretch = 1.0
     own_place = 1
-    addresses: Mapping[int, str] = MappingProxyType({})
     transport_seconds = math.inf  # there is nowhere to send to
-    watch: Watch | None = None
 
     def __init__(self, workers: int | None = None) -> None:
         """Ignore the number of workers: there is one thread."""
@@ -47,21 +41,6 @@ class SerialExecutor:
                 return  # the last one's effects closed it
             committed.open_snapshot()
             self._deliver(work.number, run_here(work.call))
-
-    def feed(self) -> None:
-        pass  # nothing waits
-
-    def withdraw(self, number: int) -> bool:
-        return False  # it has run
-
-    def take_back(self) -> int | None:
-        return None  # nothing waits
-
-    def running(self) -> Sequence[Running]:
-        return ()
-
-    def renew(self) -> bool:
-        return True
 
     def close(self) -> None:
         self._deliver = None

@@ -17,7 +17,7 @@ from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, functions_of, numbers_of
 from txloop.sharing.habits import Habits
-from txloop.sharing.hazard import Hazard
+from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import (
     FUNCTIONS,
@@ -171,7 +171,7 @@ class Aliases:
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
                 reason = f"{text.place(node)}, stores it twice"
-                yield text, node.value, Hazard("", reason)
+                yield text, node.value, Hazard(EVERYTHING, reason)
             yield from self._of_mappings(text, scope, node)
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
         for store in stores:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.bindings import bindings
 from txloop.sharing.scopes import bound_in, functions_in, walked
-from txloop.sharing.syntax import each_given, is_of_self, last_name
+from txloop.sharing.syntax import is_of_self, last_name, simple_values
 from txloop.sharing.variables import why_by_name
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Attribute:
         values = {
             id(target): value
             for node in walked(text.tree)
-            for target, value in _values(node)
+            for target, value in simple_values(node)
         }
         for function, cls, target in _stores(text, self.name):
             value = values.get(id(target))
@@ -221,24 +221,15 @@ def _stores(
 
 def _first_values_in(text: Text, cls: ast.ClassDef, name: str) -> Iterator[_First]:
     for statement in cls.body:
-        for target, value in _values(statement):
+        for target, value in simple_values(statement):
             if isinstance(target, ast.Name) and target.id == name:
                 yield _First(text, cls.name, target, value)
         if getattr(statement, "name", "") != "__init__":
             continue
         for inner in ast.walk(statement):
-            for target, value in _values(inner):
+            for target, value in simple_values(inner):
                 if is_of_self(target) and last_name(target) == name:
                     yield _First(text, cls.name, target, value)
-
-
-def _values(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    match statement:
-        case ast.Assign(targets=[target], value=value):
-            return [*each_given(target, value)]
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            return [(target, value)]
-    return []
 
 
 def _class_of(text: Text, node: ast.AST) -> str:

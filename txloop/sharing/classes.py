@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.sharing.flow import assigned_in, declared_in
+from txloop.sharing.flow import annotated_in, assigned_in
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import last_name
 
@@ -141,7 +141,7 @@ class Classes:
             attribute
             for related in self._line(name)
             for _, node in self._found.get(related, ())
-            for attribute in declared_in(node)
+            for attribute in annotated_in(node)
         }
 
     def _why_not_attributes(self, name: str) -> str:
@@ -160,7 +160,7 @@ class Classes:
         for stray in self._strays:
             if stray.attribute is None:
                 continue
-            known = self._flow.classes_of(stray.of, stray.scope, stray.text.tree)
+            known = self._flow.classes_of(stray.of, stray.scope)
             for one in known & self._found.keys() or {name}:
                 if self.are_related(one, name):
                     found |= {stray.attribute} - self._attributes(one)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.hook import import_rewritten
 from txloop.sharing.planning import make_plan
-from txloop.sharing.rewriting import HELD
 from txloop.sharing.written import as_written, with_marks
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ def run_shared(program: str, *, is_module: bool, prepare: Callable[[], None]) ->
     if plan.failed:
         print(f"txloop: --share: the program {plan.failed}", file=sys.stderr)
         return
-    for name, reason in plan.left.items():
-        print(f"txloop: --share leaves {name} as it is: {reason}", file=sys.stderr)
+    for name, left in plan.left.items():
+        print(f"txloop: --share leaves {name} as it is: {left.reason}", file=sys.stderr)
     import_rewritten(plan.sources(), plan.live)
 
 
@@ -103,21 +102,16 @@ def _report(plan: Plan) -> Iterator[str]:
         name = change.name if change.name != where else "a variable"
         yield f"{name} ({where}) becomes {change.became}."
         yield from (f"    {line}" for line in change.why)
-    for name, reason in plan.left.items():
-        yield f"{name} is left as it is: {reason}."
+    for name, left in plan.left.items():
+        yield f"{name} is left as it is: {left.reason}."
     if not plan.changes and not plan.left:
         yield "There is nothing to share."
     before, of = _count(plan.before)
     after, _ = _count(plan.after)
     verbs = "1 verb" if of == 1 else f"{of} verbs"
     yield f"Of {verbs}, {before} would run in parallel before, {after} after."
-    held = [
-        name.removeprefix("class ")
-        for name, reason in plan.left.items()
-        if reason.endswith(HELD)
-    ]
-    if held and after:
-        names = " or ".join(held)
+    names = " or ".join(left.held for left in plan.left.values() if left.held)
+    if names and after:
         yield f"What meets an object of {names} runs on the loop thread then."
 
 

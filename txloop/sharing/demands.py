@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.frame import parameters
 from txloop.sharing.flow import assigned_in
-from txloop.sharing.hazard import Hazard
+from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.origin import ANY
 from txloop.sharing.syntax import VERBS, is_handler_class
 
@@ -63,12 +63,10 @@ class Demands:
         names: set[str] = set()
         sites: set[Site] = set()
         for value in values:
-            module = self._origins.meanings.module_of(scope)
-            classes = self._flow.classes_of(value, scope, module)
-            classes &= {*self._flow.classes}
+            classes = self._flow.classes_of(value, scope)
             own = classes and wants in (Wants.IDENTITY, Wants.HASH)
             if own or not self._is_known(scope, value, set()):
-                yield Hazard("", reason)
+                yield Hazard(EVERYTHING, reason)
                 return
             if wants is not Wants.PLAIN:
                 for name in self._flow.held_by(classes):
@@ -83,15 +81,12 @@ class Demands:
 
     def about(self, names: set[str], sites: set[Site], reason: str) -> Iterator[Hazard]:
         """Yield names and places as hazards, with those of what is kept in them."""
-        if ANY in names:
-            yield Hazard("", reason)
-            return
         names, sites = self._keeping.all_in(names, sites)
         if ANY in names:
-            yield Hazard("", reason)
+            yield Hazard(EVERYTHING, reason)
             return
         yield from (Hazard(name, reason) for name in sorted(names))
-        yield from (Hazard("", reason, site) for site in sorted(sites))
+        yield from (Hazard(EVERYTHING, reason, site) for site in sorted(sites))
 
     def _is_known(
         self, scope: ast.AST, value: ast.AST, seen: set[tuple[int, str]]

@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import walked
+from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import arguments_of, last_name
 
 if TYPE_CHECKING:
@@ -38,29 +38,27 @@ class Flow:
 
     def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
         self.attributes: defaultdict[str, set[str]] = defaultdict(set)
-        self.classes: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        self.classes = meanings.classes
         self._names: defaultdict[_Key, set[str]] = defaultdict(set)
         self._values: defaultdict[_Key, dict[int, ast.AST]] = defaultdict(dict)
         self._returned: defaultdict[str, set[str]] = defaultdict(set)
-        self._functions = meanings.functions
+        self._meanings = meanings
         trees = [text.tree for text in texts]
-        for node in (one for tree in trees for one in walked(tree)):
-            if isinstance(node, ast.ClassDef):
-                self.classes[node.name].append(node)
         for _ in range(_ROUNDS):
             for tree in trees:
-                self._go_over(tree, tree, None)
+                self._go_over(tree, tree)
 
-    def classes_of(
-        self, value: ast.AST | None, scope: object, module: object
-    ) -> set[str]:
+    def classes_of(self, value: ast.AST | None, scope: ast.AST) -> set[str]:
         """Return the classes whose objects an expression may give, or hold."""
         found: set[str] = set()
         match value:
             case None | ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
                 pass
             case ast.Name(id=name):
-                found |= self._names[scope, name] | self._names[module, name]
+                found |= (
+                    self._names[scope, name]
+                    | self._names[self._meanings.module_of(scope), name]
+                )
                 if name in self.classes:
                     found.add(name)
             case ast.Attribute(attr=name):
@@ -76,41 +74,37 @@ class Flow:
                 if name not in self.classes:  # list(x), sorted(x), enumerate(x)
                     parts += arguments_of(value)
                 for one in parts:
-                    found |= self.classes_of(one, scope, module)
+                    found |= self.classes_of(one, scope)
             case ast.Subscript(value=base) | ast.Starred(value=base):
-                found |= self.classes_of(base, scope, module)
+                found |= self.classes_of(base, scope)
             case _:
                 for child in ast.iter_child_nodes(value):
-                    found |= self.classes_of(child, scope, module)
+                    found |= self.classes_of(child, scope)
         return found
 
-    def _go_over(self, node: ast.AST, module: object, scope: object) -> None:
+    def _go_over(self, node: ast.AST, scope: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
-            inner = scope
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                inner = child
-            self._see(child, inner if inner is not None else module, module)
-            self._go_over(child, module, inner)
+            inner = child if isinstance(child, FUNCTIONS) else scope
+            self._see(child, inner)
+            self._go_over(child, inner)
 
-    def _see(self, node: ast.AST, scope: object, module: object) -> None:
+    def _see(self, node: ast.AST, scope: ast.AST) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
-                    self._bind(target, value, scope, module)
+                    self._bind(target, value, scope)
             case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
-                self._bind(node.target, node.value, scope, module)
+                self._bind(node.target, node.value, scope)
             case ast.For() | ast.AsyncFor() | ast.comprehension():
-                self._bind(node.target, node.iter, scope, module)
+                self._bind(node.target, node.iter, scope)
             case ast.Return(value=value) | ast.Yield(value=value):
                 name = getattr(scope, "name", "")
-                self._returned[name] |= self.classes_of(value, scope, module)
+                self._returned[name] |= self.classes_of(value, scope)
             case ast.Call():
-                self._see_call(node, scope, module)
+                self._see_call(node, scope)
 
-    def _bind(
-        self, target: ast.AST, value: ast.AST | None, scope: object, module: object
-    ) -> None:
-        found = self.classes_of(value, scope, module)
+    def _bind(self, target: ast.AST, value: ast.AST | None, scope: ast.AST) -> None:
+        found = self.classes_of(value, scope)
         match target:
             case ast.Name(id=name):
                 self._names[scope, name] |= found
@@ -119,45 +113,43 @@ class Flow:
             case ast.Attribute(attr=name):
                 self.attributes[name] |= found
             case ast.Subscript(value=base, slice=key):
-                found |= self.classes_of(key, scope, module)
-                self._put_into(base, found, scope, module)
+                found |= self.classes_of(key, scope)
+                self._put_into(base, found, scope)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 for part in parts:
-                    self._bind(part, value, scope, module)
+                    self._bind(part, value, scope)
             case ast.Starred(value=inner):
-                self._bind(inner, value, scope, module)
+                self._bind(inner, value, scope)
 
-    def _put_into(
-        self, holder: ast.AST, found: set[str], scope: object, module: object
-    ) -> None:
+    def _put_into(self, holder: ast.AST, found: set[str], scope: ast.AST) -> None:
         match holder:
             case ast.Name(id=name):
                 new = found - self._names[scope, name]
                 self._names[scope, name] |= found
                 if not self._values[scope, name]:
-                    self._names[module, name] |= found
+                    self._names[self._meanings.module_of(scope), name] |= found
                 for value in self._values[scope, name].values() if new else ():
                     # It may be a part of what it was taken from.
-                    self._put_into(value, found, scope, module)
+                    self._put_into(value, found, scope)
             case ast.Attribute(attr=name):
                 self.attributes[name] |= found
             case ast.Subscript(value=base) | ast.Call(func=ast.Attribute(value=base)):
-                self._put_into(base, found, scope, module)
+                self._put_into(base, found, scope)
 
-    def _see_call(self, call: ast.Call, scope: object, module: object) -> None:
+    def _see_call(self, call: ast.Call, scope: ast.AST) -> None:
         name = last_name(call.func)
         if name in MUTATORS and isinstance(call.func, ast.Attribute):
             found: set[str] = set()
             for one in arguments_of(call):
-                found |= self.classes_of(one, scope, module)
-            self._put_into(call.func.value, found, scope, module)
-        for function, names in self._functions.get(name, ()):
+                found |= self.classes_of(one, scope)
+            self._put_into(call.func.value, found, scope)
+        for function, names in self._meanings.functions.get(name, ()):
             for parameter, one in zip(names, call.args, strict=False):
-                found = self.classes_of(one, scope, module)
+                found = self.classes_of(one, scope)
                 self._names[function, parameter] |= found
             for each in call.keywords:
                 if each.arg in names:
-                    found = self.classes_of(each.value, scope, module)
+                    found = self.classes_of(each.value, scope)
                     self._names[function, each.arg] |= found
 
     def held_by(self, classes: Iterable[str]) -> set[str]:
@@ -176,7 +168,7 @@ class Flow:
         return reached
 
 
-def declared_in(node: ast.ClassDef) -> set[str]:
+def annotated_in(node: ast.ClassDef) -> set[str]:
     """Return the attributes that a class declares."""
     return {
         one.target.id
@@ -187,7 +179,7 @@ def declared_in(node: ast.ClassDef) -> set[str]:
 
 def assigned_in(node: ast.ClassDef) -> set[str]:
     """Return the attributes that a class declares or that its methods assign."""
-    found = declared_in(node)
+    found = annotated_in(node)
     for one in ast.walk(node):
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
             found.add(one.attr)

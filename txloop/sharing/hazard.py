@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from txloop.sharing.making import Site
 
-__all__ = ["Hazard"]
+__all__ = ["EVERYTHING", "Hazard"]
+
+EVERYTHING = ""
+"""The name of what has no name, or one that is not known: it may be any object."""
 
 
 class Hazard(NamedTuple):
@@ -16,7 +19,7 @@ class Hazard(NamedTuple):
     A module of its own, as those that find them know nothing of each other.
 
     Attributes:
-        name: The last name of the object; "" for any.
+        name: The last name of the object, or `EVERYTHING`.
         reason: What the line does.
         site: The expression whose objects are meant; None for those of the name.
     """

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.changing import Changing, Placed, steps_to
-from txloop.sharing.hazard import Hazard
+from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.meanings import targets_of
 from txloop.sharing.origin import ANY
 from txloop.sharing.scopes import functions_in, walked
@@ -141,7 +141,7 @@ class Keeping:
                 if self._origins.meanings.home(scope, target.id) is None:
                     yield _Kept(target.id, values, 0, frozenset(), False, where)
             elif isinstance(target, ast.Attribute):
-                classes = self._flow.classes_of(of, scope, text.tree)
+                classes = self._flow.classes_of(of, scope)
                 is_self = is_of_self(target)
                 if is_self and owner is not None:
                     classes = {owner.name}
@@ -184,7 +184,7 @@ class Keeping:
             if source and source != one.name:
                 what = "what it does not know" if source == ANY else source
                 yield Hazard(
-                    "" if one.name == ANY else one.name,
+                    EVERYTHING if one.name == ANY else one.name,
                     f"{one.where}, keeps a part of {what}, which stays plain",
                 )
 

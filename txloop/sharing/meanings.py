@@ -29,7 +29,7 @@ class Meanings:
 
     Attributes:
         functions: By name; a class stands for its constructor.
-        classes: By name.
+        classes: By simple name.
         keys: Names of what an application or a route gives to handlers.
         initialized: The `initialize` methods, which get that as arguments.
         used_without_call: Attributes that are not called, and name no own function.
@@ -37,7 +37,7 @@ class Meanings:
 
     def __init__(self, texts: Iterable[Text]) -> None:
         self.functions: defaultdict[str, list[_Given]] = defaultdict(list)
-        self.classes: dict[str, ast.ClassDef] = {}
+        self.classes: dict[str, list[ast.ClassDef]] = {}
         self.keys: set[str] = set()
         self.initialized: list[_Given] = []
         self.used_without_call: set[int] = set()
@@ -115,7 +115,7 @@ class Meanings:
                         if node.module in MODULES:
                             self._scalar.add((id(tree), bound))
                 case ast.ClassDef(name=name, bases=bases):
-                    self.classes[name] = node
+                    self.classes.setdefault(name, []).append(node)
                     self._bases[name] += map(last_name, bases)
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)

@@ -376,7 +376,7 @@ class Origins:
 
     def _of_object(self, scope: ast.AST, call: ast.Call, name: str) -> Values:
         """Return what an object of a class has in it, if it is a tuple or the like."""
-        node = self.meanings.classes[name]
+        node = self.meanings.classes[name][-1]
         frozen = any("frozen" in ast.unparse(one) for one in node.decorator_list)
         bases = {last_name(base) for base in node.bases}
         if not frozen and not bases & {"NamedTuple", "tuple", "dict", "list", "set"}:

@@ -13,7 +13,7 @@ from txloop.sharing.texts import read_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.sharing.rewriting import Change
+    from txloop.sharing.rewriting import Change, Left
     from txloop.sharing.survey import Survey
     from txloop.sharing.texts import Text
 
@@ -35,7 +35,7 @@ class Plan:
         all_texts: Its modules.
         texts: Those that change.
         changes: What is changed.
-        left: By name, why something is left alone.
+        left: What is left alone, by name.
         live: Whether loops have to see what their bodies do to containers.
     """
 
@@ -45,7 +45,7 @@ class Plan:
     all_texts: list[Text] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-    left: dict[str, str] = field(default_factory=dict)
+    left: dict[str, Left] = field(default_factory=dict)
     live: bool = False
 
     @property
@@ -113,7 +113,7 @@ def _rounds(
         if found.failed:
             break
     still = {one.name for one in found.seeds}
-    for name in [*plan.left]:
-        if name not in still and not name.startswith("class "):
+    for name, left in [*plan.left.items()]:
+        if name not in still and not left.held:
             del plan.left[name]
     return plan

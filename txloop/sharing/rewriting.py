@@ -17,6 +17,7 @@ from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
 from txloop.sharing.flow import Flow
+from txloop.sharing.hazard import EVERYTHING
 from txloop.sharing.hazards import hazards
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.making import Site
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
-__all__ = ["HELD", "Change", "Round"]
-
-HELD = "its objects are held on the loop thread"
-"""How reasons end for which a class stays as it is."""
+__all__ = ["Change", "Left", "Round"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,19 @@ class Change:
     why: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """One thing that is left alone.
+
+    Attributes:
+        reason: Why.
+        held: The class whose objects are held on the loop thread for that; or "".
+    """
+
+    reason: str
+    held: str = ""
+
+
 @dataclass
 class Round:
     """Decides what becomes a container, and changes the texts.
@@ -70,14 +81,14 @@ class Round:
         survey: What a run of them has found.
         skipped: Keys of changes that are not to be made.
         changes: What was changed.
-        left: By name, why something was left alone.
+        left: What was left alone, by name.
     """
 
     texts: list[Text]
     survey: Survey
     skipped: Collection[str]
     changes: list[Change] = field(default_factory=list)
-    left: dict[str, str] = field(default_factory=dict)
+    left: dict[str, Left] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._edits: defaultdict[str, Edits] = defaultdict(Edits)
@@ -110,8 +121,9 @@ class Round:
         seeds = [one for one in self.survey.seeds if not one.shared]
         if not seeds:
             return False
-        if "" in self._hazards:
-            self.left.update((one.name, self._hazards[""]) for one in seeds)
+        if EVERYTHING in self._hazards:
+            left = Left(self._hazards[EVERYTHING])
+            self.left.update((one.name, left) for one in seeds)
             return False
         aliases = [*Aliases(self.texts, self._classes.is_known).found()]
         for _, value, hazard in aliases:
@@ -140,7 +152,7 @@ class Round:
                 reason, classes = self._share(seed)
                 held |= classes
             if reason:
-                self.left[seed.name] = reason
+                self.left[seed.name] = Left(reason)
         return held
 
     def _leave_more(self, aliases: list[Alias]) -> bool:
@@ -189,18 +201,17 @@ class Round:
     def _why_left(self, seed: Seed) -> str:
         argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
         name = argument[1] if argument else seed.attribute.strip("'")
-        reasons = (self._hazards.get(one, "") for one in (name, *seed.names, ""))
-        return next(filter(None, reasons), "")
+        names = (name, *seed.names, EVERYTHING)
+        return next(filter(None, map(self._hazards.get, names)), "")
 
     def _share(self, seed: Seed) -> tuple[str, set[str]]:
         """Change what a seed is about; return why not, and the classes it holds."""
         classes = {one.rpartition(".")[2] for one in seed.holds}
-        classes |= self._flow.attributes[seed.attribute] & set(self._flow.classes)
+        classes |= self._flow.attributes[seed.attribute]
         if seed.owner == "module":
             home = self._by_label[seed.of]
-            classes |= self._flow.classes_of(
-                ast.Name(seed.attribute, ast.Load()), home.tree, home.tree
-            )
+            name = ast.Name(seed.attribute, ast.Load())
+            classes |= self._flow.classes_of(name, home.tree)
             variable = Variable(self.texts, home, seed.attribute)
             if variable.is_rebound():
                 return self._make_variable(seed, variable), classes
@@ -284,7 +295,8 @@ class Round:
                     name
                 )
                 if self._classes.is_known(name) and not settled:
-                    self.left[f"class {name}"] = f"{reason}; {HELD}"
+                    why = f"{reason}; its objects are held on the loop thread"
+                    self.left[f"class {name}"] = Left(why, held=name)
             else:
                 possible.add(name)
         self._objects |= possible

@@ -129,8 +129,7 @@ def bound_as_globals(tree: ast.Module) -> frozenset[str]:
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a scope, without those of scopes in it."""
-    body = getattr(scope, "body", [])
-    waiting: list[ast.AST] = [*body] if isinstance(body, list) else [body]
+    waiting = _body(scope)
     while waiting:
         node = waiting.pop()
         yield node
@@ -139,6 +138,11 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
             waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
         elif not isinstance(node, _SCOPES):
             waiting += ast.iter_child_nodes(node)
+
+
+def _body(scope: ast.AST) -> list[ast.AST]:
+    body = getattr(scope, "body", [])
+    return [*body] if isinstance(body, list) else [body]
 
 
 def _names(target: ast.AST) -> set[str]:
@@ -172,7 +176,7 @@ def _visit_scope(node: ast.AST, name: str, *, is_global: bool) -> Iterator[ast.A
     inner = is_global
     if name in bound_in(node):
         inner = False
-    elif _declares(node, name):
+    elif name in declared_in(node):
         inner = True
     if isinstance(node, _COMPREHENSIONS):
         first = node.generators[0].iter
@@ -182,8 +186,7 @@ def _visit_scope(node: ast.AST, name: str, *, is_global: bool) -> Iterator[ast.A
         return
     if is_global and name in bound_by(node):
         yield node
-    body = getattr(node, "body", [])
-    body = body if isinstance(body, list) else [body]
+    body = _body(node)
     outside = [one for one in _parts(node) if one not in body]
     yield from _visit(outside, name, is_global=is_global)
     if isinstance(node, ast.ClassDef) and not inner and is_global:
@@ -203,9 +206,8 @@ def _visit_class_part(node: ast.AST, name: str) -> Iterator[ast.AST]:
 
 
 def _visit_scope_body(node: ast.AST, name: str) -> Iterator[ast.AST]:
-    inner = name not in bound_in(node) or _declares(node, name)
-    body = getattr(node, "body", [])
-    yield from _visit(body if isinstance(body, list) else [body], name, is_global=inner)
+    inner = name not in bound_in(node) or name in declared_in(node)
+    yield from _visit(_body(node), name, is_global=inner)
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
@@ -217,7 +219,3 @@ def _parts(node: ast.AST) -> list[ast.AST]:
         else:
             found.append(child)
     return found
-
-
-def _declares(scope: ast.AST, name: str) -> bool:
-    return name in declared_in(scope)

@@ -86,7 +86,7 @@ class Verb:
     Attributes:
         judged: Whether it was looked at.
         would: Whether it runs in parallel, or would if it were marked.
-        reasons: Why it does not.
+        noted: Whether there is something to know before it is marked.
         handler: The qualified name of its class.
         verb: Its method.
         module: The module of the class.
@@ -94,7 +94,7 @@ class Verb:
 
     judged: bool
     would: bool
-    reasons: tuple[str, ...]
+    noted: bool
     handler: str
     verb: str
     module: str
@@ -206,7 +206,7 @@ def _look(failed: str) -> Survey:
             Verb(
                 one.judged,
                 would or one.runs == IN_PARALLEL,
-                one.reasons,
+                bool(one.notes),
                 one.handler,
                 one.verb,
                 modules.get(one.handler, ""),

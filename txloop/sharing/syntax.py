@@ -35,6 +35,7 @@ __all__ = [
     "parent_of",
     "results_of",
     "root_name",
+    "simple_values",
     "uses_arrays",
 ]
 
@@ -110,6 +111,16 @@ def each_given(
                 yield from each_given(*pair)
         case _:
             yield target, value
+
+
+def simple_values(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Return the targets of an assignment to one, each with what it is given."""
+    match node:
+        case ast.Assign(targets=[target], value=value):
+            return [*each_given(target, value)]
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            return [(target, value)]
+    return []
 
 
 def leaves(target: ast.expr) -> Iterator[ast.expr]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.frame import parameters
 from txloop.sharing.demands import Wants
-from txloop.sharing.hazard import Hazard
+from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.scopes import FUNCTIONS, walked
 from txloop.sharing.syntax import (
     VERBS,
@@ -104,7 +104,7 @@ class Threads:
         called = _used_as_such(text.tree)
         for node in walked(text.tree):
             if id(node) not in called and self._starts(text.tree, node):
-                yield Hazard("", _reason(text, node, last_name(node)))
+                yield Hazard(EVERYTHING, _reason(text, node, last_name(node)))
             match node:
                 case ast.Call() if self._runs(text.tree, node):
                     reason = _reason(text, node, last_name(node.func))
@@ -142,7 +142,7 @@ class Threads:
         scope = self._meanings.scope_of(call)
         targets = _targets(call)
         if not all(self._is_followed(scope, one) for one in targets):
-            yield Hazard("", reason)
+            yield Hazard(EVERYTHING, reason)
             return
         functions: list[ast.AST] = []
         values: list[ast.expr] = []
@@ -167,7 +167,7 @@ class Threads:
                     around = self._meanings.home(scope, name) or scope
                     waiting += self._meanings.values_of(around, name)
                     if not self._pass_on(scope, name):
-                        yield Hazard("", reason)
+                        yield Hazard(EVERYTHING, reason)
                         return
                 case ast.Name() | ast.Attribute():
                     functions += self._named(one)
@@ -248,7 +248,7 @@ class Threads:
                     if last_name(node.func) in _BACK:
                         skipped |= {id(one) for one in node.args[:1]}
                     elif self._is_unknown(node):
-                        yield Hazard("", reason)
+                        yield Hazard(EVERYTHING, reason)
                         return
                 if isinstance(node, ast.Name | ast.Attribute):
                     waiting += self._named(node)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.frame import bound_by
 from txloop.sharing.scopes import bound_as_globals, globals_named, walked
-from txloop.sharing.syntax import each_given
+from txloop.sharing.syntax import simple_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,19 +88,12 @@ class Variable:
         self, uses: list[ast.AST]
     ) -> tuple[list[tuple[ast.Name, ast.expr]], str]:
         """Return where the module's body gives it a value, and why that will not do."""
-        values: list[tuple[ast.Name, ast.expr]] = []
-        for statement in _body(self.home.tree):
-            match statement:
-                case ast.Assign(targets=[whole], value=value):
-                    for target, given in each_given(whole, value):
-                        if isinstance(target, ast.Name) and target.id == self.name:
-                            values.append((target, given))
-                case ast.AnnAssign(
-                    target=ast.Name(id=found) as target, value=ast.expr()
-                ):
-                    if found == self.name:
-                        assert statement.value is not None
-                        values.append((target, statement.value))
+        values = [
+            (target, given)
+            for statement in _body(self.home.tree)
+            for target, given in simple_values(statement)
+            if isinstance(target, ast.Name) and target.id == self.name
+        ]
         if not values:
             return [], "the module gives it no value by a simple assignment"
         simple: set[ast.AST] = {target for target, _ in values}

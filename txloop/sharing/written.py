@@ -102,8 +102,7 @@ def with_marks(plan: Plan, new: Mapping[str, str]) -> dict[str, str]:
 
 
 def _may_be_marked(verb: Verb, text: Text) -> bool:
-    acts = any(reason.startswith("note: ") for reason in verb.reasons)
-    return verb.would and not acts and verb.module in text.names
+    return verb.would and not verb.noted and verb.module in text.names
 
 
 def _methods(text: Text, verbs: list[Verb]) -> Iterator[ast.FunctionDef]:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from txloop.errors import TxThreadError
 
-__all__ = ["NO_THREAD", "Claimant", "Owned", "claim", "recheck", "release"]
+__all__ = ["NO_THREAD", "Claimant", "Owned", "acquire", "recheck", "release"]
 
 NO_THREAD = 0
 """The owner of a replica: no thread has this number, so none may write."""
@@ -42,7 +42,7 @@ _lock = threading.Lock()  # guards the claims and the store's owner
 _claims: WeakKeyDictionary[Claimant, int] = WeakKeyDictionary()  # a registry
 
 
-def claim(claimant: Claimant, store: Owned) -> None:
+def acquire(claimant: Claimant, store: Owned) -> None:
     """Make this thread the owner of the store, beside other loops of this thread.
 
     Raises:

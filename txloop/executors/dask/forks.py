@@ -32,7 +32,6 @@ class LocalForks:
     Attributes:
         address: What tells it from Dask workers.
         threads: How many workers it has.
-        useless: Whether it was let go for good.
         gone: Never: it is here.
         open: Always: it wants calls.
     """
@@ -50,7 +49,6 @@ class LocalForks:
                 message as of a relay.
         """
         self.threads = threads
-        self.useless = False
         self._tell = tell
         self._template: Template | None = None
         self._hosts: list[Host] = []  # the last is the newest
@@ -105,7 +103,6 @@ class LocalForks:
 
     def close(self) -> None:
         """End all, and wait for it, but not for long."""
-        self.useless = True
         for host in self._hosts:
             with suppress(OSError):
                 host.control.shutdown(socket.SHUT_WR)

@@ -36,21 +36,6 @@ class Box:
     runs under it.
     """
 
-    __slots__ = (
-        "_ended",
-        "_first",
-        "_given",
-        "_lock",
-        "_page",
-        "_posted",
-        "_reading",
-        "_ring_front",
-        "_ring_owner",
-        "_rung",
-        "_verdicts",
-        "_waits",
-    )
-
     def __init__(self, page: Page, ring_owner: Callable[[], object]) -> None:
         """Begin with nothing in it.
 

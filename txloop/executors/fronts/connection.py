@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import OVERTIME
 from txloop.executors.fronts.page import LAG_COMMITS
+from txloop.executors.fronts.reception import FrontEnd
 from txloop.executors.processes.deaths import Death, state_of
 from txloop.stm.store import committed
 
@@ -33,24 +34,16 @@ _MOST_LAG = 4000  # commits; less than the log of deltas keeps
 _log = logging.getLogger("txloop")
 
 
-class FrontConnection:
+class FrontConnection(FrontEnd):
     """One front, as the crew of all wants it; owned by the loop thread.
 
     Attributes:
         number: Tells it from all others of the program's run.
-        place: Its number among those that there are, from 1.
-        pid: Its process number, 0 until it was forked.
-        ready: Whether it can be given connections.
-        retiring: Whether it gets no more of them.
         left: Whether it has said that it has none any more.
         condemned: Whether it has to end.
         version: The version that its replica will have reached by what was sent.
         dropped: Numbers of dead containers that it has not been told of.
-        given: How many connections it was given.
         most_calls: After how many transactions it is replaced, or None.
-        verdicts: Those that it has not been sent.
-        notes: What it has not been told.
-        calls_open: What the owner calls those that it has forwarded, by their numbers.
         epoch: Up to which of the watch all was seen to be as it was forked with.
         cause: Why it has to end, if we know.
         timed_out: Whether that is because a call took too long.
@@ -72,20 +65,13 @@ class FrontConnection:
         limits: Limits,
     ) -> None:
         """Keep this end of the connection to a front that has been asked for."""
+        super().__init__(place, slot(place))
         self.number = number
-        self.place = place
-        self.slot = slot(place)
-        self.pid = 0
-        self.ready = False
         self.left = False
         self.condemned = False
         self.version = version
         self.dropped: list[int] = []
-        self.given = self.slot.gone  # of those before it at this place, none is left
         self._begun = self.slot.begun
-        self.verdicts: list[tuple[int, int]] = []
-        self.notes: list[tuple[Any, ...]] = []
-        self.calls_open: dict[int, int] = {}
         self.epoch = -1
         self.cause: str | None = None
         self.timed_out = False
@@ -110,12 +96,10 @@ class FrontConnection:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
         return f"front {self.pid}"
 
     @property
     def open(self) -> bool:
-        """Whether it takes connections."""
         return self.ready and not (self._retiring or self.condemned)
 
     @property
@@ -140,11 +124,6 @@ class FrontConnection:
     def calls(self) -> int:
         """How many transactions have begun in it."""
         return self.slot.begun - self._begun
-
-    @property
-    def connections(self) -> int:
-        """How many it has."""
-        return self.given - self.slot.gone
 
     # Sending
 
@@ -198,7 +177,6 @@ class FrontConnection:
         )
 
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
-        """Tell it something now, with a descriptor that is closed here."""
         if descriptor is not None:
             self.send()  # what else there is, first
         self.notes.append(note)
@@ -257,12 +235,6 @@ class FrontConnection:
             self.condemn("it did not read what it was sent")
 
     def end_call(self, cause: str, seconds: float) -> None:
-        """End the call that runs, whose time is up; if need be, the front.
-
-        Args:
-            cause: What is said in the latter case.
-            seconds: For how long its time has been up.
-        """
         if self.condemned:
             return
         if seconds > self._limits.grace_seconds:
@@ -285,12 +257,8 @@ class FrontConnection:
         words = bytes(self._link.words[:_MOST_WORDS])
         return Death(self.pid, self.status, self.cause, words)
 
-    @property
-    def lost(self) -> bool:
-        """Whether the connection was closed here."""
-        return self._link.fileno() < 0
-
     def close(self) -> None:
         """Close the connection; a front that is alive ends then."""
+        self.lost = True
         self._link.close()
         self.let_go()

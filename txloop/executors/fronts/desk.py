@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.answers import pack
 from txloop.executors.codec.frames import GarbledError
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.executors.fronts.reception import Callbacks, DeskReactor
-    from txloop.executors.limits import Limits
-    from txloop.executors.processes.executor import Companion
+    from txloop.executors.processes.executor import ProcessesExecutor
     from txloop.executors.processes.replication import DeltaLog
     from txloop.stm.types import Answer, Outcome
 
@@ -37,22 +36,6 @@ __all__ = ["Desk"]
 
 _MOST_TROUBLES = 3
 """After this many replicas could not load shared state, no more fronts are made."""
-
-
-class Forks(Protocol):
-    """What is needed of the executor: `ProcessesExecutor` has it."""
-
-    limits: Limits
-
-    @property
-    def most_calls(self) -> int | None:
-        """After how many calls a process is replaced; None for never."""
-
-    def accompany(self, companion: Companion) -> None:
-        """Have others forked whenever workers are, from the same state; and now."""
-
-    def trim_log(self) -> None:
-        """Let go of the commits that all replicas have been sent."""
 
 
 _log = logging.getLogger("txloop")
@@ -66,7 +49,7 @@ class Desk(Reception):
     def __init__(
         self,
         size: int,
-        executor: Forks,
+        executor: ProcessesExecutor,
         run_front: Callable[..., None],
         callbacks: Callbacks,
         on_ask: Callable[[], object],

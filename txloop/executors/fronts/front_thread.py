@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.fronts.box import Box
+from txloop.executors.fronts.reception import FrontEnd
 from txloop.executors.fronts.thread_carrier import ThreadCarrier
 
 if TYPE_CHECKING:
@@ -31,19 +32,12 @@ class Serving(Protocol):
         """Let go of everything; on the owner's thread, when the other has ended."""
 
 
-class FrontThread:
+class FrontThread(FrontEnd):
     """One front; owned by the loop thread.
 
     Attributes:
-        place: Its number, from 1.
-        slot: What it writes in the page.
         thread: What runs.
-        ready: Whether it can be given connections.
-        retiring: Whether it gets no more of them.
-        given: How many connections it was given.
-        verdicts: Those that it has not been sent.
-        notes: What it has not been told.
-        calls_open: What the owner calls those that it has forwarded, by their numbers.
+        retiring: Whether it gets no more connections.
     """
 
     def __init__(
@@ -63,18 +57,22 @@ class FrontThread:
             ring: Wakes the owner; called on the front's thread.
             make: Makes what the thread runs.
         """
-        self.place = place
-        self.slot = page.slot(place)
-        self.ready = self.retiring = self.lost = False
-        self.given = self.slot.gone
-        self.verdicts: list[tuple[int, int]] = []
-        self.notes: list[tuple[Any, ...]] = []
-        self.calls_open: dict[int, int] = {}
+        super().__init__(place, page.slot(place))
+        self.retiring = False
         self.box = Box(page, ring)
         self._serving = make(ThreadCarrier(self.box, page, base, place))
         # A daemon, as workers are: a call that goes on keeps no program from its end.
         name = f"txloop front {place}"
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Start the thread.
+
+        Raises:
+            RuntimeError: if there can be no more threads.
+        """
+        self.thread.start()
+        self.pid = self.thread.native_id or 0
 
     def _run(self) -> None:
         # From Python 3.14 on a thread may begin in a copy of its starter's context.
@@ -82,26 +80,13 @@ class FrontThread:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
         return f"front {self.place}"
 
     @property
-    def pid(self) -> int:
-        """The system's number of the thread."""
-        return self.thread.native_id or 0
-
-    @property
     def open(self) -> bool:
-        """Whether it takes connections."""
         return self.ready and not self.retiring
 
-    @property
-    def connections(self) -> int:
-        """How many it has."""
-        return self.given - self.slot.gone
-
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
-        """Tell it something now, with a descriptor that is its own from then on."""
         notes, self.notes = self.notes, []
         self.box.give((), [*((one, None) for one in notes), (note, descriptor)])
 

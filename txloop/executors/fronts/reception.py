@@ -44,50 +44,52 @@ class DeskReactor(Reactor, Protocol):
         """Call `callback` in the next iteration."""
 
 
-class FrontEnd(Protocol):
+class FrontEnd(abc.ABC):
     """The owner's end of one front; owned by the loop thread.
 
     Attributes:
         place: Its number among those that there are, from 1.
         slot: What it writes in the page.
+        pid: The system's number of the process or thread; 0 until it has begun.
         ready: Whether it can be given connections.
+        lost: Whether it was closed here.
         given: How many connections it was given.
         verdicts: Those that it has not been sent.
         notes: What it has not been told.
         calls_open: What the owner calls those that it has forwarded, by their numbers.
     """
 
-    place: int
-    slot: Slot
-    ready: bool
-    given: int
-    verdicts: list[tuple[int, int]]
-    notes: list[tuple[Any, ...]]
-    calls_open: dict[int, int]
+    def __init__(self, place: int, slot: Slot) -> None:
+        """Begin with nothing that it was told; of those before it, nothing is left."""
+        self.place = place
+        self.slot = slot
+        self.pid = 0
+        self.ready = self.lost = False
+        self.given = slot.gone
+        self.verdicts: list[tuple[int, int]] = []
+        self.notes: list[tuple[Any, ...]] = []
+        self.calls_open: dict[int, int] = {}
 
     @property
-    def pid(self) -> int:
-        """The system's number of the process or thread."""
-
-    @property
+    @abc.abstractmethod
     def name(self) -> str:
         """What messages call it."""
 
     @property
+    @abc.abstractmethod
     def open(self) -> bool:
         """Whether it takes connections."""
 
     @property
-    def lost(self) -> bool:
-        """Whether it was closed here."""
-
-    @property
     def connections(self) -> int:
         """How many it has."""
+        return self.given - self.slot.gone
 
+    @abc.abstractmethod
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
         """Tell it something now, with a descriptor that is the front's from then on."""
 
+    @abc.abstractmethod
     def end_call(self, cause: str, seconds: float) -> None:
         """End the call that runs, whose time is up.
 

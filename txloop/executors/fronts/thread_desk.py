@@ -15,7 +15,7 @@ import os
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from txloop.executors.fronts.front_thread import FrontThread
 from txloop.executors.fronts.reception import Reception
@@ -31,20 +31,11 @@ if TYPE_CHECKING:
     from txloop.executors.fronts.front_thread import Serving
     from txloop.executors.fronts.reception import Callbacks, DeskReactor
     from txloop.executors.fronts.thread_carrier import ThreadCarrier
-    from txloop.executors.limits import Limits
+    from txloop.executors.threads.executor import ThreadsExecutor
 
 __all__ = ["ThreadDesk"]
 
 _log = logging.getLogger("txloop")
-
-
-class EndsOthers(Protocol):
-    """What is needed of the executor: `ThreadsExecutor` has it."""
-
-    limits: Limits
-
-    def accompany(self, companion: ThreadDesk) -> None:
-        """Have others ended when the workers are."""
 
 
 class ThreadDesk(Reception):
@@ -55,7 +46,7 @@ class ThreadDesk(Reception):
     def __init__(
         self,
         size: int,
-        executor: EndsOthers,
+        executor: ThreadsExecutor,
         make: Callable[[ThreadCarrier], Serving],
         callbacks: Callbacks,
         label_of: Callable[[int], str | None],
@@ -92,14 +83,14 @@ class ThreadDesk(Reception):
         self.page.settled = self._floor = committed.open_snapshot()
         committed.readers.add(self)
         committed.forget_views()
-        self._executor.accompany(self)
+        self._executor.accompany(self.close)
         self._at_exit = weakly(self.close)
         atexit.register(self._at_exit)
         ring = weakly(self._ring)
         for place in range(1, self._size + 1):
             front = FrontThread(place, self.page, self._base, ring, self._make)
             try:
-                front.thread.start()
+                front.start()
             except RuntimeError as error:
                 front.close(0.0)
                 _log.error("front %d cannot be started (%s)", place, error)

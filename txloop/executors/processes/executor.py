@@ -28,7 +28,7 @@ from txloop.stm.cell_names import named_roots
 from txloop.stm.measuring import Pace
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal
-from txloop.watch import Watch, known_functions
+from txloop.watch import known_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin without workers, which `fork` makes; see `Pool`."""
-        super().__init__(workers, Watch(copies=True), limits, clock)
+        super().__init__(workers, limits, clock)
         self._base = Base()
         self._crew: Crew[Any] = self._new_crew()
         self._workers = self._crew.workers

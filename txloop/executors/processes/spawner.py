@@ -15,19 +15,17 @@ import signal
 import socket
 import threading
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 
 from txloop.executors.processes.spawner_process import (
     Report,
+    RunWorker,
     flush_output,
     run_child,
     spawn_workers,
 )
 
 __all__ = ["RunWorker", "Spawner", "hang_up", "threads_besides"]
-
-RunWorker = Callable[[socket.socket, int], None]
 
 _MESSAGE_BYTES = 64
 

@@ -22,7 +22,7 @@ from typing import Never
 
 from txloop.executors.debugging import set_title
 
-__all__ = ["Report", "flush_output", "run_child", "spawn_workers"]
+__all__ = ["Report", "RunWorker", "flush_output", "run_child", "spawn_workers"]
 
 _GRACE_SECONDS = 0.5  # for workers to leave by themselves when their sockets close
 

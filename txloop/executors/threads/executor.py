@@ -13,7 +13,7 @@ import os
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from txloop.executors.plea import Plea
 from txloop.executors.pool import Pool
@@ -22,7 +22,6 @@ from txloop.executors.threads.exchange import Exchange
 from txloop.executors.threads.worker import WorkerThread
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
-from txloop.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,18 +35,10 @@ __all__ = ["ThreadsExecutor"]
 _log = logging.getLogger("txloop")
 
 
-class Companion(Protocol):
-    """Other threads that run attempts."""
-
-    def close(self) -> None:
-        """End them."""
-
-
 class ThreadsExecutor(Pool[WorkerThread]):
     """Threads behind one queue; owned by the loop thread."""
 
     name = "threads"
-    forks = False
 
     def __init__(
         self,
@@ -56,18 +47,18 @@ class ThreadsExecutor(Pool[WorkerThread]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin without threads, which `start` starts; see `Pool`."""
-        super().__init__(workers, Watch(copies=False), limits, clock)
+        super().__init__(workers, limits, clock)
         self._exchange = Exchange()
         self._posted: deque[Posted] = deque()  # collected, and not yet settled
         self._complained = False
         self._process = os.getpid()
-        self._companion: Companion | None = None
+        self._end_others: Callable[[], object] | None = None
 
     # Starting and ending
 
-    def accompany(self, companion: Companion) -> None:
-        """Have others ended when the workers are, and before them."""
-        self._companion = companion
+    def accompany(self, end: Callable[[], object]) -> None:
+        """Have `end` end other threads when the workers are ended, and before them."""
+        self._end_others = end
 
     def start(self, reactor: Reactor, deliver: Deliver) -> None:
         super().start(reactor, deliver)
@@ -95,12 +86,9 @@ class ThreadsExecutor(Pool[WorkerThread]):
         else:
             self._workers.append(worker)
 
-    def renew(self) -> bool:
-        return True
-
     def close(self) -> None:
-        if self._companion is not None:
-            self._companion.close()
+        if self._end_others is not None:
+            self._end_others()
         self._posted.clear()
         if self._process == os.getpid():  # in a forked copy there are no threads
             self._exchange.ring = None

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
 
-    from tornado import httputil
     from tornado.httpserver import HTTPServer
-    from tornado.web import RequestHandler
+    from tornado.httputil import HTTPServerRequest
 
     from txloop.executors.fronts.page import Page
     from txloop.web.fronts.request import FrontDelegate
@@ -70,15 +69,8 @@ def _delegates_of(front: Front) -> Any:
 
     @functools.wraps(Application.get_handler_delegate)
     def get_handler_delegate(
-        self: Application,
-        request: httputil.HTTPServerRequest,
-        target_class: type[RequestHandler],
-        target_kwargs: dict[str, Any] | None = None,
-        path_args: list[bytes] | None = None,
-        path_kwargs: dict[str, bytes] | None = None,
+        self: Application, request: HTTPServerRequest, *args: Any, **kwargs: Any
     ) -> FrontDelegate:
-        return front.delegate(
-            self, request, target_class, target_kwargs, path_args, path_kwargs
-        )
+        return front.delegate(self, request, *args, **kwargs)
 
     return get_handler_delegate
