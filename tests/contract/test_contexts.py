@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.engine import EXECUTORS, on, running
+from tests.engine import EXECUTORS, note, noted, on, running
 from tests.logs import expect_log
-from txloop import on_worker_start
+from txloop import on_commit, on_worker_start
 from txloop.executors.processes import worker
 
 user: contextvars.ContextVar[Any] = contextvars.ContextVar("user", default="nobody")
@@ -46,6 +46,17 @@ def set_and_see(value):
     local.set(value)
     decimal.setcontext(decimal.Context(prec=value))
     return before, seen()
+
+
+def set_for_effects(value):
+    """Set something for what is to happen at the commit, and after that."""
+    user.set(value)
+    on_commit(note_user)
+    user.set(f"{value}, later")
+
+
+def note_user():
+    note(user.get())
 
 
 def quotients():
@@ -115,6 +126,14 @@ def test_what_an_attempt_sets_is_its_own(engine, program):
     assert [(n, n, "import", "0." + n * "3") for n in (3, 4, 5)] == [
         after for _, after in found
     ]
+    assert AT_IMPORT == program.run(seen)
+
+
+def test_an_effect_finds_what_its_attempt_has_set_last(engine, program):
+    for value in ("one", "other"):
+        program.run(engine.run, set_for_effects, value)
+
+    assert ["one, later", "other, later"] == noted
     assert AT_IMPORT == program.run(seen)
 
 

@@ -103,7 +103,7 @@ def test_what_the_first_one_did_is_undone(engine, stock, traces):
 
 def test_what_it_overwrote_is_there_again(engine):
     # GIVEN
-    items, shared = TList([1, 2, 3]), TDict(a=1, b=2)
+    items, shared, emptied = TList([1, 2, 3]), TDict(a=1, b=2), TDict(a=1)
 
     def first():
         items[0] = 99
@@ -111,12 +111,15 @@ def test_what_it_overwrote_is_there_again(engine):
         del items[-1]
         shared["a"] = 97
         del shared["b"]
+        emptied["c"] = 96
         retry(timeout=1000)
 
     def body():
         items.append(4)
         shared["c"] = 3
-        seen = or_else(first, lambda: (list(items), dict(shared)))
+        emptied.clear()
+        emptied["b"] = 2
+        seen = or_else(first, lambda: (list(items), dict(shared), dict(emptied)))
         items.append(5)
         return seen
 
@@ -124,9 +127,10 @@ def test_what_it_overwrote_is_there_again(engine):
     value = engine.run(body)
 
     # THEN
-    assert ([1, 2, 3, 4], {"a": 1, "b": 2, "c": 3}) == value
+    assert ([1, 2, 3, 4], {"a": 1, "b": 2, "c": 3}, {"b": 2}) == value
     assert [1, 2, 3, 4, 5] == items
     assert {"a": 1, "b": 2, "c": 3} == shared
+    assert {"b": 2} == emptied
 
 
 def test_if_both_wait_a_change_for_either_wakes(engine, stock):

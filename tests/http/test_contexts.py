@@ -11,7 +11,7 @@ from tornado.web import Application, RequestHandler
 from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import pair_of
-from txloop import transactional
+from txloop import on_commit, transactional
 
 
 class Local:
@@ -82,14 +82,19 @@ class Late(RequestHandler):
 
 @transactional
 class Finishing(RequestHandler):
-    """Is looked at after the response, when its settings still hold."""
+    """Is looked at after the commit and the response, when its settings still hold."""
 
     def get(self):
         decimal.setcontext(decimal.Context(prec=2))
+        on_commit(note_third)
         self.write("finishing")
 
     def on_finish(self):
-        FINISHED.append(str(Decimal(1) / 3))
+        note_third()
+
+
+def note_third():
+    FINISHED.append(str(Decimal(1) / 3))
 
 
 FINISHED: list[str] = []
@@ -182,12 +187,12 @@ def set_precision():
     decimal.getcontext().prec = 6
 
 
-def test_the_settings_of_a_handler_hold_in_on_finish(kind):
+def test_the_settings_of_a_handler_hold_at_the_commit_and_in_on_finish(kind):
     def test():
         FINISHED.clear()
         with pair_of(kind, make_application) as pair:
             pair.same(fetched("/finish", "/finish"))
 
-        assert ["0.33"] * 4 == FINISHED
+        assert ["0.33"] * 8 == FINISHED
 
     in_program(test)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
+import txloop
 from tests.executors import ScriptedExecutor, register_all
 from tests.serving import loop_of
 from txloop import atomically
@@ -22,6 +23,7 @@ def test_what_is_ready_is_seen_to_before_it_helps(monkeypatch):
 
     def take_back(self):
         seen.append("help")
+        return self.waiting.pop(max(self.waiting)).number
 
     def read():
         here.recv(100)
@@ -30,11 +32,12 @@ def test_what_is_ready_is_seen_to_before_it_helps(monkeypatch):
     async def main():
         loop.asyncio_loop.add_reader(here, read)
         futures = [atomically(int) for _ in range(5)]
-        while "help" not in seen:  # noqa: ASYNC110 # of iterations
+        for _ in range(20):
             await asyncio.sleep(0)
         loop.asyncio_loop.remove_reader(here)
         loop.dispatcher.executor.run_all()  # type: ignore[attr-defined] # it is ours
-        return [await one for one in futures]
+        results = [await one for one in futures]
+        return results, txloop.stats().inline
 
     register_all()
     monkeypatch.setattr(ScriptedExecutor, "run", run)
@@ -43,9 +46,11 @@ def test_what_is_ready_is_seen_to_before_it_helps(monkeypatch):
     # WHEN
     with here, there:
         loop = loop_of("scripted")
-        results = loop.run_sync(main)
+        results, inline = loop.run_sync(main)
         loop.close()
 
     # THEN
     assert ["an answer", "help"] == seen[:2]
     assert [0] * 5 == results
+    queued = 5 - ScriptedExecutor().workers
+    assert (queued, queued) == (inline, seen.count("help"))

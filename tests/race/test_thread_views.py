@@ -1,17 +1,19 @@
 """Threads that look at one version while the loop thread makes the next ones.
 
 Keys come and go, lists are replaced, and sets hold one element at any time: whatever a
-thread sees must be of one moment.
+thread sees must be of one moment. What one thread has read of a list is no answer to
+another one.
 """
 
 from __future__ import annotations
 
 import random
+import threading
 
 import pytest
 
-from tests.engine import running
-from txloop import TDict, TList, TSet
+from tests.engine import Gate, running
+from txloop import TDict, TList, TSet, TVar, inevitable
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
@@ -82,3 +84,54 @@ def test_threads_see_one_version_while_others_are_made():
 
     # THEN
     assert {None} == {result.value for result in results}
+
+
+def test_what_the_loop_thread_has_read_is_no_answer_to_a_thread(tmp_path):
+    # GIVEN
+    items, marker = TList([0]), TVar(0)
+    started, go, found = (Gate(tmp_path / name) for name in ("started", "go", "found"))
+
+    def look_late():
+        before = marker.value
+        started.open()
+        go.wait()
+        seen = before, list(items)
+        found.open()
+        return seen
+
+    def look_meanwhile():
+        inevitable()
+        seen = list(items)
+        go.open()
+        found.wait()
+        return seen
+
+    with running("threads", 2) as engine:
+        # WHEN
+        late = engine.submit(look_late)
+        engine.until(lambda: started.is_open)
+        items[0] = marker.value = 1
+        here = engine.submit(look_meanwhile)
+        engine.wait(late, here)
+
+    # THEN
+    assert [1] == here.value
+    assert (0, [0]) == late.value
+
+
+def test_what_another_thread_has_read_is_no_answer_to_the_loop_thread():
+    # GIVEN
+    own, foreign = TList([0]), TList([0])
+
+    def read_often(items):
+        assert {0} == {items[0] for _ in range(100)}
+
+    # WHEN
+    read_often(own)
+    thread = threading.Thread(target=read_often, args=(foreign,))
+    thread.start()
+    thread.join()
+
+    # THEN
+    assert own._view is not None, "reading often does not lead to a view"
+    assert foreign._view is None

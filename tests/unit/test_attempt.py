@@ -194,12 +194,29 @@ def test_a_value_that_does_not_pickle_sends_the_call_home(box):
 
 
 USES = {
-    "read": lambda box: now().read(box, "a"),
-    "has": lambda box: now().has(box, "a"),
-    "size": lambda box: now().size(box),
-    "keys": lambda box: now().keys(box),
-    "write": lambda box: now().write(box, "a", 1),
+    "read": lambda box, key: now().read(box, key),
+    "has": lambda box, key: now().has(box, key),
+    "size": lambda box, _: now().size(box),
+    "keys": lambda box, _: now().keys(box),
+    "contents": lambda box, _: now().contents(box),
+    "write": lambda box, key: now().write(box, key, 1),
+    "write all": lambda box, key: now().write_all(box, {key: 1}),
+    "clear": lambda box, _: now().clear(box),
 }
+
+
+@pytest.mark.parametrize("use", ["read", "has", "keys", "contents", "write"])
+def test_so_does_a_key(box, use):
+    # GIVEN
+    key = Unsendable("cannot pickle it")
+    committed.install([(box, key, 1)])
+
+    # WHEN
+    answer = run(USES[use], box, key)
+
+    # THEN
+    reason = "it reads a value that does not pickle (cannot pickle it)"
+    assert Refusal(reason, warn=False) == answer
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
@@ -208,7 +225,7 @@ def test_a_forgotten_container_can_no_longer_be_used(box, use):
     box._forgotten = True
 
     # WHEN
-    outcome = run(use, box)
+    outcome = run(use, box, "a")
 
     # THEN
     assert isinstance(outcome.error, TxForgottenError)

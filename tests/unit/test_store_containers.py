@@ -50,6 +50,7 @@ def test_containers_are_found_by_their_numbers_while_they_live(store):
     assert [second] == store.containers()
     assert second is store.find(second._number)
     assert store.find(number) is None
+    assert [second._number] == [*store._references], "one stays for each that dies"
 
 
 def test_a_follower_hears_of_commits_and_deaths(store, box):

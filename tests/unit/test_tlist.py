@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from typing import Any
 
 import pytest
@@ -243,6 +243,37 @@ def test_reading_often_outside_transactions_keeps_nothing_alive():
     assert [None] * 10 == [committed.find(number) for number in numbers]
     assert set() == committed._views.intersection(numbers)
     assert shown
+
+
+CHANGES: dict[str, Callable[[TList[int]], object]] = {
+    "an item is set": lambda shared: shared.__setitem__(0, 1),
+    "items are added": lambda shared: shared.extend([1, 2]),
+    "one is deleted": lambda shared: shared.pop(0),
+    "all are": lambda shared: shared.clear(),
+    "some are replaced": lambda shared: shared.__setitem__(slice(0, 2), [1]),
+}
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["alone", "beside a snapshot"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_was_read_often_is_not_shown_when_it_has_changed(change, kept):
+    """What was attempted elsewhere commits between two reads of unmarked code."""
+    # GIVEN
+    shared, plain = TList([0] * 40), [0] * 40
+    outcome = attempted(lambda: change(shared))
+    if kept:
+        snapshot = committed.open_snapshot()
+
+    # WHEN
+    assert {0} == {shared[0] for _ in range(100)}
+    assert shared._view is not None, "reading often does not lead to a view"
+    committed.install(outcome.writes)  # type: ignore[arg-type] # containers
+    if kept:
+        committed.close_snapshot(snapshot)
+
+    # THEN
+    change(plain)
+    assert plain == [shared[index] for index in range(len(shared))]
 
 
 def test_an_item_that_does_not_pickle_is_refused_alone():
