@@ -135,7 +135,7 @@ class Expressions(Record):
             self.notes.read_of_any_class(name, node)
             for one in self.contents.called(name):
                 if isinstance(one, Getter):
-                    self.run(one.functions, one.receiver, Arguments())
+                    self.run(one.functions, one.receiver, one.arguments)
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder
@@ -143,7 +143,7 @@ class Expressions(Record):
                 # Code that takes the method is going to call it.
                 self.notes.change(holder, node)
         elif isinstance(found, Getter):
-            return self.run(found.functions, found.receiver, Arguments())
+            return self.run(found.functions, found.receiver, found.arguments)
         elif isinstance(found, Live):
             self.notes.read(found, node)
         elif isinstance(found, Unfollowed) and found.foreign and name in MUTATORS:

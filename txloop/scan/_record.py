@@ -23,7 +23,7 @@ from txloop.scan.member import (
     class_slots,
     is_per_thread,
     member,
-    setter,
+    setters,
 )
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.parts import container_of, is_risky, made_of, part_of
@@ -153,10 +153,12 @@ class Record(ast.NodeVisitor, abc.ABC):
         self, owner: Value, name: str, value: Value, node: ast.AST
     ) -> None:
         """Write down what `owner.name = value` does."""
-        called = setter(owner, name)
-        if called is not None:
-            self.run(called.functions, called.receiver, Arguments((value,)))
-        elif isinstance(owner, Instance):
+        called = setters(owner, name, value)
+        for one, arguments in called:
+            self.run(one.functions, one.receiver, arguments)
+        if called and name != "?":
+            return
+        if isinstance(owner, Instance):
             _keep(owner, name, value)
         elif isinstance(owner, Unfollowed):
             self.notes.lose(node)

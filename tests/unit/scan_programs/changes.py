@@ -97,6 +97,27 @@ PROGRAMS = {
     def get(order):
         Book([]).add(order)
     """,
+    "what a descriptor of the program keeps": """
+    class Field:
+        def __init__(self, start):
+            self.value = start
+        def __get__(self, one, owner):
+            self.reads = 1  # WRITES_CLASS app.Sized.size.reads
+            return self.value
+        def __set__(self, one, value):
+            self.value = value  # WRITES_CLASS app.Row.count.value
+    class Row:
+        count = Field(0)
+        def __init__(self, **given):
+            for name in given:
+                setattr(self, name, given[name])
+    class Sized:
+        size = Field(0)
+    Sized.size
+    def get(count):
+        Row(count=count)
+        return Sized().size
+    """,
     "element by get, values, items and iteration": """
     rooms = {"a": []}
     rows = [[]]
