@@ -81,6 +81,18 @@ class Record(ast.NodeVisitor, abc.ABC):
     ) -> Value:
         """Walk through the program's functions among these, as called like this."""
 
+    def run_special(self, value: Value, names: tuple[str, ...], *given: Value) -> Value:
+        """Walk through the first of these methods that the program gives a value."""
+        results = []
+        for each in alternatives(value):
+            methods = (member(each, name, self.sources) for name in names)
+            found = next((one for one in methods if isinstance(one, Bound)), None)
+            if found is not None:
+                results.append(
+                    self.run(found.functions, found.receiver, Arguments(given))
+                )
+        return either(results) if results else None
+
     def value(self, node: ast.AST) -> Value:
         """Visit the expression and return what it stands for, if that is one value.
 
@@ -153,6 +165,7 @@ class Record(ast.NodeVisitor, abc.ABC):
         self, owner: Value, name: str, value: Value, node: ast.AST
     ) -> None:
         """Write down what `owner.name = value` does."""
+        self.run_special(owner, ("__setattr__",), None, value)
         called = setters(owner, name, value)
         for one, arguments in called:
             self.run(one.functions, one.receiver, arguments)
