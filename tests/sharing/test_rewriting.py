@@ -935,8 +935,15 @@ def test_a_class_whose_objects_are_stored_becomes_a_shared_one(case):
     assert expected in shared(CLASSES.format(head, "Thing"), "things")
 
 
-def test_attributes_that_other_code_sets_are_named():
-    source = CLASSES.format("Thing", "Thing") + "    things[0].note = 1\n"
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "    things[0].note = 1\n",
+        "    for one in ['note']: setattr(things[0], one, 1)\n",
+    ],
+)
+def test_attributes_that_other_code_sets_are_named(lines):
+    source = CLASSES.format("Thing", "Thing") + lines
 
     assert 'dataclass=False, also=("note",))' in shared(source, "things")
 
@@ -951,6 +958,15 @@ def test_attributes_that_other_code_sets_are_named():
             "Special, which is derived from it, cannot: it has __del__",
         ),
         ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
+        (
+            "    def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",
+            "sets attributes by name",
+        ),
+        ("    def _find(self): pass", "a TObject needs the name _find for itself"),
+        (
+            "    def f(self): self._size = 1",
+            "a TObject needs the name _size for itself",
+        ),
         ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
         ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
         ("    def f(self, d): vars(self)['note'] = d", "sets attributes by name"),

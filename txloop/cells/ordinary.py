@@ -9,7 +9,7 @@ from txloop.cells.attributes import Attribute
 from txloop.errors import TxConfigurationError
 from txloop.stm.types import MISSING
 
-__all__ = ["check_names", "defaults_of", "make_ordinary"]
+__all__ = ["check_names", "defaults_of", "make_ordinary", "names_taken"]
 
 _NOT_ITS = (object, Generic)
 _SPECIAL = ("__eq__", "__hash__", "__repr__", "__copy__", "__deepcopy__")
@@ -25,17 +25,23 @@ def check_names(cls: type, root: type) -> None:
     Raises:
         TxConfigurationError: if it does.
     """
-    ours = {name for kind in root.__mro__[:-1] for name in vars(kind)}
+    ours = names_taken(root)
     for kind in _classes_of(cls, root):
         if kind is not cls and issubclass(kind, root):
             continue  # checked
         its = {*vars(kind), *assigned_names(kind), *declared_in(kind)}
-        taken = [name for name in its & ours if not name.startswith("__")]
+        taken = its & ours
         if taken:
             raise TxConfigurationError(
                 f"the class {kind.__qualname__} uses the name {min(taken)!r}, which a "
                 "txloop.TObject needs for itself; rename it there"
             )
+
+
+def names_taken(root: type) -> frozenset[str]:
+    """Return the names that shared objects need for themselves."""
+    ours = {name for kind in root.__mro__[:-1] for name in vars(kind)}
+    return frozenset(name for name in ours if not name.startswith("__"))
 
 
 def make_ordinary(cls: type, root: type, also: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ Tornado nor the containers: it tells them by the name of their module::
     frame         the names that a piece of code sees
     value         what an expression stands for, without running it
     member        what an attribute of a value stands for
+    special       the methods that operators call
     parts         what plain containers hold
     contents      what comes out of those of txloop
     live_objects  what kind of thing an object is that the scan has at hand

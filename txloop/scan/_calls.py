@@ -307,6 +307,8 @@ class Calls(Expressions):
     def call_method(self, receiver: Value, name: str, arguments: Arguments) -> None:
         """Walk through the method or property of the receiver, if there is one."""
         found = member(receiver, name, self.sources)
+        if isinstance(found, Getter):
+            arguments = found.arguments
         if isinstance(found, (Bound, Getter)):
             self.run(found.functions, found.receiver, arguments)
 

@@ -34,6 +34,7 @@ from txloop.scan.live_objects import (
 )
 from txloop.scan.member import member, settings
 from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
+from txloop.scan.special import SHOWING, TRUTH, calculating, comparing
 from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
@@ -135,7 +136,7 @@ class Expressions(Record):
             self.notes.read_of_any_class(name, node)
             for one in self.contents.called(name):
                 if isinstance(one, Getter):
-                    self.run(one.functions, one.receiver, Arguments())
+                    self.run(one.functions, one.receiver, one.arguments)
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder
@@ -143,7 +144,7 @@ class Expressions(Record):
                 # Code that takes the method is going to call it.
                 self.notes.change(holder, node)
         elif isinstance(found, Getter):
-            return self.run(found.functions, found.receiver, Arguments())
+            return self.run(found.functions, found.receiver, found.arguments)
         elif isinstance(found, Live):
             self.notes.read(found, node)
         elif isinstance(found, Unfollowed) and found.foreign and name in MUTATORS:
@@ -154,6 +155,9 @@ class Expressions(Record):
             and is_of_library(type(owner.thing))
         ):
             return FOREIGN
+        missing = isinstance(found, Live) and found.thing is UNKNOWN
+        if missing or found in (None, SOMETHING):
+            return self.run_special(owner, ("__getattr__",)) or found
         return found
 
     def visit_Subscript(self, node: ast.Subscript) -> Value:
@@ -288,10 +292,12 @@ class Expressions(Record):
             assert isinstance(target, ast.Tuple)
             self.store(target.elts[0], None)
             target = target.elts[1]
+        found = []
         for value in values:
             if isinstance(value, Live) and is_iterator(value.thing):
                 self.notes.change(value, source)
-        self.store(target, either(map(one_of, values)))
+            found.append(one_of(self.run_special(value, ("__iter__",)) or value))
+        self.store(target, either(found))
 
     def _enumerated(self, source: ast.expr) -> ast.expr | None:
         """Return what `enumerate` counts, if that is what the expression calls."""
@@ -318,8 +324,31 @@ class Expressions(Record):
                 return self._compare(left, op, right)
         return self._is_true(node, self.any_value(node))
 
+    def visit_Compare(self, node: ast.Compare) -> Value:
+        values = [self.any_value(each) for each in (node.left, *node.comparators)]
+        for op, one, other in zip(node.ops, values, values[1:], strict=False):
+            self._compared(op, one, other)
+        return None
+
+    def _compared(self, op: ast.cmpop, one: Value, other: Value) -> None:
+        """Walk through what a comparison calls."""
+        if isinstance(op, ast.In | ast.NotIn):
+            one, other = other, one
+        self.run_special(one, comparing(op), other)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Value:
+        left, right = self.any_value(node.left), self.any_value(node.right)
+        return self.run_special(left, calculating(node.op), right)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> Value:
+        self.run_special(self.any_value(node.value), SHOWING)
+        if node.format_spec is not None:
+            self.visit(node.format_spec)
+        return None
+
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Answer:
         one, other = self.any_value(left), self.any_value(right)
+        self._compared(op, one, other)
         if isinstance(op, ast.Is | ast.IsNot) and _is_none(right):
             live = self._certain(left, one)
             if live is None:
@@ -339,6 +368,7 @@ class Expressions(Record):
         return _UNKNOWN
 
     def _is_true(self, node: ast.expr, value: Value) -> Answer:
+        self.run_special(value, TRUTH)
         live = self._certain(node, value)
         if live is None or not (live.thing is None or type(live.thing) in _SIMPLE):
             return _UNKNOWN

@@ -23,7 +23,7 @@ from txloop.scan.member import (
     class_slots,
     is_per_thread,
     member,
-    setter,
+    setters,
 )
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.parts import container_of, is_risky, made_of, part_of
@@ -80,6 +80,18 @@ class Record(ast.NodeVisitor, abc.ABC):
         arguments: Arguments,
     ) -> Value:
         """Walk through the program's functions among these, as called like this."""
+
+    def run_special(self, value: Value, names: tuple[str, ...], *given: Value) -> Value:
+        """Walk through the first of these methods that the program gives a value."""
+        results = []
+        for each in alternatives(value):
+            methods = (member(each, name, self.sources) for name in names)
+            found = next((one for one in methods if isinstance(one, Bound)), None)
+            if found is not None:
+                results.append(
+                    self.run(found.functions, found.receiver, Arguments(given))
+                )
+        return either(results) if results else None
 
     def value(self, node: ast.AST) -> Value:
         """Visit the expression and return what it stands for, if that is one value.
@@ -153,10 +165,13 @@ class Record(ast.NodeVisitor, abc.ABC):
         self, owner: Value, name: str, value: Value, node: ast.AST
     ) -> None:
         """Write down what `owner.name = value` does."""
-        called = setter(owner, name)
-        if called is not None:
-            self.run(called.functions, called.receiver, Arguments((value,)))
-        elif isinstance(owner, Instance):
+        self.run_special(owner, ("__setattr__",), None, value)
+        called = setters(owner, name, value)
+        for one, arguments in called:
+            self.run(one.functions, one.receiver, arguments)
+        if called and name != "?":
+            return
+        if isinstance(owner, Instance):
             _keep(owner, name, value)
         elif isinstance(owner, Unfollowed):
             self.notes.lose(node)

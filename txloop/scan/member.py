@@ -34,6 +34,7 @@ from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
     SOMETHING,
+    Arguments,
     Bound,
     Family,
     Getter,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from txloop.scan.source import Sources
-    from txloop.scan.value import Arguments, Slot
+    from txloop.scan.value import Slot
 
 
 def member(value: Value, name: str, sources: Sources) -> Value:
@@ -72,18 +73,30 @@ def member(value: Value, name: str, sources: Sources) -> Value:
     return value if isinstance(value, Unfollowed) else None
 
 
-def setter(value: Value, name: str) -> Bound | None:
-    """Return what `value.name = ...` runs, or None where it just assigns."""
-    if isinstance(value, Live) and value.thing is UNKNOWN:
-        return None
+def setters(value: Value, name: str, given: Value) -> list[tuple[Bound, Arguments]]:
+    """Return what `value.name = given` runs, and with which arguments.
+
+    That is nothing where it just assigns; of a name that is not known, "?", it is what
+    any may run.
+    """
     if not isinstance(value, (Live, Instance)):
-        return None
+        return []
+    if isinstance(value, Live) and value.thing is UNKNOWN:
+        return []
     cls = value.type if isinstance(value, Instance) else type(value.thing)
-    found = _look_up(cls, name)
-    if found is None or not has_type(found[1], property):
-        return None
-    functions = tuple(filter(is_own_function, functions_of(found[1].fset)))
-    return Bound(functions, value)
+    every = {each for owner in cls.__mro__ for each in vars(owner)}
+    called = []
+    for each in sorted(every) if name == "?" else [name]:
+        found = _look_up(cls, each)
+        if found is None:
+            continue
+        if has_type(found[1], property):
+            functions = tuple(filter(is_own_function, functions_of(found[1].fset)))
+            called.append((Bound(functions, value), Arguments((given,))))
+        elif own := own_functions(type(found[1]), "__set__"):
+            descriptor = Bound(own, _of_its_class(cls, found, each))
+            called.append((descriptor, Arguments((value, given))))
+    return called
 
 
 def target(
@@ -226,7 +239,7 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
     attributes = _attributes(thing)
     if is_options(cls) and name in options_of(thing):
         thing = options_of(thing)[name]
-    elif name in attributes:
+    elif name in attributes and not own_functions(type(raw), "__set__"):
         thing = attributes[name]
     elif has_type(raw, MemberDescriptorType):
         thing = _in_slot(raw, thing)
@@ -264,8 +277,10 @@ def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
         return class_value(instance.type)
     found = _look_up(instance.type, name)
     if name in sources.assigned(instance.type):
-        if found is not None and has_type(found[1], FunctionType, property):
-            return _called(found[1], instance)
+        if found is not None and (
+            has_type(found[1], FunctionType, property) or _reads(found[1])
+        ):
+            return _class_member(instance.type, found, name, receiver=instance)
         return None if name in instance.unshared else SOMETHING
     if found is not None and own_module_of(found[0]) is not None:
         return _class_member(instance.type, found, name, receiver=instance)
@@ -327,6 +342,9 @@ def _class_member(
     owner, raw = found
     if has_type(raw, classmethod):
         return Bound(functions_of(raw), class_value(cls))
+    if reads := _reads(raw):
+        given = Arguments((receiver, class_value(cls)))
+        return Getter(reads, _of_its_class(cls, found, name), given)
     called = _called(raw, receiver)
     if called is not None:
         return called
@@ -335,8 +353,24 @@ def _class_member(
         return None
     if receiver is not None and is_container(cls):
         return None
+    return _of_its_class(cls, found, name)
+
+
+def _of_its_class(cls: type, found: tuple[type, object], name: str) -> Value:
+    """Return the value of what a class has under the name, as it is there."""
+    owner, raw = found
     label = f"{class_label(owner)}.{name}"
     return shared(raw, label, Family.CLASS, class_slots(cls, name))
+
+
+def _reads(raw: object) -> tuple[FunctionType, ...]:
+    """Return what reading the raw class attribute runs, if it is a descriptor.
+
+    One that can be called stands for a method: what its `__get__` binds is not known.
+    """
+    if own_functions(type(raw), "__call__"):
+        return ()
+    return own_functions(type(raw), "__get__")
 
 
 def _called(raw: object, receiver: Value) -> Value:

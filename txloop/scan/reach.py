@@ -65,6 +65,8 @@ _EXACT_BASES = frozenset(
 """Libraries whose classes call the methods that they have themselves, and no others."""
 
 _CLASS_MAKING = frozenset({"__init_subclass__", "__prepare__", "__set_name__"})
+_METACLASS_MAKING = _CLASS_MAKING | {"__init__", "__new__"}
+"""What runs while a class is made; of a metaclass more does."""
 
 _RUNS_LOOP = frozenset(
     {"run_forever", "run_sync", "run_until_complete", "serve_forever", "start"}
@@ -166,14 +168,14 @@ class Reach:
         uses = self._named.by_name.get(name, [])
         if definition.owner:
             cls = class_at(module.__dict__, definition.owner)
+            if cls is not None and _makes_classes(cls, name):
+                return self._named.made_inside
             if cls is None or _calls_itself(cls, name):
                 return True
-            if name == "__init__" and not issubclass(cls, type):
+            if name == "__init__":
                 if _is_made_by_others(cls) or "__subclasses__" in self._named.by_name:
                     return True
                 uses = self._uses_of_class(cls)
-            elif name in _CLASS_MAKING or issubclass(cls, type):
-                return self._named.made_inside
             elif name.startswith("__") and name.endswith("__"):
                 return True
         else:
@@ -228,6 +230,11 @@ def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if name not in _HARMLESS_DECORATORS:
             return True
     return False
+
+
+def _makes_classes(cls: type, name: str) -> bool:
+    """Tell whether the class's method of that name runs where classes are made only."""
+    return name in (_METACLASS_MAKING if issubclass(cls, type) else _CLASS_MAKING)
 
 
 def _calls_itself(cls: type, name: str) -> bool:

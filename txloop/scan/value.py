@@ -105,11 +105,25 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Arguments:
+    """The values that a call passes."""
+
+    positional: tuple[Value, ...] = ()
+    keywords: Mapping[str, Value] = field(default_factory=dict)
+
+    def identity(self) -> tuple[object, ...]:
+        """Return what tells these arguments from others."""
+        named = ((name, identity(value)) for name, value in self.keywords.items())
+        return (*map(identity, self.positional), *named)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Getter:
-    """A property: reading it runs its functions."""
+    """A property or another descriptor: reading it runs its functions."""
 
     functions: tuple[FunctionType, ...]
     receiver: Value
+    arguments: Arguments = field(default_factory=Arguments)
 
 
 @dataclass(slots=True, eq=False)
@@ -170,19 +184,6 @@ Value: TypeAlias = (
     "Live | Instance | Bound | Getter | Member | Super | Nested | Parts | Several"
     " | Unfollowed | None"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arguments:
-    """The values that a call passes."""
-
-    positional: tuple[Value, ...] = ()
-    keywords: Mapping[str, Value] = field(default_factory=dict)
-
-    def identity(self) -> tuple[object, ...]:
-        """Return what tells these arguments from others."""
-        named = ((name, identity(value)) for name, value in self.keywords.items())
-        return (*map(identity, self.positional), *named)
 
 
 def identity(value: Value) -> object:

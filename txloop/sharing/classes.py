@@ -6,6 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.cells.ordinary import names_taken
+from txloop.cells.tobject import TObject
+from txloop.sharing.bindings import bindings
 from txloop.sharing.flow import annotated_in, assigned_in
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import last_name
@@ -26,6 +29,8 @@ _SPECIAL = frozenset(
     ]
 )
 
+
+_TAKEN = names_taken(TObject)
 
 _VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
 """Bases of classes whose objects are stored as they are."""
@@ -110,12 +115,17 @@ class Classes:
         for base in node.bases:
             if last_name(base) != "object" and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
+        taken: set[str] = set()
         for one in node.body:
             names = {getattr(one, "name", "")}
             for target in getattr(one, "targets", []):
                 names.add(last_name(target))
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
+            taken |= names & _TAKEN
+        taken |= assigned_in(node) & _TAKEN
+        if taken:
+            return f"a TObject needs the name {min(taken)} for itself; rename it there"
         return ""
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
@@ -301,7 +311,7 @@ def _stray_attributes(texts: Iterable[Text]) -> Iterator[_Stray]:
         imported = _imported(text.tree)
         for scope, owner in [(text.tree, None), *functions_in(text.tree)]:
             for node in nodes_of(scope):
-                for of, attribute in _set_by(node):
+                for of, attribute in _set_by(node, scope):
                     name = of.id if isinstance(of, ast.Name) else ""
                     if isinstance(node, ast.Attribute) and name in imported:
                         continue
@@ -309,7 +319,7 @@ def _stray_attributes(texts: Iterable[Text]) -> Iterator[_Stray]:
                     yield _Stray(text, scope, of, attribute, own)
 
 
-def _set_by(node: ast.AST) -> Iterator[tuple[ast.expr, str | None]]:
+def _set_by(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.expr, str | None]]:
     """Yield whose attribute a node sets, and which; None for any."""
     match node:
         case ast.Attribute(value=base, attr="__dict__", ctx=ast.Store()):
@@ -320,18 +330,27 @@ def _set_by(node: ast.AST) -> Iterator[tuple[ast.expr, str | None]]:
             named = isinstance(base, ast.Name)
             if named or last_name(base) not in ("application", "request", "settings"):
                 yield base, name
-        case ast.Call(
-            func=ast.Name(id="setattr"), args=[base, ast.Constant(value=str(name)), _]
-        ):
-            yield base, name
-        case ast.Call(func=ast.Name(id="setattr"), args=[base, _, _]):
-            yield base, None
+        case ast.Call(func=ast.Name(id="setattr"), args=[base, named, _]):
+            texts = _texts_of(named, scope)
+            yield from ((base, text) for text in texts)
+            if not texts:
+                yield base, None
         case ast.Subscript(value=namespace, ctx=ast.Store()):
             yield from ((base, None) for base in _with_namespace(namespace))
         case ast.Call(
             func=ast.Attribute(value=namespace, attr="update" | "setdefault")
         ):
             yield from ((base, None) for base in _with_namespace(namespace))
+
+
+def _texts_of(node: ast.expr, scope: ast.AST) -> list[str]:
+    """Return the texts that an expression may be; none if not all are known."""
+    values, others = [node], False
+    if isinstance(node, ast.Name):
+        values, others = bindings(scope, node.id)
+    found = [one.value for one in values if isinstance(one, ast.Constant)]
+    texts = [one for one in found if isinstance(one, str)]
+    return texts if not others and len(texts) == len(values) else []
 
 
 def _with_namespace(node: ast.expr) -> list[ast.expr]:

@@ -143,6 +143,31 @@ PROGRAMS = {
     def get():
         return Plugin.known
     """,
+    "registry that a metaclass fills": """
+    class Listed(type):
+        known = {}
+        def __new__(mcs, name, bases, names):
+            cls = super().__new__(mcs, name, bases, names)
+            Listed.known[name] = cls
+            return cls
+    class One(metaclass=Listed):
+        pass
+    def get():
+        return Listed.known
+    """,
+    "method of a metaclass that code calls": """
+    class Table(type):
+        def __init__(cls, *names):
+            cls.rows = []
+        def add(cls, row):
+            cls.rows.append(row)
+    class User(metaclass=Table):
+        pass
+    def act(row):
+        User.add(row)
+    def get():
+        return User.rows  # READS_WRITTEN app.User.rows
+    """,
     "registry of subclasses that are made later": """
     class Plugin:
         known = []

@@ -97,6 +97,59 @@ PROGRAMS = {
     def get(order):
         Book([]).add(order)
     """,
+    "what operators call": """
+    class Rows:
+        def __init__(self):
+            self.rows, self.asked = [[]], 0
+        def __iter__(self):
+            return iter(self.rows)
+        def __contains__(self, row):
+            self.asked = 1  # MUTATES_GLOBAL app.store.asked
+        def __eq__(self, other):
+            self.compared = 1  # MUTATES_GLOBAL app.store.compared
+        def __bool__(self):
+            self.tested = 1  # MUTATES_GLOBAL app.store.tested
+            return True
+        def __format__(self, spec):
+            self.shown = 1  # MUTATES_GLOBAL app.store.shown
+            return ""
+        def __mul__(self, other):
+            self.rows.append(other)  # MUTATES_GLOBAL app.store.rows
+        def __getattr__(self, name):
+            self.missed = name  # MUTATES_GLOBAL app.store.missed
+        def __setattr__(self, name, value):
+            names.append(name)  # MUTATES_GLOBAL app.names
+            super().__setattr__(name, value)
+    names = []
+    store = Rows()
+    def get(row):
+        if store:
+            row = f"{store}"
+        for each in store:
+            each.append(row)  # MUTATES_GLOBAL app.store.rows
+        return row in store or store == row or store * 2 or store.name
+    """,
+    "what a descriptor of the program keeps": """
+    class Field:
+        def __init__(self, start):
+            self.value = start
+        def __get__(self, one, owner):
+            self.reads = 1  # WRITES_CLASS app.Sized.size.reads
+            return self.value
+        def __set__(self, one, value):
+            self.value = value  # WRITES_CLASS app.Row.count.value
+    class Row:
+        count = Field(0)
+        def __init__(self, **given):
+            for name in given:
+                setattr(self, name, given[name])
+    class Sized:
+        size = Field(0)
+    Sized.size
+    def get(count):
+        Row(count=count)
+        return Sized().size
+    """,
     "element by get, values, items and iteration": """
     rooms = {"a": []}
     rows = [[]]
