@@ -136,6 +136,7 @@ class Expressions(Record):
             for one in self.contents.called(name):
                 if isinstance(one, Getter):
                     self.run(one.functions, one.receiver, Arguments())
+        self.notes.use(owner)
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder

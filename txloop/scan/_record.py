@@ -78,8 +78,17 @@ class Record(ast.NodeVisitor, abc.ABC):
         functions: tuple[FunctionType, ...],
         receiver: Value,
         arguments: Arguments,
+        *,
+        anew: bool = False,
     ) -> Value:
-        """Walk through the program's functions among these, as called like this."""
+        """Walk through the program's functions among these, as called like this.
+
+        Args:
+            functions: The functions.
+            receiver: Of what they are methods, or None.
+            arguments: What they are given.
+            anew: Whether to walk also through what has been walked through.
+        """
 
     def value(self, node: ast.AST) -> Value:
         """Visit the expression and return what it stands for, if that is one value.
