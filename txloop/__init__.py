@@ -6,6 +6,7 @@ from txloop import transaction
 from txloop.cells import (
     Channel,
     TCache,
+    TCount,
     TCounter,
     TCounterDict,
     TDefaultDict,
@@ -56,6 +57,7 @@ __all__ = [
     "ProcessStats",
     "Stats",
     "TCache",
+    "TCount",
     "TCounter",
     "TCounterDict",
     "TDefaultDict",

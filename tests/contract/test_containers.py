@@ -12,6 +12,7 @@ import pytest
 from tests.engine import bury_the_dead, on
 from tests.homebound import Homebound
 from txloop import (
+    TCount,
     TCounter,
     TCounterDict,
     TDefaultDict,
@@ -79,6 +80,7 @@ MADE = {
     "ordinary object": lambda: entered(Room("hall"), "ann"),
     "dataclass": lambda: share(Stop("a", ["x"])),
     "counter": lambda: TCounter(5),
+    "count": lambda: TCount(5, 2),
     "variable": lambda: TVar([1]),
     "frozen": lambda: share(Fixed([Stop("a", [])])),
     "nested": lambda: share({"grid": [[0] * 3 for _ in range(3)], "t": ({1}, [2])}),
@@ -152,6 +154,7 @@ def play(shared, number):
     shared["object"].items.append(str(number))
     shared["room"].enter(str(number))
     shared["counter"].add(number)
+    shared["list"].append(next(shared["count"]))
     return plain(shared)
 
 
@@ -168,6 +171,7 @@ def make_game():
         "object": Player("ann"),
         "room": Room("hall"),
         "counter": TCounter(),
+        "count": TCount(1, 2),
     }
 
 

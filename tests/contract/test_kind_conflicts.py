@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.overlaps import conflicting
 from tests.engine import on
-from txloop import TCounterDict, TDefaultDict, TDeque, TOrderedDict
+from txloop import TCount, TCounterDict, TDefaultDict, TDeque, TOrderedDict
 
 pytestmark = on("scripted")
 
@@ -137,3 +137,20 @@ def test_who_counts_reads_what_it_counts(engine, operation, expected):
     assert expected == conflicting(
         engine, lambda: TCounterDict("ab"), operation, COUNTS_COMMITS
     )
+
+
+COUNT_OPERATIONS = {
+    "draw": (next, {"draw"}),
+    "look": (repr, {"draw"}),
+    "copy": (lambda c: c.copy(), {"draw"}),
+    "pass it on": (iter, set()),
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"), COUNT_OPERATIONS.values(), ids=COUNT_OPERATIONS
+)
+def test_each_number_is_drawn_once(engine, operation, expected):
+    commits = {"draw": lambda c: c.__next__(), "look": repr}
+
+    assert expected == conflicting(engine, lambda: TCount(1), operation, commits)

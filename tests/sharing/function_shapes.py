@@ -904,6 +904,31 @@ cb = Counted()
 --
 x = [k]; ca.up(x); x.append(v); cb.n = ca.n + cb.n; things['c'] = ca
 more.append([Base.n, Counted.limit, Base.last, cb.show(), list(Base.tags)])
+==
+ids = itertools.count(1)
+class Numbered:
+    made = itertools.count(10, 5)
+    def __init__(self): self.id = next(self.made); self.own = itertools.count(0.5, 0.1)
+def draw():
+    n = next(ids)
+    if n % 3 == 0: raise ValueError(n)
+    return n
+numbered = {}
+--
+n = numbered.setdefault(k, Numbered()); m = copy.copy(ids); next(m)
+items.append([n.id, next(n.own), repr(n.own), repr(Numbered.made), repr(m)])
+items.append(list(itertools.islice(ids, 2)) + [a for a, _ in zip(ids, 'ab')])
+try: items.append(draw())
+except ValueError as e: items.append(str(e))
+more.append([isinstance(ids, itertools.count), str(ids)])
+==
+new_id = itertools.count(1).__next__
+def fresh(_ids=itertools.count(7)): return next(_ids)
+draw = functools.partial(next, itertools.count())
+counts = {'a': itertools.count(1), 'b': [itertools.count(2), itertools.count(3)]}
+--
+items.append([new_id(), fresh(), draw(), next(counts['a'])])
+items.append([next(c) for c in counts['b']]); counts['b'].append(itertools.count(v))
 """
 
 

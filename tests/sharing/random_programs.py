@@ -20,6 +20,7 @@ import contextlib
 import copy
 import dataclasses
 import functools
+import itertools
 import json
 import operator
 import sys

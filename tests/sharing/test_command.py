@@ -639,3 +639,45 @@ def test_a_look_leaves_files_as_they_are(command, tmp_path):
     assert "it runs already" not in errors
     assert {"app.py", "starts.txt"} == {one.name for one in tmp_path.iterdir()}
     assert "start\n" == (tmp_path / "starts.txt").read_text()
+
+
+COUNTS = """
+import functools
+import itertools
+from itertools import count as numbers
+
+ids = itertools.count(1)
+new_id = numbers(2, 3).__next__
+draw = functools.partial(next, itertools.count(4))
+known = itertools.count(6)
+copied = itertools.count(7)
+
+class Room:
+    made = itertools.count(8)
+
+def fresh(_ids=itertools.count(9)):
+    return next(_ids)
+
+class Draws(tornado.web.RequestHandler):
+    def get(self):
+        self.write(repr([next(ids), new_id(), draw(), next(Room.made), fresh()]))
+    def post(self):
+        self.write(str(type(known) is itertools.count) + str(next(known)))
+    def put(self):
+        self.write(str(next(itertools.tee(copied)[0])))
+"""
+
+
+def test_counts_become_containers_of_which_nothing_asks_what_they_are_not(tmp_path):
+    source = PROGRAM.replace("names = []", f"{COUNTS}\nnames = []")
+    program(tmp_path, source.replace('("/", Names)', '("/", Draws)'))
+
+    run(tmp_path, "share", "--write", "--force", "app.py")
+    written = (tmp_path / "app.py").read_text()
+    _, told, _ = run(tmp_path, "check", "--auto", "app.py")
+
+    assert 5 == written.count("txloop.TCount(")
+    assert "itertools.count(6)" in written
+    assert "itertools.count(7)" in written
+    verbs = dict(re.findall(r"(\w+) Draws +(in parallel|as in stock)", told))
+    assert {"GET": "in parallel", "POST": "as in stock", "PUT": "as in stock"} == verbs

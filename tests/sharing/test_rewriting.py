@@ -301,6 +301,23 @@ def f(k):
     assert "h = []" in after
 
 
+def test_what_an_inner_function_changes_on_a_thread_stays_plain():
+    source = """
+from threading import Thread
+items = []
+def make():
+    rows = []
+    def add(): rows.append(1)
+    return add
+add = make()
+def f(): Thread(target=add).start()
+"""
+    after = shared(source, "items", "rows")
+
+    assert "items = txloop.share([])" in after
+    assert "rows = []" in after
+
+
 UNKNOWN = {
     "any function": (
         "from threading import Thread\ndef run(f): Thread(target=f).start()\n"

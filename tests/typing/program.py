@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, assert_type
 
 import txloop
-from txloop import TCounter, TDict, TList, TObject, TSet, TVar
+from txloop import TCount, TCounter, TDict, TList, TObject, TSet, TVar
 
 
 class Player(TObject):
@@ -77,6 +77,9 @@ seen |= {"d"}
 both: set[str] = seen & {"a"}
 either: set[str | int] = seen | {1}
 is_there: bool = "a" in seen and seen >= {"a"}
+
+ids = TCount(1)
+new_id: int = next(ids)
 
 hits = TCounter()
 hits.add()

@@ -64,6 +64,71 @@ def test_a_cache_that_is_left_alone_is_free(loaded: Load) -> None:
     assert () == scan_handler(module.Other, "post", unfollowed=True)
 
 
+OVER_CONTAINERS = """
+import functools
+import txloop
+
+rows = txloop.TList()
+ids = txloop.TCount()
+
+class Room(txloop.TObject, dataclass=False):
+    def __init__(self, name): self.name = name; self.log = []
+    @functools.cache
+    def size(self): return len(self.log)
+    @classmethod
+    @functools.cache
+    def named(cls, name): return cls(name)
+    @staticmethod
+    @functools.cache
+    def of(name): return Room(name)
+
+hall = Room("hall")
+def count(): return len(rows)
+@functools.cache
+def reads(): return len(rows)
+@functools.cache
+def changes(name): rows.append(name)
+@functools.cache
+def draws(): return next(ids)
+@functools.cache
+def calls(): return count()
+@functools.cache
+def makes(name): return Room(name)
+@functools.cache
+def upper(name): return name.upper()
+
+class Reader:
+    def get(self):
+        count()
+        return {use}
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        *("reads()", "changes(1)", "draws()", "calls()", "makes('a')"),
+        *("hall.size()", "Room.named('a')", "Room.of('a')"),
+    ],
+)
+def test_one_of_what_containers_hold_is_not_proved_to_be(
+    tmp_path: Path, use: str
+) -> None:
+    with loading(tmp_path) as load:
+        module = load(OVER_CONTAINERS.format(use=use))
+        [found] = scan_handler(module.Reader, "get", unfollowed=True)
+
+    assert FindingKind.NOT_FOLLOWED is found.kind
+    assert "keeps what it makes of others" in found.describe()
+
+
+def test_one_of_its_arguments_alone_is(tmp_path: Path) -> None:
+    with loading(tmp_path) as load:
+        module = load(OVER_CONTAINERS.format(use="upper(hall.name)"))
+
+        assert () == scan_handler(module.Reader, "get", unfollowed=True)
+
+
 def test_one_whose_calls_are_counted_is_not_proved_to_be(loaded: Load) -> None:
     module = loaded("return setting.cache_info()")
 

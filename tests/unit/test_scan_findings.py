@@ -262,7 +262,8 @@ class TestFindings:
             ("[]", "an immutable tuple in a txloop.TVar"),
             ("deque()", "make this deque a txloop.TDeque"),
             ("set()", "an immutable frozenset in a txloop.TVar"),
-            ("count()", "keep the next value in a txloop.TVar"),
+            ("count()", "make this count a txloop.TCount"),
+            ("map(int, '12')", "keep the next value in a txloop.TVar"),
             ("0", "keep the value in a txloop.TVar"),
         ],
     )

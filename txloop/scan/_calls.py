@@ -94,6 +94,7 @@ class Calls(Expressions):
         super().__init__(sources, evidence, app)
         self.everything = everything
         self._made: dict[object, Instance | Live] = {}
+        self._uses_containers: dict[int, bool] = {}  # by the identity of a cache
         self._calling: list[type] = []  # by the `__call__` of their metaclasses
 
     def visit_Call(self, node: ast.Call) -> Value:
@@ -179,9 +180,14 @@ class Calls(Expressions):
             if has_type(thing, type):
                 return self._make(thing, arguments, node)
             callee, arguments = target(callee, arguments, self.sources)
+        if isinstance(callee, Bound) and callee.cache is not None:
+            name = str(getattr(callee.cache, "__qualname__", "a cache"))
+            cache = Live(callee.cache, name, Family.CLASS)
+            self.notes.use_cache(cache, node)
         if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
-            found = self.run(callee.functions, callee.receiver, arguments)
-            return self._cached(cache, found) if cache else found
+            if cache is not None:
+                return self._run_cached(cache, callee, arguments, node)
+            return self.run(callee.functions, callee.receiver, arguments)
         if isinstance(callee, Nested):
             return None
         passed = _all_in(arguments)
@@ -221,6 +227,26 @@ class Calls(Expressions):
         if isinstance(node, ast.Call) and node.args:
             key = constant(node.args[0])
         return self.item(holder, key, node)
+
+    def _run_cached(
+        self, cache: Live, callee: Bound, arguments: Arguments, node: ast.AST
+    ) -> Value:
+        """Walk into a function of which an `lru_cache` keeps what it returns.
+
+        Each process has such a cache of its own: what is in it must not depend on when
+        it was made, and making it must change nothing.
+        """
+        key, before = id(cache.thing), self.notes.containers
+        first = key not in self._uses_containers
+        if first:
+            self._uses_containers[key] = False  # as long as it calls itself
+        functions, receiver = callee.functions, callee.receiver
+        found = self.run(functions, receiver, arguments, anew=first)
+        if first:
+            self._uses_containers[key] = self.notes.containers > before
+        if self._uses_containers[key]:
+            self.notes.lose(node, f"{cache.name}, which keeps what it makes of others")
+        return self._cached(cache, found)
 
     def _cached(self, cache: Live, found: Value) -> Value:
         """Return what an `lru_cache` keeps: one list, dict or set for all calls."""
@@ -296,6 +322,7 @@ class Calls(Expressions):
                 self.store_attribute(instance, name, value, node)
             for name in ("__init__", "__post_init__"):
                 self.call_method(instance, name, arguments)
+        self.notes.use(self._made[key])
         return self._made[key]
 
     def _new(self, cls: type, arguments: Arguments) -> Live | None:

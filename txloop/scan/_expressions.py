@@ -137,6 +137,7 @@ class Expressions(Record):
             for one in self.contents.called(name):
                 if isinstance(one, Getter):
                     self.run(one.functions, one.receiver, one.arguments)
+        self.notes.use(owner)
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder

@@ -78,8 +78,17 @@ class Record(ast.NodeVisitor, abc.ABC):
         functions: tuple[FunctionType, ...],
         receiver: Value,
         arguments: Arguments,
+        *,
+        anew: bool = False,
     ) -> Value:
-        """Walk through the program's functions among these, as called like this."""
+        """Walk through the program's functions among these, as called like this.
+
+        Args:
+            functions: The functions.
+            receiver: Of what they are methods, or None.
+            arguments: What they are given.
+            anew: Whether to walk also through what has been walked through.
+        """
 
     def run_special(self, value: Value, names: tuple[str, ...], *given: Value) -> Value:
         """Walk through the first of these methods that the program gives a value."""

@@ -95,9 +95,15 @@ class Walk(Calls):
         functions: tuple[FunctionType, ...],
         receiver: Value,
         arguments: Arguments,
+        *,
+        anew: bool = False,
     ) -> Value:
+        before = self._returned
+        if anew:
+            self._returned = {}
         own = filter(is_own_function, functions)
         values = [self._follow(each, receiver, arguments) for each in own]
+        self._returned = before
         return either(values)
 
     def _follow(

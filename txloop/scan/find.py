@@ -28,6 +28,7 @@ from txloop.scan.live_objects import (
     class_label,
     functions_of,
     has_type,
+    is_iterator,
     is_plain,
     module_label,
 )
@@ -286,6 +287,6 @@ def _finding(
         advised + condition(thing, classes),
         written,
         "" if thing is UNKNOWN else type(thing).__name__,
-        id(thing) if is_plain(thing) else 0,
+        id(thing) if is_plain(thing) or is_iterator(thing) else 0,
         tuple(sorted(map(class_label, classes))),
     )

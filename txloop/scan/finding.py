@@ -151,6 +151,8 @@ def _container(thing: object) -> str:
     for kind, plain in _PLAIN_INSTEAD:
         if issubclass(cls, kind):
             return f"use a plain {plain} instead of this {name}, in a txloop container"
+    if cls is itertools.count:
+        return "make this count a txloop.TCount"
     if hasattr(cls, "__next__"):
         return "keep the next value in a txloop.TVar"
     if thing is not UNKNOWN and own_module_of(cls) is not None:

@@ -15,7 +15,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from txloop.scan.live_objects import (
     METHODS,
@@ -24,6 +24,7 @@ from txloop.scan.live_objects import (
     class_label,
     functions_of,
     has_type,
+    is_cache,
     is_container,
     is_data,
     is_options,
@@ -228,7 +229,7 @@ def _of_class(cls: type, name: str) -> Value:
         label = class_attribute_label(cls, name)
         return Live(UNKNOWN, label, Family.CLASS, class_slots(cls, name))
     if has_type(found[1], classmethod):
-        return Bound(functions_of(found[1]), class_value(cls))
+        return _class_method(found[1], cls)
     return _class_member(cls, found, name, receiver=None)
 
 
@@ -341,7 +342,7 @@ def _class_member(
     """Return what a class has under the name, bound to the receiver if there is one."""
     owner, raw = found
     if has_type(raw, classmethod):
-        return Bound(functions_of(raw), class_value(cls))
+        return _class_method(raw, cls)
     if reads := _reads(raw):
         given = Arguments((receiver, class_value(cls)))
         return Getter(reads, _of_its_class(cls, found, name), given)
@@ -373,14 +374,22 @@ def _reads(raw: object) -> tuple[FunctionType, ...]:
     return own_functions(type(raw), "__get__")
 
 
+def _class_method(raw: classmethod[Any, ..., Any], cls: type) -> Bound:
+    return Bound(functions_of(raw), class_value(cls), _cache(raw.__func__))
+
+
 def _called(raw: object, receiver: Value) -> Value:
     """Return the method or property that the raw class attribute is, or None."""
     functions = tuple(filter(is_own_function, functions_of(raw)))
     if has_type(raw, property, cached_property):
         return None if receiver is None else Getter(functions, receiver)
     if has_type(raw, staticmethod):
-        return Bound(functions, None)
-    return Bound(functions, receiver) if functions else None
+        return Bound(functions, None, _cache(raw.__func__))
+    return Bound(functions, receiver, _cache(raw)) if functions else None
+
+
+def _cache(thing: object) -> object:
+    return thing if is_cache(thing) else None
 
 
 def _attributes(thing: object) -> dict[str, object]:

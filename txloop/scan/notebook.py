@@ -64,6 +64,7 @@ class Notebook:
             put into shared ones, by what findings call these.
         outside: What was seen that changes the world outside the program.
         unfollowed: The uses of what may be shared, and is not known.
+        containers: How often a container was made or used, or an attribute of one.
     """
 
     def __init__(self, place: Callable[[], Place]) -> None:
@@ -73,9 +74,18 @@ class Notebook:
         self.kept: dict[str, set[type]] = {}
         self.outside: list[Access] = []
         self.unfollowed: list[Access] = []
+        self.containers = 0
+
+    def use(self, value: Value) -> None:
+        """Count a use of a value, if it is a container."""
+        if isinstance(value, Instance):
+            self.containers += is_container(value.type)
+        elif isinstance(value, Live):
+            self.containers += is_container(type(value.thing))
 
     def read(self, live: Live, node: ast.AST) -> None:
         """Write down that the slot of the value is read, and what is in it."""
+        self.use(live)
         if live.thing is os.environ:
             self.read_environment(node)
             return

@@ -98,10 +98,17 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """Functions that one call runs, with what they get as their first argument."""
+    """Functions that one call runs, with what they get as their first argument.
+
+    Attributes:
+        functions: The functions.
+        receiver: The argument, or None.
+        cache: The `lru_cache` around them, or None.
+    """
 
     functions: tuple[FunctionType, ...]
     receiver: Value
+    cache: object = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

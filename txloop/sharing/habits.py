@@ -182,7 +182,7 @@ class Habits:
     def _result_stays(self, scope: ast.AST, call: ast.Call, depth: int) -> bool:
         function = call.func
         name = last_name(function)
-        if ast.unparse(function) == "txloop.share":
+        if ast.unparse(function) in ("txloop.share", "txloop.TCount"):
             return True
         if self._makes_tuple(call):
             return self._all_stay(scope, arguments_of(call), depth)

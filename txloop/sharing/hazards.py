@@ -149,6 +149,8 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     if home == "heapq" and name not in _READ_ONLY:
         what = f"calls heapq.{name}, which takes plain objects only"
         yield given[:1], what, Wants.PLAIN
+    elif home == "itertools" and name == "tee":
+        yield given[:1], "calls itertools.tee, which copies a container", Wants.PLAIN
     elif home in _DUMPERS and name in _DUMPS:
         what = f"calls {home}.{name}, which does not know containers"
         yield (_UNKNOWN if name in _LATER else given), what, Wants.PARTS
@@ -180,7 +182,7 @@ def _asks_type(node: ast.expr) -> TypeGuard[ast.Call]:
 def _names_builtin(node: ast.AST) -> bool:
     displays = (ast.List, ast.Dict, ast.Set) if isinstance(node, ast.Call) else ()
     return any(
-        isinstance(one, displays) or last_name(one) in _BUILTINS
+        isinstance(one, displays) or last_name(one) in _BUILTINS | {"count"}
         for one in ast.walk(node)
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tornado.web import Application
 
 from txloop.scan.live_objects import has_type
-from txloop.sharing.making import PLAIN
+from txloop.sharing.making import NOTED, PLAIN
 from txloop.stm.container import Container
 from txloop.stm.origin import is_own_module, own_module_of
 from txloop.web.targets import all_targets, applications
@@ -41,7 +41,7 @@ def names_of_plain() -> dict[int, set[str]]:
     found: dict[int, set[str]] = {}
     for namespace in _namespaces():
         for name, thing in list(namespace.items()):
-            if type(thing) in PLAIN:
+            if type(thing) in NOTED:
                 found.setdefault(id(thing), set()).add(str(name))
     return found
 

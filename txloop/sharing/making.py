@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import CodeType
 
-__all__ = ["PLAIN", "Site", "note_what_is_made", "site_of"]
+__all__ = ["NOTED", "PLAIN", "Site", "note_what_is_made", "site_of"]
 
 PLAIN = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
+"""What containers stand for, and what is stored in one becomes one."""
+
+NOTED = (*PLAIN, itertools.count)
 """What containers stand for."""
 
 _MAKERS = (
@@ -98,7 +102,7 @@ def note_what_is_made(sources: Mapping[str, str]) -> None:
 
 
 def _made(number: int, thing: Any) -> Any:
-    if type(thing) in PLAIN and len(_made_at) < _MOST:
+    if type(thing) in NOTED and len(_made_at) < _MOST:
         _made_at.setdefault(id(thing), (number, thing))
     return thing
 

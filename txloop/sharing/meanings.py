@@ -177,6 +177,12 @@ class Meanings:
         home = homes.get(name, "" if "*" in homes else "builtins")
         return home.partition(".")[0] in sys.stdlib_module_names
 
+    def is_count(self, scope: ast.AST, function: ast.expr) -> bool:
+        """Tell whether an expression names `itertools.count`."""
+        root = root_name(function)
+        home = self.imported_from(scope, root), self.in_full(scope, last_name(function))
+        return home == ("itertools", "count") and self.home(scope, root) is None
+
     def module_of(self, scope: ast.AST) -> ast.AST:
         """Return the module in which a function is."""
         return self._around[id(scope)][-1]

@@ -332,6 +332,8 @@ class Origins:
         name = last_name(function)
         if ast.unparse(function) in ("txloop.share", "txloop.TVar"):
             return {one for one in self._of_all(scope, call.args) if one.name}
+        if name == "TCount" or self.meanings.is_count(scope, function):
+            return {self._made(scope, call)}  # it gives numbers
         if name in self.meanings.classes:
             return self._of_object(scope, call, name)
         values = set()

@@ -97,7 +97,8 @@ class Round:
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
         origins = Origins(self.texts)
-        self._flow = Flow(self.texts, origins.meanings)
+        self._meanings = origins.meanings
+        self._flow = Flow(self.texts, self._meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
         for one in hazards(self.texts, demands, Threads(self.texts, origins)):
@@ -241,8 +242,17 @@ class Round:
         reason = self._why_exact(site) or self._why_skipped(key, "a container")
         if reason:
             return reason
+        if seed.kind == "count":
+            scope = self._meanings.scope_of(node)
+            if not (
+                isinstance(node, ast.Call) and self._meanings.is_count(scope, node.func)
+            ):
+                return f"{text.place(node)}, does not call itertools.count by its name"
+            start, end = text.start(node.func), text.end(node.func)
+            self._edits[text.file].replace(start, end, "txloop.TCount")
+        else:
+            self._edits[text.file].wrap(text, node, "txloop.share")
         self._sites.add(site)
-        self._edits[text.file].wrap(text, node, "txloop.share")
         self._note(key, seed, text, site.line, "a container")
         return ""
 

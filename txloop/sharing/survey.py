@@ -27,7 +27,7 @@ from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
 from txloop.sharing.live import names_of_plain, strange_names
-from txloop.sharing.making import PLAIN, Site, note_what_is_made, site_of
+from txloop.sharing.making import NOTED, PLAIN, Site, note_what_is_made, site_of
 from txloop.sharing.templates import names_in_files
 from txloop.stm.container import Container
 from txloop.stm.origin import file_of, is_own_module, own_module_of
@@ -218,7 +218,7 @@ def _look(failed: str) -> Survey:
     names = names_of_plain()
     for verdict in judged:
         for finding in verdict.findings:
-            if finding.kind not in _PASSED:
+            if finding.kind not in _PASSED or finding.thing == "count":
                 seeds.setdefault(finding.name, _seed(finding, names))
     result.seeds = list(seeds.values())
     result.late = assigned_late()
@@ -242,17 +242,21 @@ def _seed(finding: Finding, names: Mapping[int, set[str]]) -> Seed:
     owner, attribute, thing = _found(finding.name)
     kind, of = _describe(owner)
     holds = {*finding.holds, *_classes_in(thing)}
-    identity = id(thing) if type(thing) in PLAIN else finding.identity
+    noted = type(thing) in NOTED
+    identity = id(thing) if noted else finding.identity
+    shared = isinstance(thing, Container)
+    if finding.thing == "count" and not noted:  # it is inside of what has the name
+        kind, of, shared = "", "", False
     return Seed(
         finding.name,
         kind,
         of,
         attribute,
-        finding.thing or type(thing).__name__,
+        type(thing).__name__ if noted or not finding.thing else finding.thing,
         site_of(identity),
         tuple(sorted(names.get(identity, ()))),
         tuple(sorted(holds)),
-        isinstance(thing, Container),
+        shared,
     )
 
 

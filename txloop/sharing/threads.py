@@ -254,7 +254,9 @@ class Threads:
                     waiting += self._named(node)
                     scope = self._meanings.scope_of(node)
                     names.add(getattr(node, "attr", ""))
-                    names |= {one.name for one in self._origins.of(scope, node)}
+                    values = self._origins.of(scope, node)
+                    names |= {one.name for one in values}
+                    sites |= {one.site for one in values if one.site is not None}
         yield from demands.about(names - {""}, sites, reason)
 
     def _named(self, node: ast.AST) -> list[ast.AST]:

@@ -72,6 +72,7 @@ class Change(NamedTuple):
 _CONTAINERS = {
     "Counter": "TCounterDict",
     "OrderedDict": "TOrderedDict",
+    "count": "TCount",
     "defaultdict": "TDefaultDict",
     "deque": "TDeque",
     "dict": "TDict",
