@@ -929,6 +929,20 @@ counts = {'a': itertools.count(1), 'b': [itertools.count(2), itertools.count(3)]
 --
 items.append([new_id(), fresh(), draw(), next(counts['a'])])
 items.append([next(c) for c in counts['b']]); counts['b'].append(itertools.count(v))
+==
+conf = {'a': {'b': [1]}}
+--
+x = dict.get(conf, 'a'); table[k] = x; x['b'].append(v); more.append(conf)
+==
+conf = {'a': {'b': [1]}}
+class Other(tornado.web.RequestHandler):
+    def get(self, n, d=None): return conf
+    def put(self, x): items.append(x); x.append(1); return self.get(x)
+class Last(Other):
+    def patch(self, x): return super().put(x)
+--
+x = [k]; y = Last(self.application, self.request).patch(x); x.append(v)
+z = y.get('a', {}); table[k] = z; z['b'].append(v); more.append(conf)
 """
 
 

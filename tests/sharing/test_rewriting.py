@@ -301,6 +301,23 @@ def f(k):
     assert "h = []" in after
 
 
+def test_the_get_of_a_dict_is_not_that_of_a_handler():
+    source = """
+from tornado.web import RequestHandler
+rows = [[]]
+table = {}
+class Rows(RequestHandler):
+    def get(self, key):
+        rows[0].append(key)
+        return rows[0]
+    def post(self):
+        table["a"] = self.request.headers.get("A", "")
+"""
+    assert "table = txloop.share({})" in shared(source, "table")
+    own = source.replace("self.request.headers", "self")
+    assert "table = {}" in shared(own, "table")
+
+
 def test_what_an_inner_function_changes_on_a_thread_stays_plain():
     source = """
 from threading import Thread

@@ -152,8 +152,7 @@ class Changing:
     def _is_own(self, scope: ast.AST, function: ast.expr) -> bool:
         """Tell whether it is one of the program's, which is looked at itself."""
         meanings = self._origins.meanings
-        name = last_name(function)
-        if name not in meanings.functions and name not in meanings.classes:
+        if not meanings.named(function) and last_name(function) not in meanings.classes:
             return False
         home = meanings.imported_from(scope, root_name(function))
         return not home or meanings.is_own(home)

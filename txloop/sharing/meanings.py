@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from txloop.scan.frame import bound_by, parameters
 from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, walked
-from txloop.sharing.syntax import arguments_of, each_given, last_name, root_name
+from txloop.sharing.syntax import (
+    VERBS,
+    arguments_of,
+    each_given,
+    last_name,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -227,11 +233,46 @@ class Meanings:
         """Tell whether a module that is imported is one of the program's."""
         return module.startswith(".") or module.partition(".")[0] in self._packages
 
+    def named(self, function: ast.expr) -> list[_Given]:
+        """Return the functions that an expression may name.
+
+        Tornado calls the verbs of handlers, and these do by `self`: else every
+        ``row.get("name")`` might mean the `get` of some handler.
+        """
+        found = self.functions.get(last_name(function), [])
+        if self.is_of_handler(function):
+            return found
+        return [one for one in found if not self.is_verb(one[0])]
+
+    def is_verb(self, function: ast.AST) -> bool:
+        """Tell whether a function is a verb of a class derived from Tornado's."""
+        owner = self.owner_of(function)
+        its = owner is not None and getattr(function, "name", "") in VERBS
+        return its and self._is_handler(owner.name, set())  # type: ignore[union-attr] # asked before
+
+    def _is_handler(self, name: str, seen: set[str]) -> bool:
+        seen.add(name)
+        if name not in self.classes:
+            return name in ("RequestHandler", "WebSocketHandler")
+        bases = self._bases[name]
+        return any(self._is_handler(one, seen) for one in bases if one not in seen)
+
+    def is_of_handler(self, function: ast.expr) -> bool:
+        """Tell whether an expression names a method of what may be a handler."""
+        match function:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super" | "type"))):
+                return True
+            case ast.Attribute(value=base):
+                name = last_name(base)
+                own = name in ("self", "cls") or name in self.classes
+                return own or name.lower().endswith("handler")
+        return False
+
     def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
         """Yield the functions that a call may mean."""
         name = last_name(call.func)
         if name != "__init__" or not isinstance(call.func, ast.Attribute):
-            yield from self.functions.get(name, ())
+            yield from self.named(call.func)
             return
         bases = [last_name(call.func.value)]
         if bases == [""]:  # super()

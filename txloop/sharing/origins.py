@@ -77,16 +77,21 @@ class Origins:
             self._add(scope, holder, inside(values))
         match node:
             case ast.Return(value=ast.expr() as value):
-                self.returned[getattr(scope, "name", "")] |= self.of(scope, value)
+                self.returned[self._key(scope)] |= self.of(scope, value)
             case ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value):
                 found = inside(self.of(scope, value))
-                self.returned[getattr(scope, "name", "")] |= found
+                self.returned[self._key(scope)] |= found
             case ast.Call():
                 self._give(scope, node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 for parameter, default in defaults_of(node).items():
                     if self.of(scope, default):
                         self._locals[id(node), parameter].add(Origin(parameter))
+
+    def _key(self, function: ast.AST) -> str:
+        """Return the name under which is kept what a function returns."""
+        name = getattr(function, "name", "")
+        return f"{name}()" if self.meanings.is_verb(function) else name
 
     def _add(self, scope: ast.AST, target: ast.expr, values: Values) -> None:
         """Add to what a variable may hold, if the target is one of a function."""
@@ -203,7 +208,7 @@ class Origins:
             if isinstance(one, ast.Lambda):
                 self._give_all(scope, call, one, parameters(one))
             elif one is not call.func and isinstance(one, ast.Name | ast.Attribute):
-                for function, names in self.meanings.functions.get(last_name(one), ()):
+                for function, names in self.meanings.named(one):
                     self._give_all(scope, call, function, names)
 
     def _give_each(
@@ -337,8 +342,10 @@ class Origins:
         if name in self.meanings.classes:
             return self._of_object(scope, call, name)
         values = set()
-        if name and name in self.meanings.functions:
+        if name and self.meanings.named(function):
             values |= self.returned[name]
+            if self.meanings.is_of_handler(function):
+                values |= self.returned[f"{name}()"]
             if name not in PARTS | GETTERS:
                 return values
         if name not in PARTS and self.meanings.is_scalar(scope, function):
@@ -355,6 +362,8 @@ class Origins:
         if name in ("vars", "globals", "locals"):
             return {Origin(ANY)}
         if isinstance(function, ast.Attribute) and name in GETTERS:
+            if last_name(function.value) in PARTS and call.args:  # ``dict.get(d, key)``
+                return values | part_of(self.of(scope, call.args[0]))
             return values | self._taken_from(scope, function.value, call)
         base = function.value if isinstance(function, ast.Attribute) else function
         values |= self._of_all(scope, [base, *arguments_of(call)])
