@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fronts.serving import FORKED, served, until
+from tests.fronts.serving import FORKED, request, served, until
 from tests.processes import gone
 
 pytestmark = pytest.mark.slow
@@ -137,3 +137,49 @@ def test_what_unmarked_code_changes_is_seen_by_the_next_request(tmp_path, change
 
         # THEN
         assert one.text("/reads").endswith("second" if "set" in change else "rebound")
+
+
+COUNTS = """
+seen = TDict()
+
+@transactional
+class Counts(Tells):
+    def post(self):
+        mode = state["mode"]
+        if self.get_argument("waits", ""):
+            while not os.path.exists("gate"):
+                time.sleep(0.001)
+        seen[mode] = seen.get(mode, 0) + 1
+        self.write(mode)
+
+class Running(RequestHandler):
+    def get(self):
+        processes = txloop.stats().processes
+        self.write(" ".join(f"{one.kind} {one.label}" for one in processes))
+
+class Seen(RequestHandler):
+    def get(self):
+        self.write(dict(seen))
+
+handlers += [("/counts", Counts), ("/running", Running), ("/seen", Seen)]
+"""
+
+
+@pytest.mark.skipif(not FORKED, reason="threads have no copies that could be old")
+def test_what_has_read_what_changed_meanwhile_does_not_commit(tmp_path):
+    with served(tmp_path, CHANGES + COUNTS) as program:
+        # GIVEN one that runs in a front, and has read what it needs
+        program.warm(("POST", "/counts", b""))
+        before = program.json("/seen")["first"]
+        client, _ = program.on_front()
+        client.send(request("/counts?waits=1", method="POST"))
+        other = program.connect()
+        until(lambda: "front POST Counts" in other.text("/running"))
+
+        # WHEN
+        assert other.text("/set/second") == "set"
+        (tmp_path / "gate").touch()
+
+        # THEN
+        assert b"second" == client.answer("POST").body
+        assert {"first": before, "second": 1} == program.json("/seen")

@@ -136,11 +136,10 @@ def test_autoreload_ends_the_workers_and_the_new_program_serves(tmp_path):
             assert answer["worker"] in old
             assert answer["loop"] == program.process.pid
             os.utime(watched, (number, number))
-            line = ""
-            while "port" not in line:
-                line = output.readline()
-                if line.startswith("children"):
-                    assert "children []\n" == line
+            said: list[str] = []
+            while not said or "port" not in said[-1]:
+                said.append(output.readline())
+            assert "children []\n" in said
             until(lambda old=tuple(old): not any(map(is_alive, old)))
         program.signal(signal.SIGTERM)
         ended = program.wait()

@@ -57,14 +57,17 @@ def answers(source, executor, environment, asked, options):
             return program.ask(asked)
 
 
-def check(source, asked, variants=tuple(VARIANTS), *, may_fail=True, write=True):
-    """Compare some variants with stock Tornado, with `share --write` or `--share`."""
+def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, write=True):
+    """Compare some variants with stock Tornado, with `share --write` or `--share`.
+
+    Of stock Tornado's answers that share has to be good: two errors say little.
+    """
     handlers = source.count("(Base):")
     paths = [Asked("GET", f"/h{n % handlers}?k={k}&v={v}") for n, k, v in asked]
     expected = answers(source, None, {}, paths, ())
-    assert may_fail or {status for status, _ in expected} == {200}
+    assert [status for status, _ in expected].count(200) >= good * len(expected)
     shared = rewritten(source) if write else source
-    assert may_fail or shared != source
+    assert good < 1 or shared != source
     options = OPTIONS if write else (*OPTIONS, "--share")
     for name in variants:
         found = answers(shared, *VARIANTS[name], paths, options)
@@ -88,7 +91,7 @@ def test_each_part_answers_as_on_stock_tornado(first):
     numbers = range(len(bodies))
     asked = [(n, k, v) for v in (1, 2) for k in "ab" for n in numbers]
 
-    check(program_of(bodies), asked)
+    check(program_of(bodies), asked, good=0.9)
 
 
 @pytest.mark.parametrize("first", range(0, len(shapes()), 32))
@@ -97,4 +100,4 @@ def test_what_functions_do_answers_as_on_stock_tornado(first):
     asked = [(n, k, v) for v in (1, 2) for k in "ab" for n in range(len(some))]
     source = program_of([[one.body] for one in some], [one.definitions for one in some])
 
-    check(source, asked, ("serial", "away"), may_fail=False)
+    check(source, asked, ("serial", "away"), good=1.0)
