@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["PARTS", "program_of", "programs", "requests"]
+__all__ = ["LEFT", "SHARED", "program_of", "programs", "requests"]
 
 _HEAD = """
 import collections.abc
@@ -185,7 +185,7 @@ print("port", sockets[0].getsockname()[1], flush=True)
 tornado.ioloop.IOLoop.current().start()
 """
 
-PARTS = (
+SHARED = (
     "items.append(v)",
     "items.append({'v': v, 'w': [k]})",
     "items.insert(0, k)",
@@ -226,15 +226,12 @@ PARTS = (
     "x = Thing(k); things['x'] = x; x.parts.append(v); x.owner = things.get(k)",
     "if k in things: del things[k]",
     "more.append([one.name for one in things.values() if type(one) is Special])",
-    "self.application.total += v",
     "self.application.seen.append(k)",
-    "self.application.seen = self.application.seen[-2:]",
     "self.store.add(k, v)",
     "x = self.store.add(k, [v]); x.append(k)",
     "self.store.total = len(self.store.kept)",
     "more.append(remembered(k))",
     "remembered(k).append(v)",
-    "type(self).hits += 1",
     "Base.hits = Base.hits + v",
     "self.log.append(k)",
     "self.log.append(items[-1] if items else None)",
@@ -244,31 +241,15 @@ PARTS = (
     "a = b = [v]; items.append(a); b.append(k)",
     "x = items; x.append(k)",
     "for one in list(items):\n    if one == k: items.remove(one)",
-    "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
     "more += [str(table), repr(items[-1:]), '%s' % latest]",
     "x = [v]; newest = x; x.append(k)",
-    "newest = nested['rows']; newest.append([v])",
     "items += [nested['rows'][v % 2]]",
-    "items.append(nested['rows'])",
-    "for row in nested['rows']: items.append(row)",
     "for one in items:\n    if isinstance(one, list): one.append(v)",
-    "table.update({str(i): row for i, row in enumerate(nested['rows'])})",
-    "x = table.setdefault(k, nested['rows'])\nif isinstance(x, list): x.append([v])",
     "x, y = nested['rows'], k; table[y] = x; x.append([v])",
-    "table[k] = sorted(nested['rows'], key=str)[-1]; table[k].append(v)",
-    "table[k] = rows_of(nested); table[k].append([k])",
     "keep(k, rows_of(nested)[0])",
     "x = []; x.append(nested['rows']); table[k] = x; nested['rows'].append([k])",
-    "for one in nested['rows']:\n    if len(nested['rows']) < 4: items.append(one)",
     "for one in nested['rows']:\n    if one == [0, 0]: nested['rows'].append([v])",
     "if k in things: things[k].parts = nested['rows']",
-    "if k in things: items.append(things[k].parts); things[k].parts.append(v)",
-    "self.application.seen = nested['rows']; self.application.seen.append([k])",
-    "self.store.kept[k] = nested['rows']",
-    "Base.log = nested['rows']; Base.log.append([v])",
-    "groups[k] = nested['rows']; groups[k].append([k])",
-    "latest.append(nested['rows']); latest[-1].append([v])",
-    "remembered(k).append(nested['rows'])",
     "for one in items:\n    if one == k: items.remove(one)",
     "for x in reversed(items):\n    more.append(x)\n    if len(items) > 3: items.pop()",
     "for i, one in enumerate(items):\n    if i + 1 < len(items): items[i + 1] = one",
@@ -368,13 +349,8 @@ PARTS = (
     "x = iter([[k]]); y = next(x); items.append(y); y.append(v)",
     "x = [k]; table[k] = x; table['z'] = x; x.append(v)",
     "x = [k]; table[k] = x; table['z'] = table[k]; table['z'].append(v)",
-    "x = [[k], [v]]; y, z = x; items.append(y); y.append(1); z.append(2)",
     "(x := [k]).append(v); items.append(x); x.append(k)",
-    "x = [k]; z = [x.append]; items.append(x); z[0](v)",
-    "x = [k]; z = x.append; items.append(x); z(v)",
     "x = [k]; import operator; items.append(x); operator.iadd(x, [v])",
-    "x = [k]; items.append(x); list.append(x, v)",
-    "x = {'a': v}; items.append(x); dict.update(x, b=k)",
     "x = [k]; y = {'x': x, 'v': v}; self.store.kept[k] = y; x.append(v); y['z'] = 1",
     "x = {'a': {'b': [v]}}; table[k] = x; x['a']['b'].append(k)",
     "x = {'a': {'b': [v]}}; y = x['a']; table[k] = x; y['b'].append(k); y['c'] = v",
@@ -464,12 +440,40 @@ PARTS = (
 )
 """What a handler may do with the key `k`, the number `v` and the list `more`."""
 
+LEFT = (
+    "self.application.total += v",
+    "self.application.seen = self.application.seen[-2:]",
+    "type(self).hits += 1",
+    "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
+    "newest = nested['rows']; newest.append([v])",
+    "items.append(nested['rows'])",
+    "for row in nested['rows']: items.append(row)",
+    "table.update({str(i): row for i, row in enumerate(nested['rows'])})",
+    "x = table.setdefault(k, nested['rows'])\nif isinstance(x, list): x.append([v])",
+    "table[k] = sorted(nested['rows'], key=str)[-1]; table[k].append(v)",
+    "table[k] = rows_of(nested); table[k].append([k])",
+    "for one in nested['rows']:\n    if len(nested['rows']) < 4: items.append(one)",
+    "if k in things: items.append(things[k].parts); things[k].parts.append(v)",
+    "self.application.seen = nested['rows']; self.application.seen.append([k])",
+    "self.store.kept[k] = nested['rows']",
+    "Base.log = nested['rows']; Base.log.append([v])",
+    "groups[k] = nested['rows']; groups[k].append([k])",
+    "latest.append(nested['rows']); latest[-1].append([v])",
+    "remembered(k).append(nested['rows'])",
+    "x = [[k], [v]]; y, z = x; items.append(y); y.append(1); z.append(2)",
+    "x = [k]; z = [x.append]; items.append(x); z[0](v)",
+    "x = [k]; z = x.append; items.append(x); z(v)",
+    "x = [k]; items.append(x); list.append(x, v)",
+    "x = {'a': v}; items.append(x); dict.update(x, b=k)",
+)
+"""The same, where something stays plain, and with it all verbs that use it."""
+
 _GLOBALS = "items, table, nested, groups, things, number, newest, latest"
 
 
 def programs() -> SearchStrategy[str]:
     """Return programs of some handlers, each of some parts."""
-    bodies = st.lists(st.sampled_from(PARTS), min_size=1, max_size=5)
+    bodies = st.lists(st.sampled_from(SHARED + LEFT), min_size=1, max_size=5)
     return st.lists(bodies, min_size=2, max_size=4).map(program_of)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from tests.sharing.function_shapes import shapes
-from tests.sharing.random_programs import PARTS, program_of, programs, requests
+from tests.sharing.random_programs import LEFT, SHARED, program_of, programs, requests
 from tests.unchanged.running import ROOT, Asked, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -31,19 +32,28 @@ KEPT_TWICE = [
 OPTIONS = ("--auto", "--workers", "2")
 
 
+GROUP = 32
+"""How many parts or shapes share one program."""
+
+ALL = r"Of (\d+) verbs, \d+ would run in parallel before, \1 after\."
+
+
 def rewritten(source):
-    """Return what `share --write` makes of a program: it takes seconds to find out."""
+    """Return what `share --write` makes of a program, and what it says.
+
+    It takes seconds to find out.
+    """
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "app.py"
         file.write_text(source)
-        subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "txloop", "share", "--write", "--force", file, "0"],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
         )
-        return file.read_text()
+        return file.read_text(), done.stdout
 
 
 def answers(source, executor, environment, asked, options):
@@ -57,8 +67,8 @@ def answers(source, executor, environment, asked, options):
             return program.ask(asked)
 
 
-def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, write=True):
-    """Compare some variants with stock Tornado, with `share --write` or `--share`.
+def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, options=OPTIONS):
+    """Compare some variants of a program with stock Tornado, return what `share` says.
 
     Of stock Tornado's answers that share has to be good: two errors say little.
     """
@@ -66,12 +76,11 @@ def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, write=True):
     paths = [Asked("GET", f"/h{n % handlers}?k={k}&v={v}") for n, k, v in asked]
     expected = answers(source, None, {}, paths, ())
     assert [status for status, _ in expected].count(200) >= good * len(expected)
-    shared = rewritten(source) if write else source
-    assert good < 1 or shared != source
-    options = OPTIONS if write else (*OPTIONS, "--share")
+    shared, said = (source, "") if "--share" in options else rewritten(source)
     for name in variants:
         found = answers(shared, *VARIANTS[name], paths, options)
         assert (name, expected) == (name, found)
+    return said
 
 
 @settings(
@@ -82,22 +91,34 @@ def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, write=True):
 @given(source=programs(), asked=requests())
 @example(source=program_of(KEPT_TWICE), asked=[(0, "a", 0), (0, "b", 0)])
 def test_random_handlers_answer_as_on_stock_tornado(source, asked):
-    check(source, asked, write=False)
+    check(source, asked, options=(*OPTIONS, "--share"))
 
 
-@pytest.mark.parametrize("first", range(0, len(PARTS), 32))
+def asked_of(number):
+    """Return requests to so many handlers."""
+    return [(n, k, v) for v in (1, 2) for k in "ab" for n in range(number)]
+
+
+@pytest.mark.parametrize("first", range(0, len(SHARED), GROUP))
 def test_each_part_answers_as_on_stock_tornado(first):
-    bodies = [[part] for part in PARTS[first : first + 32]]
-    numbers = range(len(bodies))
-    asked = [(n, k, v) for v in (1, 2) for k in "ab" for n in numbers]
+    bodies = [[part] for part in SHARED[first : first + GROUP]]
 
-    check(program_of(bodies), asked, good=0.9)
+    said = check(program_of(bodies), asked_of(len(bodies)), good=0.9)
+
+    assert re.search(ALL, said), said
 
 
-@pytest.mark.parametrize("first", range(0, len(shapes()), 32))
+def test_what_is_left_answers_as_on_stock_tornado():
+    said = check(program_of([[part] for part in LEFT]), asked_of(len(LEFT)), good=0.9)
+
+    assert " is left as it is: " in said
+
+
+@pytest.mark.parametrize("first", range(0, len(shapes()), GROUP))
 def test_what_functions_do_answers_as_on_stock_tornado(first):
-    some = shapes()[first : first + 32]
-    asked = [(n, k, v) for v in (1, 2) for k in "ab" for n in range(len(some))]
+    some = shapes()[first : first + GROUP]
     source = program_of([[one.body] for one in some], [one.definitions for one in some])
 
-    check(source, asked, ("serial", "away"), good=1.0)
+    said = check(source, asked_of(len(some)), ("serial", "away"), good=1.0)
+
+    assert " becomes " in said
