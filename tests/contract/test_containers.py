@@ -409,7 +409,7 @@ def test_what_a_worker_kept_of_the_dead_is_not_used(engine, tmp_path):
     shared: TDict[str, Any] = TDict()
     engine.ask_all_workers(int, tmp_path)
     shared["new"] = {name: make() for name, (make, _) in USES.items()}
-    numbers = [one._number for one in shared["new"].values()]
+    numbers = [one._tx_number for one in shared["new"].values()]
     engine.ask_all_workers(functools.partial(hoard_all, shared), tmp_path)
     del shared["new"]
     for _ in range(3):

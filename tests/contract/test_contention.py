@@ -244,7 +244,7 @@ shelf = Shelf()
     ],
 )
 def test_cells_are_named_as_the_program_would(container, key, name):
-    assert name == cell_name((container._number, key))
+    assert name == cell_name((container._tx_number, key))
 
 
 class Odd:
@@ -258,7 +258,7 @@ odd = Odd()
 
 def test_a_container_without_a_name_has_a_number():
     variable = TVar(0)
-    number = variable._number
+    number = variable._tx_number
 
     assert f"TVar number {number}" == cell_name((number, Key.VALUE))
     del variable

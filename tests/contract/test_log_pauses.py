@@ -75,7 +75,7 @@ def test_workers_that_idle_because_calls_stand_in_line(engine, log, tmp_path):
     ]
     engine.wait(*calls)
     while not profile.heat.lined_up:
-        profile.heat.note_conflict((variable._number, Key.VALUE))
+        profile.heat.note_conflict((variable._tx_number, Key.VALUE))
 
     # WHEN
     calls += [

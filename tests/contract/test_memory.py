@@ -28,7 +28,7 @@ def churn(shared, number):
 
 def chains(container):
     """Return how many entries are kept that are no newest ones, and tombstones."""
-    cells = list(container._cells.values())
+    cells = list(container._tx_cells.values())
     old = sum(type(one) is Entry and one.older is not MISSING for one in cells)
     return old, len(cells) - len(container)
 
@@ -92,7 +92,7 @@ def test_containers_that_died_vanish_everywhere(
     engine.ask_all_workers(int, tmp_path)
     shared["loop"] = {"x": 1}
     engine.run(store_rubbish, shared)
-    numbers = {shared[key]._number for key in ("early", "loop", "worker")}
+    numbers = {shared[key]._tx_number for key in ("early", "loop", "worker")}
     dead = [weakref.ref(shared[key]) for key in ("early", "loop", "worker")]
     before = engine.ask_all_workers(kept_numbers, tmp_path)
 
@@ -107,12 +107,12 @@ def test_containers_that_died_vanish_everywhere(
 
     # THEN
     assert [None] * 3 == [one() for one in dead]
-    assert numbers.isdisjoint(one._number for one in committed.containers())
+    assert numbers.isdisjoint(one._tx_number for one in committed.containers())
     for kept in before:
         assert numbers <= kept
     for kept in after:
         assert numbers.isdisjoint(kept)
-        assert {shared._number, stays._number} <= kept
+        assert {shared._tx_number, stays._tx_number} <= kept
 
 
 def store_rubbish(shared):
@@ -125,7 +125,7 @@ def test_results_that_nobody_keeps_vanish_everywhere(engine, tmp_path):
     engine.ask_all_workers(int, tmp_path)
 
     # WHEN
-    numbers = {engine.run(make_rubbish, n)._number for n in range(5)}
+    numbers = {engine.run(make_rubbish, n)._tx_number for n in range(5)}
     for _ in range(3):
         bury_the_dead()
         after = engine.ask_all_workers(kept_numbers, tmp_path)

@@ -55,7 +55,7 @@ def test_a_conflict_is_told_with_what_and_when(engine, tmp_path):
     # THEN
     (told,) = [event for event in engine.events if isinstance(event, Conflicted)]
     assert (1, "test") == (told.transaction, told.label)
-    assert variable._number == told.conflict.cell[0]
+    assert variable._tx_number == told.conflict.cell[0]
     assert (snapshot, snapshot + 1) == (told.conflict.snapshot, told.conflict.version)
     starts = [event for event in engine.events if isinstance(event, Started)]
     assert [1, 2] == [event.attempt for event in starts]

@@ -114,7 +114,7 @@ def look():
         "named": [Point().x, Point._fields, isinstance(Point(), tuple)],
         "attributes": "read" in attributes_of(Child),
         "slots": [slotted.x, frozen.x, child.read(), hasattr(slotted, "__dict__")],
-        "player": [player.name, player.score, sorted(Player._settable)],
+        "player": [player.name, player.score, sorted(Player._tx_settable)],
         "known": KNOWN["only"] is find_known("only"),
         "cache": [doubled(4), wrapper(4), doubled.cache_info().maxsize],
         "variable": variable.get(),

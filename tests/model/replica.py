@@ -65,7 +65,7 @@ class Replica:
         self._twins: dict[int, Container] = {}
 
     def _twin(self, original: Container) -> Container:
-        number = original._number
+        number = original._tx_number
         if number not in self._twins:
             twin = type(original).__new__(type(original))
             self._store.adopt(twin, number)

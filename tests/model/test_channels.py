@@ -81,7 +81,7 @@ class ChannelMachine(RuleBasedStateMachine):
     def teardown(self):
         self.act(["get"] * len(self.plain))
         self.look()
-        assert [Key.KEYS] == list(self.channel._things._cells) or not self.number
+        assert [Key.KEYS] == list(self.channel._things._tx_cells) or not self.number
 
 
 ChannelMachine.TestCase.settings = settings(stateful_step_count=20)

@@ -198,7 +198,7 @@ def test_a_new_worker_gets_the_whole_store(engine, tmp_path, monkeypatch, commit
     # GIVEN a store that has changed since the fork, and dead containers
     monkeypatch.setattr("txloop.executors.processes.replication._LONGEST_LOG", 10)
     shared, early = TDict[str, Any](n=0), TDict(x=1)
-    number = early._number
+    number = early._tx_number
     pids = engine.ask_all_workers(os.getpid, tmp_path)
     del early
     bury_the_dead()
@@ -222,9 +222,9 @@ def test_a_new_worker_gets_the_whole_store(engine, tmp_path, monkeypatch, commit
     found = engine.ask_all_workers(lambda: contents(shared), tmp_path)
     assert [expected] * 2 == found
     for kept in engine.ask_all_workers(kept_numbers, tmp_path):
-        assert shared._number in kept
+        assert shared._tx_number in kept
         assert number not in kept
-        assert commits == 0 or last._number in kept
+        assert commits == 0 or last._tx_number in kept
 
 
 def spawner_of(engine):

@@ -133,5 +133,5 @@ def test_what_another_thread_has_read_is_no_answer_to_the_loop_thread():
     thread.join()
 
     # THEN
-    assert own._view is not None, "reading often does not lead to a view"
-    assert foreign._view is None
+    assert own._tx_view is not None, "reading often does not lead to a view"
+    assert foreign._tx_view is None

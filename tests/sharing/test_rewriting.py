@@ -996,11 +996,6 @@ def test_attributes_that_other_code_sets_are_named(lines):
             "    def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",
             "sets attributes by name",
         ),
-        ("    def _find(self): pass", "a TObject needs the name _find for itself"),
-        (
-            "    def f(self): self._size = 1",
-            "a TObject needs the name _size for itself",
-        ),
         ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
         ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
         ("    def f(self, d): vars(self)['note'] = d", "sets attributes by name"),

@@ -37,7 +37,7 @@ def versions(box: Box, key: Hashable) -> list[int]:
     value has no versions.
     """
     found = []
-    entry: object = box._cells.get(key)
+    entry: object = box._tx_cells.get(key)
     while type(entry) is Entry:
         found.append(entry.version)
         entry = entry.older

@@ -38,7 +38,7 @@ def now():
 
 
 def cells(box, *keys):
-    return {(box._number, key) for key in keys}
+    return {(box._tx_number, key) for key in keys}
 
 
 def run(function, *args, speculative=True, keep_reads=True, **options):
@@ -159,7 +159,7 @@ def test_many_writes_are_one(box, attempt_at_box):
     # WHEN
     attempt_at_box.write(box, "a", 5)
     attempt_at_box.write_all(box, many)
-    (write,) = attempt_at_box.writes[box._number].in_order()
+    (write,) = attempt_at_box.writes[box._tx_number].in_order()
 
     # THEN
     container, key, update = write
@@ -175,7 +175,7 @@ def test_many_writes_to_what_was_deleted_stay_in_order(box, attempt_at_box):
     attempt_at_box.write(box, "a", MISSING)
     attempt_at_box.write_all(box, {})
     attempt_at_box.write_all(box, many)
-    committed.install(list(attempt_at_box.writes[box._number].in_order()))
+    committed.install(list(attempt_at_box.writes[box._tx_number].in_order()))
 
     # THEN
     assert ["b", *many] == list(committed.contents_at(box, committed.version))
@@ -222,7 +222,7 @@ def test_so_does_a_key(box, use):
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_a_forgotten_container_can_no_longer_be_used(box, use):
     # GIVEN
-    box._forgotten = True
+    box._tx_forgotten = True
 
     # WHEN
     outcome = run(use, box, "a")

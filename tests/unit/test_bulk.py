@@ -367,7 +367,7 @@ def test_blind_updates_are_made_to_what_is_there_at_the_commit(steps, meanwhile)
     Operations(meanwhile)(plain)
     Operations(steps)(plain)
     read = {number for number, _ in outcome.values | outcome.presences}
-    assert shared._number not in read
+    assert shared._tx_number not in read
     assert contents(plain) == contents(shared)
 
 
@@ -388,7 +388,7 @@ def test_many_writes_are_one_though_some_keys_went():
 def test_reading_another_dict_whole_is_one_read():
     # GIVEN
     given_one = TDict(dict.fromkeys(range(MANY), 0))
-    given_number = given_one._number
+    given_number = given_one._tx_number
 
     # THEN
     reads: list[Any] = [TDict, lambda one: TDict() | one, TDict().update]

@@ -40,7 +40,7 @@ def clock(monkeypatch):
 
 
 def cell(container, key):
-    return container._number, key
+    return container._tx_number, key
 
 
 def test_one_search_finds_all_names(clock):
@@ -61,7 +61,7 @@ def test_what_gets_its_name_later_is_found_later(clock):
     # GIVEN a container that nobody can find yet
     known = CellNames()
     new: TDict[str, int] = TDict()
-    number = new._number
+    number = new._tx_number
     assert f"TDict number {number}['a']" == known.name(cell(new, "a"))
 
     # WHEN it is put where it can be found
@@ -94,7 +94,7 @@ def test_a_container_that_is_gone_has_no_name(clock):
     # GIVEN
     known = CellNames()
     shelf["stock"] = TDict()
-    number = shelf["stock"]._number
+    number = shelf["stock"]._tx_number
     known.name((number, "a"))
 
     # WHEN

@@ -51,7 +51,7 @@ def test_who_comes_second_waits_for_the_entry(slow):
 
     # THEN
     assert isinstance(answer, Retry)
-    assert {(slow.ask.cache._number, (1,))} == answer.values
+    assert {(slow.ask.cache._tx_number, (1,))} == answer.values
     assert 1 == slow.calls
 
 
@@ -131,6 +131,6 @@ def test_another_process_sees_it_until_it_is_too_old(monkeypatch):
 
 
 def hold(own: claims.Claims, made: Slow, ready: int, stop: int) -> None:
-    with own.claimed(made.ask.cache._number, (1,)):  # type: ignore[attr-defined]
+    with own.claimed(made.ask.cache._tx_number, (1,)):  # type: ignore[attr-defined]
         os.write(ready, b"x")
         os.read(stop, 1)

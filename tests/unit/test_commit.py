@@ -24,8 +24,8 @@ def outcome(box, snapshot, values=(), presences=(), writes=("out",), error=None)
     return Outcome(
         snapshot,
         error=error,
-        values=frozenset((box._number, key) for key in values),
-        presences=frozenset((box._number, key) for key in presences),
+        values=frozenset((box._tx_number, key) for key in values),
+        presences=frozenset((box._tx_number, key) for key in presences),
         writes=tuple((box, key, 0) for key in writes),
     )
 
@@ -45,13 +45,13 @@ def test_what_read_nothing_that_changed_commits(store, box):
 def test_a_value_that_changed_conflicts(store, box):
     found = outcome(box, 1, values=["k"])
 
-    assert Conflict((box._number, "k"), 1, 2) == decide(found, store, ordered=False)
+    assert Conflict((box._tx_number, "k"), 1, 2) == decide(found, store, ordered=False)
 
 
 def test_a_key_that_came_conflicts(store, box):
     found = outcome(box, 1, presences=["k"])
 
-    assert Conflict((box._number, "k"), 1, 2) == decide(found, store, ordered=False)
+    assert Conflict((box._tx_number, "k"), 1, 2) == decide(found, store, ordered=False)
 
 
 def test_a_key_that_stayed_with_a_new_value_does_not_conflict(store, box):
@@ -72,7 +72,7 @@ def test_what_wrote_nothing_commits_at_its_snapshot(store, box):
 def test_what_wrote_nothing_must_hold_now_where_an_order_was_asked_for(store, box):
     found = outcome(box, 1, values=[Key.KEYS], writes=())
 
-    expected = Conflict((box._number, Key.KEYS), 1, 2)
+    expected = Conflict((box._tx_number, Key.KEYS), 1, 2)
     assert expected == decide(found, store, ordered=True)
 
 

@@ -95,7 +95,7 @@ def told(log):
     found: dict[int, dict[object, object]] = {}
     for writes in (one for delta in deltas for one in unpack_commits(delta)):
         for container, key, value in writes:
-            cells = found.setdefault(container._number, {})
+            cells = found.setdefault(container._tx_number, {})
             cells.update(value.items if isinstance(value, Update) else {key: value})
     return found
 
@@ -133,7 +133,7 @@ def test_replicas_are_told_of_it(log, make, expected):
 
     # THEN
     assert expected == committed.contents_at(made, committed.version)
-    assert expected == told(log)[made._number]
+    assert expected == told(log)[made._tx_number]
     assert made in [one for one, _ in loads(log.dump())[0]]
 
 
@@ -144,9 +144,9 @@ def test_an_object_whose_constructor_fails_is_told_of_as_far_as_it_came(log):
 
     # THEN
     failed = Failing.last.pop()
-    assert {"x": 2} == told(log)[failed._number]
+    assert {"x": 2} == told(log)[failed._tx_number]
     failed.x = 5
-    assert {"x": 5} == told(log)[failed._number]
+    assert {"x": 5} == told(log)[failed._tx_number]
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -184,13 +184,13 @@ def test_another_thread_than_the_owner_may_not_make_any(make, monkeypatch):
 def test_an_object_can_be_initialized_again():
     # GIVEN
     point = Point(1, 2)
-    number = point._number
+    number = point._tx_number
 
     # WHEN
     point.__init__(3)  # type: ignore[misc] # as any object
 
     # THEN
-    assert (number, 3, 0) == (point._number, point.x, point.y)
+    assert (number, 3, 0) == (point._tx_number, point.x, point.y)
 
 
 def test_a_plain_dict_that_was_given_stays_the_programs_own(log):
@@ -207,4 +207,4 @@ def test_a_plain_dict_that_was_given_stays_the_programs_own(log):
     # THEN
     assert ({"a": 1, "b": 3}, {"a": 1}) == (made.copy(), other.copy())
     assert {"a": 2} == given
-    assert {"a": 1} == told(log)[other._number]
+    assert {"a": 1} == told(log)[other._tx_number]

@@ -117,7 +117,7 @@ class Run:
                 self._check_changes(key, snapshot)
 
     def _check_changes(self, key, snapshot):
-        number = self.box._number
+        number = self.box._tx_number
         changed = self.model.changed(key, False, snapshot)
         assert changed == self.store.changed_since(number, key, False, snapshot)
         came_or_went = self.model.changed(key, True, snapshot)
@@ -136,7 +136,7 @@ def test_every_open_snapshot_shows_what_there_was(seed):
         run.close()
     run.check()
     assert not run.store._superseded
-    for key, cell in run.box._cells.items():
+    for key, cell in run.box._tx_cells.items():
         assert type(cell) is not Entry or versions(run.box, key) != [], key
         assert type(cell) is not Entry or cell.older is MISSING
 
@@ -148,8 +148,8 @@ def test_what_no_snapshot_can_see_change_is_a_plain_dict(store, box):
     store.install([(box, Key.ALL, Update({"c": 3, "d": 4}))])
 
     # THEN
-    assert [("b", 1), ("c", 3), ("a", 2), ("d", 4)] == list(box._cells.items())
-    assert 4 == box._size
+    assert [("b", 1), ("c", 3), ("a", 2), ("d", 4)] == list(box._tx_cells.items())
+    assert 4 == box._tx_size
 
 
 def test_a_key_that_comes_back_leaves_no_trace_in_an_empty_container(store, box):
@@ -165,7 +165,7 @@ def test_a_key_that_comes_back_leaves_no_trace_in_an_empty_container(store, box)
     store.install([(box, "new", 1)])
 
     # THEN
-    assert {"new": 1} == box._cells
+    assert {"new": 1} == box._tx_cells
 
 
 def test_many_cells_are_one_write_to_followers(store, box):
@@ -228,7 +228,7 @@ def test_a_commit_just_before_the_copy_is_not_seen_at_an_older_snapshot(store, b
     # GIVEN
     store.install([(box, "a", 1)])
     snapshot = store.open_snapshot()
-    cells = box._cells = Racing(box._cells)
+    cells = box._tx_cells = Racing(box._tx_cells)
 
     # WHEN
     cells.before = lambda: store.install([(box, "a", 2), (box, "b", 2)])
@@ -243,7 +243,7 @@ def test_values_that_are_settled_just_after_the_copy_are_shown_as_values(store, 
     store.install([(box, "a", 1)])
     snapshot = store.open_snapshot()
     store.install([(box, "a", 2)])
-    cells = box._cells = Racing(box._cells)
+    cells = box._tx_cells = Racing(box._tx_cells)
 
     # WHEN
     cells.after = lambda: store.close_snapshot(snapshot)
@@ -263,8 +263,8 @@ def test_what_has_not_changed_since_the_oldest_snapshot_is_copied_as_it_is(store
     store.install([(busy, "a", 2)])
 
     # THEN
-    copied = still._cells.copy()
-    box_of_it = still._cells = Racing(still._cells)
+    copied = still._tx_cells.copy()
+    box_of_it = still._tx_cells = Racing(still._tx_cells)
     box_of_it.copy = lambda: copied  # type: ignore[method-assign]
     assert copied is store.contents_at(still, snapshot)
     assert copied is store.contents_at(still, store.version)
@@ -289,7 +289,7 @@ def test_an_update_and_a_clear_of_many_are_commits_like_others(store, box, keep)
     if snapshot is not None:
         assert [(key, 0) for key in "abc"] == contents(store, box, snapshot)
         assert 3 == store.size_at(box, snapshot)
-        changes = [store.changed_since(box._number, key, False, 1) for key in "abcd"]
+        changes = [store.changed_since(box._tx_number, key, False, 1) for key in "abcd"]
         assert [2, 3, 3, 3] == changes  # a was gone when all went
         store.close_snapshot(snapshot)
     assert [("c", 2)] == contents(store, box)
@@ -304,4 +304,4 @@ def test_clearing_what_is_empty_is_no_change(store, box):
     store.install([(box, Key.ALL, Clear())])
 
     # THEN
-    assert (2, 2) == (box._changed, box._resized)
+    assert (2, 2) == (box._tx_changed, box._tx_resized)

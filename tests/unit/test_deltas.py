@@ -190,14 +190,14 @@ def test_a_dump_holds_what_has_changed_and_names_what_lives(log, shared):
     # WHEN
     shared["b"] = 2
     variable = TVar("v")
-    dead = TDict()._number
+    dead = TDict()._tx_number
     bury_the_dead()
     contents, living = loads(log.dump())
 
     # THEN
     found = [(shared, {"a": 1, "b": 2}), (variable, {Key.VALUE: "v"})]
     assert found == contents
-    assert {shared._number, variable._number, empty._number} <= set(living)
+    assert {shared._tx_number, variable._tx_number, empty._tx_number} <= set(living)
     assert dead not in living
 
 
@@ -258,7 +258,7 @@ def test_a_deletion_beside_a_value_that_does_not_pickle_stays_one(log, shared):
 def test_dead_containers_are_told_once(log):
     # GIVEN
     first, second = TDict[str, int](), TVar(0)
-    numbers = [first._number, second._number]
+    numbers = [first._tx_number, second._tx_number]
 
     # WHEN
     del first

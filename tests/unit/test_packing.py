@@ -317,7 +317,7 @@ def test_what_was_read_and_written_travels_beside_a_plain_value():
     assert (outcome.values, outcome.presences) == (arrived.values, arrived.presences)
     assert outcome.effects == arrived.effects
     [(container, key, new)] = arrived.writes
-    assert (variable._number, "key", 5) == (container._number, key, new)
+    assert (variable._tx_number, "key", 5) == (container._tx_number, key, new)
 
 
 def test_an_error_is_pickled():

@@ -46,7 +46,7 @@ def outcome_from(function):
 
 
 def numbers(*containers):
-    return {container._number for container in containers}
+    return {container._tx_number for container in containers}
 
 
 def test_an_outcome_comes_back_as_it_was(prices, total):
@@ -65,7 +65,7 @@ def test_an_outcome_comes_back_as_it_was(prices, total):
     # THEN it is also what marshal makes of it
     assert plain is not None
     assert outcome == outcome_of(marshal.loads(marshal.dumps(plain)))
-    assert (total._number, Key.VALUE) in outcome.values
+    assert (total._tx_number, Key.VALUE) in outcome.values
     assert (prices, "gone", MISSING) in outcome.writes
 
 
@@ -96,7 +96,7 @@ def test_a_write_to_a_container_that_is_not_known_elsewhere_is_none(prices, tota
 def test_a_write_to_what_has_died_is_left_out(prices):
     # GIVEN
     other = TVar(1)
-    number = other._number
+    number = other._tx_number
     packed = pack_commits([[(prices, "a", 2), (other, Key.VALUE, 2)]], number + 1, ())
     del other
     gc.collect()  # PyPy counts no references
@@ -143,7 +143,7 @@ def test_one_that_has_died_is_pickled_again_if_its_number_comes_back(log):
     log.since(log.forked_at)
 
     # WHEN
-    log.dropped(made._number)
+    log.dropped(made._tx_number)
     log.take_dropped()
     made["a"] = 2
 

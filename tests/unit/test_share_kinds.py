@@ -123,9 +123,9 @@ def test_what_contains_itself_can_be_shown():
 
 def test_json_has_them_as_objects_and_lists():
     assert [{"a": 2}, {"a": 1}, [1, 2]] == [
-        TCounterDict("aa")._as_json(),
-        TOrderedDict(a=1)._as_json(),
-        TDeque([1, 2])._as_json(),
+        TCounterDict("aa")._tx_as_json(),
+        TOrderedDict(a=1)._tx_as_json(),
+        TDeque([1, 2])._tx_as_json(),
     ]
 
 

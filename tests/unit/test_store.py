@@ -76,14 +76,14 @@ def test_a_cell_changed_when_it_was_written_last(store, box):
     store.install([(box, "gone", MISSING)])
 
     # THEN
-    assert 2 == store.changed_since(box._number, "k", False, 0)
-    assert 1 == store.changed_since(box._number, "k", True, 0)
-    assert 4 == store.changed_since(box._number, "gone", False, 0)
-    assert 4 == store.changed_since(box._number, "gone", True, 0)
-    assert 0 == store.changed_since(box._number, "never", True, 0)
-    assert 4 == store.changed_since(box._number, Key.KEYS, False, 0)
-    assert 4 == store.changed_since(box._number, Key.ALL, False, 0)
-    assert 0 == store.changed_since(box._number, "k", False, 2)
+    assert 2 == store.changed_since(box._tx_number, "k", False, 0)
+    assert 1 == store.changed_since(box._tx_number, "k", True, 0)
+    assert 4 == store.changed_since(box._tx_number, "gone", False, 0)
+    assert 4 == store.changed_since(box._tx_number, "gone", True, 0)
+    assert 0 == store.changed_since(box._tx_number, "never", True, 0)
+    assert 4 == store.changed_since(box._tx_number, Key.KEYS, False, 0)
+    assert 4 == store.changed_since(box._tx_number, Key.ALL, False, 0)
+    assert 0 == store.changed_since(box._tx_number, "k", False, 2)
 
 
 def test_a_stamp_differs_once_its_cell_has_changed(store, box):
@@ -101,19 +101,19 @@ def test_a_stamp_differs_once_its_cell_has_changed(store, box):
     def changed(stamps):
         pairs = zip(cells, stamps, strict=True)
         return [
-            not same_stamp(stamp, store.stamp(box._number, *cell))
+            not same_stamp(stamp, store.stamp(box._tx_number, *cell))
             for cell, stamp in pairs
         ]
 
     # WHEN
-    first = [store.stamp(box._number, *cell) for cell in cells]
+    first = [store.stamp(box._tx_number, *cell) for cell in cells]
     store.install([(box, "k", other)])
 
     # THEN
     assert [True, False, False, False, True] == changed(first)
 
     # WHEN
-    second = [store.stamp(box._number, *cell) for cell in cells]
+    second = [store.stamp(box._tx_number, *cell) for cell in cells]
     store.install([(box, "l", 1)])
 
     # THEN
@@ -133,7 +133,7 @@ def test_a_change_of_a_value_leaves_the_keys_alone(store, box):
     store.install([(box, "k", 2), (box, "unknown", MISSING)])
 
     # THEN
-    assert 1 == store.changed_since(box._number, Key.KEYS, False, 0)
+    assert 1 == store.changed_since(box._tx_number, Key.KEYS, False, 0)
 
 
 # Writing

@@ -40,7 +40,7 @@ def test_containers_are_found_by_their_numbers_while_they_live(store):
     first, second = Box(), Box()
     store.adopt(first)
     store.adopt(second)
-    number = first._number
+    number = first._tx_number
 
     # WHEN
     del first
@@ -48,9 +48,9 @@ def test_containers_are_found_by_their_numbers_while_they_live(store):
 
     # THEN
     assert [second] == store.containers()
-    assert second is store.find(second._number)
+    assert second is store.find(second._tx_number)
     assert store.find(number) is None
-    assert [second._number] == [*store._references], "one stays for each that dies"
+    assert [second._tx_number] == [*store._references], "one stays for each that dies"
 
 
 def test_a_follower_hears_of_commits_and_deaths(store, box):
@@ -59,7 +59,7 @@ def test_a_follower_hears_of_commits_and_deaths(store, box):
     store.followers.append(follower)
     other = Box()
     store.adopt(other)
-    number = other._number
+    number = other._tx_number
 
     # WHEN
     store.install([(box, "k", 1)])
@@ -147,7 +147,7 @@ def test_containers_made_by_several_threads_have_numbers_of_their_own(store):
         ]
 
     # THEN
-    assert 4000 == len({one._number for one in made})
+    assert 4000 == len({one._tx_number for one in made})
     assert 4000 == len(store.containers())
 
 
@@ -159,7 +159,7 @@ def test_containers_may_die_last(store, monkeypatch):
     store.followers.append(follower)
     mortal = Box()
     store.adopt(mortal)
-    number = mortal._number
+    number = mortal._tx_number
     monkeypatch.setattr(sys, "unraisablehook", troubles.append)
 
     # WHEN
@@ -213,8 +213,8 @@ def test_a_replica_keeps_what_there_is_and_what_it_is_told_of(store, box):
     store.adopt(own)
 
     # THEN
-    assert {box._number: box, 500: told} == store.kept
-    assert 1000 == own._number
+    assert {box._tx_number: box, 500: told} == store.kept
+    assert 1000 == own._tx_number
     assert [] == store.followers
     assert NO_THREAD == store.owner
     assert [] == versions(box, "k")

@@ -16,7 +16,7 @@ def test_without_snapshots_nothing_old_is_kept(store, box):
     store.install([(box, "stays", 2)])
 
     # THEN
-    assert {"stays"} == box._cells.keys()
+    assert {"stays"} == box._tx_cells.keys()
     assert [] == versions(box, "stays")
 
 
@@ -28,7 +28,7 @@ def test_deleting_what_is_not_there_leaves_no_trace(store, box):
     store.install([(box, "k", MISSING)])
 
     # THEN
-    assert {} == box._cells
+    assert {} == box._tx_cells
 
 
 def test_closing_the_last_snapshot_lets_old_values_go(store, box):
@@ -49,7 +49,7 @@ def test_closing_the_last_snapshot_lets_old_values_go(store, box):
 
     # THEN
     assert [("set", 2), ("new", 1), ("reborn", 4)] == contents(store, box)
-    assert {"set", "new", "reborn"} == box._cells.keys()
+    assert {"set", "new", "reborn"} == box._tx_cells.keys()
     # Only what came back keeps its place.
     assert [[], [], [5]] == [versions(box, key) for key, _ in contents(store, box)]
     assert not store._superseded
@@ -94,7 +94,7 @@ def test_a_key_that_comes_back_is_never_missing_for_older_readers(store, box):
     # GIVEN
     store.install([(box, key, 0) for key in ("before", "k", "after")])
     snapshot = store.open_snapshot()
-    box._cells = entries = Lasting(box._cells)
+    box._tx_cells = entries = Lasting(box._tx_cells)
 
     # WHEN
     store.install([(box, "k", MISSING)])
@@ -121,7 +121,7 @@ def test_the_size_is_that_of_the_version_whatever_is_committed_meanwhile(store, 
             super().__setitem__(key, value)
             sizes.append(store.size_at(box, snapshot))
 
-    box._cells = Watched(box._cells)
+    box._tx_cells = Watched(box._tx_cells)
     store.install([(box, "new", 1), (box, "k", MISSING), (box, "newer", 1)])
 
     # THEN

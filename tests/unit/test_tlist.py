@@ -141,7 +141,7 @@ READS = {
     "unpack": lambda row: [*row],
     "sort": lambda row: row.sort(),
     "repr": repr,
-    "JSON": lambda row: row._as_json(),
+    "JSON": lambda row: row._tx_as_json(),
 }
 
 
@@ -156,7 +156,7 @@ def test_reading_a_row_as_a_whole_is_one_or_two_cells(read, length):
 
     # THEN
     assert outcome.error is None
-    assert all(number == row._number for number, _ in outcome.values)
+    assert all(number == row._tx_number for number, _ in outcome.values)
     keys = {key for _, key in outcome.values}
     spans = {key for key in keys if isinstance(key, tuple)}
     assert keys - spans <= {Key.ALL, Key.KEYS}
@@ -187,7 +187,7 @@ def test_reading_few_cells_of_a_row_is_not_reading_it():
 
     # THEN
     expected = {5, 7, 11, (20, 25)}
-    assert {(row._number, key) for key in expected} == outcome.values
+    assert {(row._tx_number, key) for key in expected} == outcome.values
 
 
 def test_slices_of_one_list_are_one_span():
@@ -200,14 +200,14 @@ def test_slices_of_one_list_are_one_span():
     # THEN
     found = [*range(300, 310), *range(250, 260), *range(255, 290)]
     assert found == outcome.value
-    assert {(row._number, (250, 310))} == outcome.values
+    assert {(row._tx_number, (250, 310))} == outcome.values
 
 
 def test_a_change_of_a_long_list_costs_one_chunk():
     # GIVEN
     row = TList(range(10 * list_chunks.CHUNK))
     log = DeltaLog(committed)
-    before = {number: row._cells[number] for number in range(10)}
+    before = {number: row._tx_cells[number] for number in range(10)}
 
     # WHEN
     row[5 * list_chunks.CHUNK + 3] = -1
@@ -217,7 +217,7 @@ def test_a_change_of_a_long_list_costs_one_chunk():
 
     # THEN
     changed = {
-        number for number, one in before.items() if one is not row._cells[number]
+        number for number, one in before.items() if one is not row._tx_cells[number]
     }
     assert {0, 5} == changed
     assert sum(sizes) < 400
@@ -227,7 +227,7 @@ def test_reading_often_outside_transactions_keeps_nothing_alive():
     """What is shown to the loop thread is not held by more than the list."""
     # GIVEN
     lists = [TList(range(20)) for _ in range(10)]
-    numbers = [one._number for one in lists]
+    numbers = [one._tx_number for one in lists]
 
     # WHEN
     for one in lists:
@@ -266,7 +266,7 @@ def test_what_was_read_often_is_not_shown_when_it_has_changed(change, kept):
 
     # WHEN
     assert {0} == {shared[0] for _ in range(100)}
-    assert shared._view is not None, "reading often does not lead to a view"
+    assert shared._tx_view is not None, "reading often does not lead to a view"
     committed.install(outcome.writes)  # type: ignore[arg-type] # containers
     if kept:
         committed.close_snapshot(snapshot)
@@ -289,7 +289,7 @@ def test_an_item_that_does_not_pickle_is_refused_alone():
     replica.load([(twin, items) for _, items in contents], 1)
 
     # THEN
-    assert {row._number} == {one._number for one, _ in contents}
+    assert {row._tx_number} == {one._tx_number for one, _ in contents}
     outcome = attempted(lambda: [twin[0], twin[2], len(twin)])
     assert [1, 3, 3] == outcome.value
     assert isinstance(twin[1], Unsendable)

@@ -121,7 +121,7 @@ def test_whatever_has_a_value_is_there(kind, expected, run):
 
     # THEN
     assert expected == contents_of(made)
-    assert len(expected) == made._size
+    assert len(expected) == made._tx_size
     assert [*expected] == [*committed.contents_at(made, committed.version)]
 
 

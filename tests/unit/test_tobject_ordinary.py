@@ -301,17 +301,42 @@ def test_copies_are_objects_of_their_own_and_pickles_references():
     assert {"name": "x", "people": []} == plain(Room("x"))
 
 
+@pytest.mark.parametrize("dataclass", [False, True])
+def test_what_shared_objects_need_has_names_that_programs_do_not_give(dataclass):
+    class Empty(TObject, dataclass=dataclass):
+        pass
+
+    names = {name for kind in Empty.__mro__ for name in vars(kind)}
+
+    assert "_tx_row" in names
+    assert not [one for one in names if not one.startswith(("__", "_tx_"))]
+
+
+def test_names_that_a_board_has_are_no_others():
+    class Piece(TObject, dataclass=False):
+        def __init__(self, row: int) -> None:
+            self._row, self._size, self._names = row, 1, ["pawn"]
+
+        def _start(self) -> list[object]:
+            return [self._row, self._size, *self._names]
+
+    piece = Piece(3)
+    piece._row += 1
+
+    assert [4, 1, "pawn"] == piece._start()
+
+
 def test_names_that_shared_objects_need_are_refused():
-    with pytest.raises(TxConfigurationError, match=r"uses the name '_size'.*rename"):
+    with pytest.raises(TxConfigurationError, match=r"uses the name '_tx_size'.*rename"):
 
         class Sized(TObject, dataclass=False):
             def __init__(self) -> None:
-                self._size = 1
+                self._tx_size = 1
 
-    with pytest.raises(TxConfigurationError, match=r"uses the name '_like'"):
+    with pytest.raises(TxConfigurationError, match=r"uses the name '_tx_like'"):
 
         class Liked(TObject):
-            def _like(self) -> None:  # type: ignore[override] # that is the point
+            def _tx_like(self) -> None:  # type: ignore[override] # that is the point
                 pass
 
 

@@ -77,7 +77,7 @@ def transaction(number=1):
 
 
 def reading(variable, timeout_seconds=None):
-    cell = (variable._number, Key.VALUE)
+    cell = (variable._tx_number, Key.VALUE)
     return Retry(committed.version, frozenset({cell}), frozenset(), timeout_seconds)
 
 

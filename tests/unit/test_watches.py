@@ -49,7 +49,7 @@ def test_it_follows_the_store_only_while_somebody_waits():
     with watching() as (watches, told):
         # WHEN
         shared["a"] = 2
-        watches.enter(1, reading((shared._number, "a")))
+        watches.enter(1, reading((shared._tx_number, "a")))
         shared["a"] = 3
         woken = watches.wake(one)
         shared["a"] = 4
@@ -64,7 +64,7 @@ def test_nothing_is_left_of_those_who_have_gone():
     shared = TDict(a=1, b=2)
     with watching() as (watches, _):
         for number in range(5):
-            cells = [(shared._number, key) for key in ("a", "b", Key.KEYS)]
+            cells = [(shared._tx_number, key) for key in ("a", "b", Key.KEYS)]
             watches.enter(number, reading(*cells, presences=cells[:1]))
 
         # WHEN
@@ -89,7 +89,7 @@ def test_those_who_would_see_the_same_again_are_passed_over():
     items = TList[int]()
     with watching() as (watches, _):
         for number in range(1000):
-            watches.enter(number, reading(presences=[(items._number, 0)]))
+            watches.enter(number, reading(presences=[(items._tx_number, 0)]))
         items.append(1)
         assert [0] == watches.wake(one)
         items.pop()
@@ -106,7 +106,7 @@ def test_those_who_would_see_the_same_again_are_passed_over():
 def test_who_saw_an_older_state_goes_first():
     # GIVEN
     shared = TDict(n=0)
-    cell = (shared._number, "n")
+    cell = (shared._tx_number, "n")
     with watching() as (watches, _):
         watches.enter(1, reading(cell))
         watches.enter(2, reading(cell))
@@ -162,8 +162,8 @@ class WatchesMachine(RuleBasedStateMachine):
     def place(self, cell):
         index, key, presence = cell
         if index == 0:
-            return self.shared._number, key, presence
-        return self.items._number, KEYS.index(key) if key in KEYS else key, presence
+            return self.shared._tx_number, key, presence
+        return self.items._tx_number, KEYS.index(key) if key in KEYS else key, presence
 
     def changed(self, number):
         return any(

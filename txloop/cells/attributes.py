@@ -30,7 +30,7 @@ def setter(name: str) -> Callable[[Container, object], None]:
     return found
 
 
-_set_size = setter("_size")
+_set_size = setter("_tx_size")
 
 
 class Attribute:
@@ -65,7 +65,7 @@ class Attribute:
             return self._of_class(kind)
         attempt = running.attempt
         if attempt is None:
-            value = shared._cells[self.place]
+            value = shared._tx_cells[self.place]
             if type(value) is Entry:
                 value = value.value
         else:
@@ -79,7 +79,7 @@ class Attribute:
         attempt = running.attempt
         if attempt is not None:
             return attempt.read(shared, self.name)
-        value = shared._cells[self.place]
+        value = shared._tx_cells[self.place]
         return value.value if type(value) is Entry else value
 
     def __set__(self, shared: Container, value: object) -> None:
@@ -87,10 +87,10 @@ class Attribute:
         attempt = running.attempt
         if attempt is not None:
             attempt.write(shared, self.name, new)
-        elif shared._changed == BEING_MADE:
-            row = shared._cells
+        elif shared._tx_changed == BEING_MADE:
+            row = shared._tx_cells
             if row[self.place] is MISSING:
-                _set_size(shared, shared._size + 1)
+                _set_size(shared, shared._tx_size + 1)
             list.__setitem__(row, self.place, new)
         else:
             committed.write(shared, self.name, new)

@@ -133,7 +133,7 @@ class Channel(Generic[T]):
         return isinstance(other, Channel) and self._things is other._things
 
     def __hash__(self) -> int:
-        return hash(self._things._number)
+        return hash(self._things._tx_number)
 
     def _is_full(self) -> bool:
         # Not by the length, which every other put and get changes.

@@ -54,13 +54,13 @@ class Pass(Operation):
         yield Key.KEYS, (left, end + len(self.added))
 
     def put_at_once(self, container: Container, version: int) -> bool:
-        cells: dict[Hashable, Any] = container._cells
+        cells: dict[Hashable, Any] = container._tx_cells
         ends = cells.get(Key.KEYS)
         if type(ends) is not tuple:
             return False
         first, end = ends
-        container._changed = container._resized = version
-        container._size += len(self.added) - self.taken
+        container._tx_changed = container._tx_resized = version
+        container._tx_size += len(self.added) - self.taken
         if self.taken:
             left = first + self.taken
             for place in range(first, left):
@@ -110,7 +110,7 @@ class ChannelCells(Container):
         if attempt is None:
             committed.install([(self, Key.ALL, Pass(0, (thing,)))])
         else:
-            own = attempt.writes.get(self._number) or self._own(attempt)
+            own = attempt.writes.get(self._tx_number) or self._own(attempt)
             own.added.append(thing)
 
     def take(self) -> Any:
@@ -120,24 +120,24 @@ class ChannelCells(Container):
             first, end = _ends_at(self, NEWEST)
             if first == end:
                 return MISSING
-            thing = value_at(self._cells[first], NEWEST)
+            thing = value_at(self._tx_cells[first], NEWEST)
             committed.install([(self, Key.ALL, Pass(1, ()))])
             return thing
-        number = self._number
+        number = self._tx_number
         own: _ChannelWrites | None = attempt.writes.get(number)
         taken = 0 if own is None else own.taken
         snapshot = attempt.snapshot
         first, end = _ends_at(self, snapshot)
         if first + taken == end:
             attempt.presences.add((number, taken))
-            if self._forgotten:
+            if self._tx_forgotten:
                 attempt.refuse(self)
             return own.added.pop(0) if own is not None and own.added else MISSING
-        thing = self._cells.get(first + taken, MISSING)
+        thing = self._tx_cells.get(first + taken, MISSING)
         if type(thing) is Entry:
             thing = value_at(thing, snapshot)
         attempt.values.add((number, Key.VALUE))  # after it: see `Attempt.condemn`
-        if thing.__class__ in STRANGE or self._forgotten:
+        if thing.__class__ in STRANGE or self._tx_forgotten:
             attempt.check(self, thing)
         (own or self._own(attempt)).taken += 1
         return thing
@@ -148,14 +148,14 @@ class ChannelCells(Container):
         if attempt is None:
             first, end = _ends_at(self, NEWEST)
             return end - first > place
-        own: _ChannelWrites | None = attempt.writes.get(self._number)
+        own: _ChannelWrites | None = attempt.writes.get(self._tx_number)
         if own is not None:
             place += own.taken - len(own.added)
             if place < 0:
                 return True
         first, end = _ends_at(self, attempt.snapshot)
-        attempt.presences.add((self._number, place))
-        if self._forgotten:
+        attempt.presences.add((self._tx_number, place))
+        if self._tx_forgotten:
             attempt.refuse(self)
         return end - first > place
 
@@ -166,51 +166,51 @@ class ChannelCells(Container):
         first, end = _ends_at(self, version)
         if attempt is None:
             return end - first
-        attempt.values.add((self._number, Key.KEYS))
-        if self._forgotten:
+        attempt.values.add((self._tx_number, Key.KEYS))
+        if self._tx_forgotten:
             attempt.refuse(self)
-        own: _ChannelWrites | None = attempt.writes.get(self._number)
+        own: _ChannelWrites | None = attempt.writes.get(self._tx_number)
         changed = 0 if own is None else len(own.added) - own.taken
         return end - first + changed
 
     def _own(self, attempt: Attempt) -> _ChannelWrites:
         """Return what takes in the writes of an attempt that has none here yet."""
-        if self._forgotten:
+        if self._tx_forgotten:
             attempt.refuse(self)
         if attempt.traced:
             attempt.note_write(self, ())
-        own = attempt.writes[self._number] = _ChannelWrites(self)
+        own = attempt.writes[self._tx_number] = _ChannelWrites(self)
         return own
 
     # What the store asks
 
-    def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
-        if self._changed <= snapshot:
+    def _tx_changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
+        if self._tx_changed <= snapshot:
             return 0
         if key is Key.ALL:
-            return self._changed
+            return self._tx_changed
         now = _told_by(_ends_at(self, NEWEST), key)
         if _told_by(_ends_at(self, snapshot), key) == now:
             return 0
-        entry: Entry = self._cells[Key.KEYS]  # it has changed, so it is one
+        entry: Entry = self._tx_cells[Key.KEYS]  # it has changed, so it is one
         older = entry.older
         while type(older) is Entry and _told_by(older.value, key) == now:
             entry, older = older, older.older
         return entry.version
 
-    def _stamp(self, key: Hashable, presence: bool) -> object:
+    def _tx_stamp(self, key: Hashable, presence: bool) -> object:
         if key is Key.ALL:
-            return self._changed
+            return self._tx_changed
         return _told_by(_ends_at(self, NEWEST), key)
 
-    def _as_json(self) -> list[object]:
+    def _tx_as_json(self) -> list[object]:
         first, end = _ends_at(self, NEWEST)
-        return [value_at(self._cells[place], NEWEST) for place in range(first, end)]
+        return [value_at(self._tx_cells[place], NEWEST) for place in range(first, end)]
 
 
 def _ends_at(container: Container, version: int) -> tuple[int, int]:
     """Return the number of the first thing, and that of the next one to come."""
-    ends: Any = container._cells.get(Key.KEYS, _EMPTY)
+    ends: Any = container._tx_cells.get(Key.KEYS, _EMPTY)
     if type(ends) is Entry:
         ends = value_at(ends, version)
         return _EMPTY if ends is MISSING else ends

@@ -29,7 +29,7 @@ def default(self: json.JSONEncoder, value: object) -> object:
     A `TSet` becomes a list, a `TVar` or `TCounter` its value, a `TObject` an object.
     """
     if isinstance(value, Container) and has_json(value):
-        return value._as_json()  # the encoder asks again for what is in it
+        return value._tx_as_json()  # the encoder asks again for what is in it
     return _stock_default(self, value)
 
 
@@ -58,7 +58,7 @@ def _iterencode(
 
     def first(value: Any) -> Any:
         if isinstance(value, Container) and has_json(value):
-            return value._as_json()
+            return value._tx_as_json()
         return asked(value)
 
     before = vars(self).get("default")

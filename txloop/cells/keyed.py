@@ -26,7 +26,7 @@ class KeyedCells(Container):
     def __contains__(self, key: object) -> bool:
         attempt = running.attempt
         if attempt is None:
-            cell = self._cells.get(key, MISSING)
+            cell = self._tx_cells.get(key, MISSING)
             if type(cell) is Entry:
                 cell = cell.value
             return cell is not MISSING
@@ -34,7 +34,7 @@ class KeyedCells(Container):
 
     def __len__(self) -> int:
         attempt = running.attempt
-        return self._size if attempt is None else attempt.size(self)
+        return self._tx_size if attempt is None else attempt.size(self)
 
     def clear(self) -> None:
         """Take out all that is there at the commit."""
@@ -62,18 +62,18 @@ class KeyedCells(Container):
             if cells:
                 committed.begin(self)
 
-    def _begin(self, cells: dict[Any, Any]) -> None:
+    def _tx_begin(self, cells: dict[Any, Any]) -> None:
         """Fill it, while it is new, with what may be stored; it takes the dict over."""
         attempt = running.attempt
         if attempt is not None:
             attempt.begin(self, cells)
         elif cells:
-            self._cells = cells
-            self._size = len(cells)
+            self._tx_cells = cells
+            self._tx_size = len(cells)
             committed.begin(self)
 
-    def _told(self) -> Write:
-        return self, Key.ALL, Update(self._cells.copy())
+    def _tx_told(self) -> Write:
+        return self, Key.ALL, Update(self._tx_cells.copy())
 
     def _write(self, key: object, value: object) -> None:
         """Set a cell to what may be stored; MISSING deletes."""

@@ -53,8 +53,8 @@ class ListCells(Container):
     _reads: int  # of single items outside transactions, since it was last shown
     _whole: bool  # whether reading anything is reading everything
 
-    def _start(self, number: int, cells: Any) -> None:
-        Container._start(self, number, cells)  # `super` takes longer than the rest
+    def _tx_start(self, number: int, cells: Any) -> None:
+        Container._tx_start(self, number, cells)  # `super` takes longer than the rest
         self._reads = 0
         self._whole = False
 
@@ -72,7 +72,7 @@ class ListCells(Container):
                 self._reads = 0
                 committed.show(self, contents_at(self, NEWEST))
             return item_at(self, index, NEWEST)
-        number = self._number
+        number = self._tx_number
         view = attempt.views.get(number)
         if view is not None:
             return view[index] if index < len(view) else MISSING
@@ -83,7 +83,7 @@ class ListCells(Container):
         if own is not None and index in own.put:
             return own.put[index]
         value = item_at(self, index, attempt.snapshot)
-        if value.__class__ in STRANGE or self._forgotten:
+        if value.__class__ in STRANGE or self._tx_forgotten:
             attempt.check(self, value)
         if value is MISSING:
             return self._item_beyond(attempt, index)
@@ -98,8 +98,8 @@ class ListCells(Container):
 
     def _item_beyond(self, attempt: Attempt, index: int) -> Any:
         """Return an item that was not there at the snapshot."""
-        attempt.presences.add((self._number, index))
-        own: ListWrites | None = attempt.writes.get(self._number)
+        attempt.presences.add((self._tx_number, index))
+        own: ListWrites | None = attempt.writes.get(self._tx_number)
         if own is None or not own.added:
             return MISSING
         place = index - self._base_size(attempt)
@@ -107,49 +107,49 @@ class ListCells(Container):
 
     def _has(self, index: int) -> bool:
         """Tell whether there is an item at `index`, reading no more than that."""
-        view = self._view
+        view = self._tx_view
         if view is not None:
             return 0 <= index < len(view)
         attempt = running.attempt
         if attempt is None or index < 0:
             return 0 <= index < size_at(self, NEWEST)
-        own: ListWrites | None = attempt.writes.get(self._number)
+        own: ListWrites | None = attempt.writes.get(self._tx_number)
         if own is not None and not own.is_loose:
             return index < len(self._contents())
-        if self._forgotten:
+        if self._tx_forgotten:
             attempt.refuse(self)
         if index < size_at(self, attempt.snapshot):
-            attempt.presences.add((self._number, index))
+            attempt.presences.add((self._tx_number, index))
             return True
         return self._item_beyond(attempt, index) is not MISSING
 
     def _base_size(self, attempt: Attempt) -> int:
-        if self._forgotten:
+        if self._tx_forgotten:
             attempt.refuse(self)
         size = size_at(self, attempt.snapshot)
-        attempt.values.add((self._number, Key.KEYS))
+        attempt.values.add((self._tx_number, Key.KEYS))
         return size
 
     def _contents(self) -> list[Any]:
         """Return everything; callers must not change it."""
-        if self._view is not None:
-            return self._view
+        if self._tx_view is not None:
+            return self._tx_view
         attempt = running.attempt
         if attempt is None:
             return contents_at(self, NEWEST)
-        own: ListWrites | None = attempt.writes.get(self._number)
+        own: ListWrites | None = attempt.writes.get(self._tx_number)
         if own is not None and own.known is not None:
             return own.known
-        view = attempt.views.get(self._number)
+        view = attempt.views.get(self._tx_number)
         if view is not None:
             return view
         contents = contents_at(self, attempt.snapshot)
-        attempt.values.add((self._number, Key.ALL))
+        attempt.values.add((self._tx_number, Key.ALL))
         self._check(attempt, contents)
         if own is not None:
             return own.know(contents)
         if not committed.show(self, contents):
-            attempt.views[self._number] = contents
+            attempt.views[self._tx_number] = contents
         return contents
 
     def _slice(self, wanted: slice) -> list[Any]:
@@ -163,7 +163,7 @@ class ListCells(Container):
             start = operator.index(wanted.start or 0)
             stop = operator.index(wanted.stop)
             if 0 <= start <= stop:
-                if self._number not in attempt.writes and not self._whole:
+                if self._tx_number not in attempt.writes and not self._whole:
                     return self._span(attempt, start, stop)
                 if stop - start <= _FEW:
                     return list(self._items_until_end(start, stop))
@@ -175,9 +175,9 @@ class ListCells(Container):
         All that is read so of one list is remembered as one span, which reaches from
         the first item of it to the last.
         """
-        number = self._number
+        number = self._tx_number
         found = items_at(self, start, stop, attempt.snapshot)
-        if Unsendable.exist or self._forgotten:
+        if Unsendable.exist or self._tx_forgotten:
             self._check(attempt, found)
         if start == stop:
             return found
@@ -195,7 +195,7 @@ class ListCells(Container):
             strange = next((one for one in items if one.__class__ in STRANGE), None)
             if strange is not None:
                 attempt.check(self, strange)
-        if self._forgotten:
+        if self._tx_forgotten:
             attempt.refuse(self)
 
     def _items_until_end(self, start: int, stop: int) -> Iterator[Any]:
@@ -206,13 +206,13 @@ class ListCells(Container):
             yield value
 
     def _length(self) -> int:
-        view = self._view
+        view = self._tx_view
         if view is not None:
             return len(view)
         attempt = running.attempt
         if attempt is None:
             return size_at(self, NEWEST)
-        own: ListWrites | None = attempt.writes.get(self._number)
+        own: ListWrites | None = attempt.writes.get(self._tx_number)
         if self._whole or (own is not None and not own.is_loose):
             return len(self._contents())
         return self._base_size(attempt) + (len(own.added) if own is not None else 0)
@@ -220,7 +220,7 @@ class ListCells(Container):
     def _put(self, items: dict[int, object]) -> None:
         attempt = running.attempt
         if attempt is not None and items:
-            own: ListWrites | None = attempt.writes.get(self._number)
+            own: ListWrites | None = attempt.writes.get(self._tx_number)
             if attempt.traced:
                 attempt.note_write(self, items)
             if own is not None and own.is_loose and not own.added:
@@ -242,42 +242,42 @@ class ListCells(Container):
         if attempt is None:
             committed.install([(self, Key.ALL, operation)])
         else:
-            own: ListWrites | None = attempt.writes.get(self._number)
+            own: ListWrites | None = attempt.writes.get(self._tx_number)
             if own is None:
-                if self._forgotten:
+                if self._tx_forgotten:
                     attempt.refuse(self)
-                own = attempt.writes[self._number] = ListWrites(self)
-                attempt.views.pop(self._number, None)
-            self._view = None
+                own = attempt.writes[self._tx_number] = ListWrites(self)
+                attempt.views.pop(self._tx_number, None)
+            self._tx_view = None
             if attempt.traced and not isinstance(operation, Put):
                 attempt.note_write(self, ())
             own.do(operation)
         if live.on:
             live.note_write(self, moves=not isinstance(operation, Put))
 
-    def _begin(self, items: tuple[object, ...]) -> None:
+    def _tx_begin(self, items: tuple[object, ...]) -> None:
         """Fill it, while it is new, with what may be stored."""
         if running.attempt is None:
             if items:
-                self._cells = cells_of(items)
-                self._size = len(self._cells)
+                self._tx_cells = cells_of(items)
+                self._tx_size = len(self._tx_cells)
                 committed.begin(self)
         elif items:
             self._do(Extend(items))
 
     # What the store asks
 
-    def _told(self) -> Write:
+    def _tx_told(self) -> Write:
         return self, Key.ALL, Extend(tuple(contents_at(self, NEWEST)))
 
-    def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
+    def _tx_converted(self, value: Any, convert: Callable[[object], object]) -> object:
         return tuple(map(convert, value)) if type(value) is tuple else value
 
-    def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
-        if self._changed <= snapshot:
+    def _tx_changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
+        if self._tx_changed <= snapshot:
             return 0
         if key is Key.ALL:
-            return self._changed
+            return self._tx_changed
         if isinstance(key, tuple):
             start, stop = key
             return span_changed_since(self, start, stop, snapshot)
@@ -288,9 +288,9 @@ class ListCells(Container):
             before, now = before > key, now > key
         return 0 if before == now else changed_length(self)
 
-    def _stamp(self, key: Hashable, presence: bool) -> object:
+    def _tx_stamp(self, key: Hashable, presence: bool) -> object:
         if key is Key.ALL or isinstance(key, tuple):
-            return self._changed
+            return self._tx_changed
         size = size_at(self, NEWEST)
         if isinstance(key, int):
             return size > key if presence else item_at(self, key, NEWEST)

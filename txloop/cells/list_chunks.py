@@ -48,7 +48,7 @@ Contents = list[Any]
 
 def size_at(container: Container, version: int) -> int:
     """Return the number of items at `version`."""
-    size: Any = container._cells.get(Key.KEYS, 0)
+    size: Any = container._tx_cells.get(Key.KEYS, 0)
     if type(size) is Entry:
         size = value_at(size, version)
         return 0 if size is MISSING else size
@@ -58,7 +58,7 @@ def size_at(container: Container, version: int) -> int:
 def item_at(container: Container, index: int, version: int) -> Any:
     """Return the item at `index` (0 or more) at `version`, or MISSING."""
     number, place = divmod(index, CHUNK)
-    chunk: Any = container._cells.get(number, MISSING)
+    chunk: Any = container._tx_cells.get(number, MISSING)
     if type(chunk) is Entry:
         chunk = value_at(chunk, version)
     if chunk is MISSING or place >= len(chunk):
@@ -86,7 +86,7 @@ def items_at(container: Container, start: int, stop: int, version: int) -> Conte
     before = first * CHUNK
     if stop <= before + CHUNK:
         # Not by `Store.read_at`: this is how a grid is read.
-        chunk: Any = container._cells.get(first, MISSING)
+        chunk: Any = container._tx_cells.get(first, MISSING)
         if type(chunk) is Entry:
             chunk = value_at(chunk, version)
         return [] if chunk is MISSING else [*chunk[start - before : stop - before]]
@@ -102,7 +102,7 @@ def changed_since(container: Container, index: int, snapshot: int) -> int:
     if item_at(container, index, snapshot) is item_at(container, index, NEWEST):
         return 0
     number, place = divmod(index, CHUNK)
-    entry: Entry = container._cells[number]  # it has changed, so it is one
+    entry: Entry = container._tx_cells[number]  # it has changed, so it is one
     older = entry.older
     while type(older) is Entry and _item(entry, place) is _item(older, place):
         entry, older = older, older.older
@@ -129,7 +129,7 @@ def span_changed_since(
 
 def changed_length(container: Container) -> int:
     """Return the newest version that changed the length, after an open snapshot."""
-    entry: Entry = container._cells[Key.KEYS]  # it has changed, so it is one
+    entry: Entry = container._tx_cells[Key.KEYS]  # it has changed, so it is one
     return entry.version
 
 
@@ -284,12 +284,12 @@ class KeepLast(ListOperation):
 
 
 def _chunk(container: Container, number: int) -> tuple[Any, ...]:
-    chunk: Any = container._cells.get(number, MISSING)
+    chunk: Any = container._tx_cells.get(number, MISSING)
     if type(chunk) is Entry:
         chunk = chunk.value
     if chunk is MISSING:
         raise TxInternalError(
-            f"chunk {number} of list {container._number} is not there"
+            f"chunk {number} of list {container._tx_number} is not there"
         )
     return tuple(chunk)
 

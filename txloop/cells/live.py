@@ -58,7 +58,7 @@ def note_write(shared: Any, moves: bool) -> None:
         moves: Whether it does more than to replace items.
     """
     for number, attempt, note in list(_gone_over.loops.values()):
-        if number == shared._number and attempt is running.attempt:
+        if number == shared._tx_number and attempt is running.attempt:
             note(moves)
 
 
@@ -66,7 +66,7 @@ def note_write(shared: Any, moves: bool) -> None:
 def _told(shared: Any, note: Callable[[bool], object]) -> Generator[None]:
     """Have `note` called for each of these writes meanwhile."""
     key, loops = next(_keys), _gone_over.loops
-    loops[key] = shared._number, running.attempt, note
+    loops[key] = shared._tx_number, running.attempt, note
     try:
         yield
     finally:

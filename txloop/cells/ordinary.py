@@ -9,7 +9,7 @@ from txloop.cells.attributes import Attribute
 from txloop.errors import TxConfigurationError
 from txloop.stm.types import MISSING
 
-__all__ = ["check_names", "defaults_of", "make_ordinary", "names_taken"]
+__all__ = ["check_names", "defaults_of", "make_ordinary"]
 
 _NOT_ITS = (object, Generic)
 _SPECIAL = ("__eq__", "__hash__", "__repr__", "__copy__", "__deepcopy__")
@@ -25,23 +25,17 @@ def check_names(cls: type, root: type) -> None:
     Raises:
         TxConfigurationError: if it does.
     """
-    ours = names_taken(root)
+    ours = {name for kind in root.__mro__[:-1] for name in vars(kind)}
     for kind in _classes_of(cls, root):
         if kind is not cls and issubclass(kind, root):
             continue  # checked
         its = {*vars(kind), *assigned_names(kind), *declared_in(kind)}
-        taken = its & ours
+        taken = [name for name in its & ours if not name.startswith("__")]
         if taken:
             raise TxConfigurationError(
                 f"the class {kind.__qualname__} uses the name {min(taken)!r}, which a "
                 "txloop.TObject needs for itself; rename it there"
             )
-
-
-def names_taken(root: type) -> frozenset[str]:
-    """Return the names that shared objects need for themselves."""
-    ours = {name for kind in root.__mro__[:-1] for name in vars(kind)}
-    return frozenset(name for name in ours if not name.startswith("__"))
 
 
 def make_ordinary(cls: type, root: type, also: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -68,7 +62,7 @@ def make_ordinary(cls: type, root: type, also: tuple[str, ...] = ()) -> tuple[st
             own = [vars(kind)[name] for kind in reversed(its) if name in vars(kind)]
             setattr(cls, name, own[0] if own else getattr(object, name, ours))
     names = dict.fromkeys(name for kind in its for name in assigned_names(kind))
-    names |= dict.fromkeys(getattr(cls, "_names", ()))
+    names |= dict.fromkeys(getattr(cls, "_tx_names", ()))
     names |= dict.fromkeys(also)
     return tuple(name for name in names if _may_be_shared(cls, root, name))
 

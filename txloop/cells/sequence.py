@@ -37,10 +37,10 @@ class SequenceCells(ListCells, MutableSequence[T]):
         return self._contents().count(value)
 
     def __copy__(self) -> Self:
-        return self._like(self._contents())
+        return self._tx_like(self._contents())
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        made = memo[id(self)] = self._like(())
+        made = memo[id(self)] = self._tx_like(())
         made.extend(copy.deepcopy(list(self), memo))
         return made
 
@@ -71,7 +71,7 @@ class SequenceCells(ListCells, MutableSequence[T]):
 
     # How
 
-    def _like(self, items: Iterable[T]) -> Self:
+    def _tx_like(self, items: Iterable[T]) -> Self:
         """Return a new container of the same kind."""
         raise NotImplementedError
 
@@ -79,7 +79,7 @@ class SequenceCells(ListCells, MutableSequence[T]):
         """Return the items of what it can be compared with, or None."""
         raise NotImplementedError
 
-    def _as_json(self) -> list[T]:
+    def _tx_as_json(self) -> list[T]:
         return self._contents()
 
     def _compared(self, compare: Callable[[Any, Any], bool], other: object) -> bool:

@@ -135,7 +135,7 @@ def _empty_plain(value: Container) -> object:
         return value._empty()
     if isinstance(value, TSet):
         return set()
-    origin: type | None = getattr(type(value), "_shared_from", None)
+    origin: type | None = getattr(type(value), "_tx_shared_from", None)
     return {} if origin is None else object.__new__(origin)
 
 
@@ -156,7 +156,7 @@ def _shared_class(kind: type) -> type[TObject]:
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "__reduce__": _reduce_shared,
-        "_shared_from": kind,
+        "_tx_shared_from": kind,
     }
     if any("__repr__" in vars(one) for one in kind.__mro__[:-1]):
         names["__repr__"] = kind.__repr__
@@ -172,12 +172,12 @@ def _shared_class(kind: type) -> type[TObject]:
 
 def _fill_object(made: TObject, original: object, convert: Convert) -> None:
     names = [name for name in names_of(type(made)) if hasattr(original, name)]
-    made._begin({name: convert(getattr(original, name)) for name in names})
+    made._tx_begin({name: convert(getattr(original, name)) for name in names})
 
 
 def _reduce_shared(shared: Any) -> tuple[object, ...]:
     Container.__reduce__(shared)  # raises if it was forgotten
-    return _refer_shared, (type(shared)._shared_from, shared._number)
+    return _refer_shared, (type(shared)._tx_shared_from, shared._tx_number)
 
 
 def _refer_shared(kind: type, number: int) -> Container:

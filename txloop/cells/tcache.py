@@ -190,23 +190,23 @@ class TCache(TDict[K, V]):
         now = timer()
         return {key: one for key, (one, until) in contents.items() if now < until}
 
-    def _like(self, contents: dict[K, V]) -> TCache[K, V]:
+    def _tx_like(self, contents: dict[K, V]) -> TCache[K, V]:
         made: TCache[K, V] = type(self).__new__(type(self))
         TCache.__init__(made, *self._rules)
         made.update(contents)
         return made
 
-    def _start(self, number: int, cells: Any) -> None:
-        super()._start(number, cells)
+    def _tx_start(self, number: int, cells: Any) -> None:
+        super()._tx_start(number, cells)
         self._evictions = set()
 
-    def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
-        entry: Any = self._cells.get(key, MISSING)
+    def _tx_changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
+        entry: Any = self._tx_cells.get(key, MISSING)
         if type(entry) is Entry and entry.version in self._evictions:
             older: Any = entry.older
             changed = type(older) is Entry and older.version > snapshot
             return older.version if changed else 0
-        return super()._changed_since(key, presence, snapshot)
+        return super()._tx_changed_since(key, presence, snapshot)
 
     def __reduce__(self) -> tuple[object, ...]:
         return reduced_with(self, "_rules")
@@ -215,12 +215,12 @@ class TCache(TDict[K, V]):
 def _evict(cache: TCache[Any, Any]) -> None:
     """Take out what is too much, and too old; on the loop thread, after a commit."""
     maxsize, ttl, timer = cache._rules
-    surplus = cache._size - maxsize
+    surplus = cache._tx_size - maxsize
     if surplus <= 0 and ttl is None:
         return
     now = timer() if ttl is not None else 0.0
     gone: list[Any] = []
-    for key, cell in cache._cells.items():
+    for key, cell in cache._tx_cells.items():
         value: Any = value_at(cell, NEWEST)
         if value is MISSING:
             continue
@@ -232,7 +232,9 @@ def _evict(cache: TCache[Any, Any]) -> None:
     evictions = cache._evictions
     evictions.add(committed.install([(cache, key, MISSING) for key in gone]))
     if len(evictions) > _MANY:
-        needed = {cell.version for cell in cache._cells.values() if type(cell) is Entry}
+        needed = {
+            cell.version for cell in cache._tx_cells.values() if type(cell) is Entry
+        }
         evictions &= needed
 
 
@@ -284,7 +286,7 @@ def cached(
             place: Any = key(*args, **kwargs)
             value = kept._found(place)
             if value is MISSING:
-                with _claims.claimed(kept._number, place):
+                with _claims.claimed(kept._tx_number, place):
                     value = shareable(function(*args, **kwargs))
                     kept[place] = value
             return cast("R", value)

@@ -62,8 +62,8 @@ class TCount(TVar[N]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}{repr(self.copy()).removeprefix('count')}"
 
-    def _start(self, number: int, cells: Any) -> None:
-        super()._start(number, cells)
+    def _tx_start(self, number: int, cells: Any) -> None:
+        super()._tx_start(number, cells)
         self._step = 1
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -68,8 +68,8 @@ class TCounter(Container, Generic[N]):
         committed.adopt(self)
         number = _number(value)
         if running.attempt is None:
-            self._cells[Key.VALUE] = number
-            self._size = 1
+            self._tx_cells[Key.VALUE] = number
+            self._tx_size = 1
             committed.begin(self)
         else:
             self._write(number)
@@ -82,7 +82,7 @@ class TCounter(Container, Generic[N]):
         """
         new: object = _Add(_number(amount))
         attempt = running.attempt
-        own = None if attempt is None else attempt.writes.get(self._number)
+        own = None if attempt is None else attempt.writes.get(self._tx_number)
         if own is not None:
             before = own.values[Key.VALUE]
             if isinstance(before, _Add):
@@ -102,14 +102,14 @@ class TCounter(Container, Generic[N]):
         if attempt is None:
             value: Any = committed.read_at(self, Key.VALUE, NEWEST)
         else:
-            own = attempt.writes.get(self._number)
+            own = attempt.writes.get(self._tx_number)
             mine = None if own is None else own.values[Key.VALUE]
             if own is not None and not isinstance(mine, _Add):
                 value = mine
             else:
-                attempt.values.add((self._number, Key.VALUE))
+                attempt.values.add((self._tx_number, Key.VALUE))
                 value = committed.read_at(self, Key.VALUE, attempt.snapshot)
-                if self._forgotten:
+                if self._tx_forgotten:
                     attempt.refuse(self)
                 if isinstance(mine, _Add):
                     value += mine.amount
@@ -159,10 +159,10 @@ class TCounter(Container, Generic[N]):
     def __deepcopy__(self, _: object) -> TCounter[N]:
         return self.__copy__()
 
-    def _told(self) -> Write:
-        return self, Key.VALUE, self._cells[Key.VALUE]
+    def _tx_told(self) -> Write:
+        return self, Key.VALUE, self._tx_cells[Key.VALUE]
 
-    def _as_json(self) -> N:
+    def _tx_as_json(self) -> N:
         return self.value
 
     def __repr__(self) -> str:

@@ -113,7 +113,7 @@ class TDefaultDict(TDict[K, V]):
     def _empty(self) -> defaultdict[K, V]:
         return defaultdict(self.default_factory)
 
-    def _like(self, contents: dict[K, V]) -> TDefaultDict[K, V]:
+    def _tx_like(self, contents: dict[K, V]) -> TDefaultDict[K, V]:
         made: TDefaultDict[K, V] = type(self).__new__(type(self))
         made._factory = TVar(self.default_factory)
         TDict.__init__(made, contents)

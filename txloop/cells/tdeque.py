@@ -56,7 +56,7 @@ class TDeque(SequenceCells[T]):
         committed.adopt(self)
         self._limit = limit
         shared = tuple(shareable_all(tuple(items)))
-        self._begin(shared if limit is None else _last(shared, limit))
+        self._tx_begin(shared if limit is None else _last(shared, limit))
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; see `like_plain` for what comes later."""
@@ -210,13 +210,13 @@ class TDeque(SequenceCells[T]):
         """Return an empty plain one of the kind that it stands for."""
         return deque(maxlen=self._limit)
 
-    def _like(self, items: Iterable[T]) -> TDeque[T]:
+    def _tx_like(self, items: Iterable[T]) -> TDeque[T]:
         made: TDeque[T] = type(self).__new__(type(self))
         TDeque.__init__(made, items, self._limit)
         return made
 
-    def _start(self, number: int, cells: Any) -> None:
-        super()._start(number, cells)
+    def _tx_start(self, number: int, cells: Any) -> None:
+        super()._tx_start(number, cells)
         self._limit = None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -245,7 +245,7 @@ def _last(items: tuple[Any, ...], count: int) -> tuple[Any, ...]:
 
 def _fill(made: TDeque[Any], plain: deque[Any], convert: Convert) -> None:
     made._limit = plain.maxlen
-    made._begin(tuple(converted(plain, convert)))
+    made._tx_begin(tuple(converted(plain, convert)))
 
 
 register(deque, TDeque, _fill)

@@ -174,7 +174,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         attempt = running.attempt
         value: Any  # __setitem__ stored a V
         if attempt is None:
-            value = self._cells.get(key, MISSING)
+            value = self._tx_cells.get(key, MISSING)
             if type(value) is Entry:
                 value = value.value
         else:
@@ -195,7 +195,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         """Return the value of `key`, or `default` if it is not there."""
         attempt = running.attempt
         if attempt is None:
-            value = self._cells.get(key, MISSING)
+            value = self._tx_cells.get(key, MISSING)
             if type(value) is Entry:
                 value = value.value
         else:
@@ -276,10 +276,10 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         return self._contents()
 
     def __copy__(self) -> TDict[K, V]:
-        return self._like(self._contents())
+        return self._tx_like(self._contents())
 
     def __deepcopy__(self, memo: dict[int, object]) -> TDict[K, V]:
-        made = memo[id(self)] = self._like({})
+        made = memo[id(self)] = self._tx_like({})
         TDict.update(made, copy.deepcopy(self._contents(), memo))
         return made
 
@@ -316,7 +316,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
             return NotImplemented
         return self is other or self._contents() == as_dict(other)
 
-    def _as_json(self) -> dict[K, V]:
+    def _tx_as_json(self) -> dict[K, V]:
         return self._contents()
 
     @reprlib.recursive_repr("TDict({...})")
@@ -337,7 +337,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         """Return the value of a key, or MISSING, whatever a derived class does."""
         attempt = running.attempt
         if attempt is None:
-            value = self._cells.get(key, MISSING)
+            value = self._tx_cells.get(key, MISSING)
             return value.value if type(value) is Entry else value
         return attempt.read(self, key)
 
@@ -345,7 +345,7 @@ class TDict(KeyedCells, MutableMapping[K, V]):
         """Return an empty plain one of the kind that it stands for."""
         return {}
 
-    def _like(self, contents: dict[K, V]) -> TDict[K, V]:
+    def _tx_like(self, contents: dict[K, V]) -> TDict[K, V]:
         made: TDict[K, V] = type(self).__new__(type(self))
         TDict.__init__(made, contents)
         return made
@@ -363,7 +363,7 @@ def fill_dict(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) ->
     check_keys(plain)
     values = plain.values()
     new = converted(values, convert)
-    made._begin(dict(plain) if new is values else dict(zip(plain, new, strict=True)))
+    made._tx_begin(dict(plain) if new is values else dict(zip(plain, new, strict=True)))
 
 
 register(dict, TDict, fill_dict)

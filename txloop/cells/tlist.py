@@ -72,7 +72,7 @@ class TList(SequenceCells[T]):
         """
         committed.adopt(self)
         self._whole = whole
-        self._begin(tuple(shareable_all(tuple(items))))
+        self._tx_begin(tuple(shareable_all(tuple(items))))
 
     # Reading
 
@@ -90,7 +90,7 @@ class TList(SequenceCells[T]):
     @overload
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: Any) -> Any:
-        view = self._view
+        view = self._tx_view
         if view is not None:
             return view[index]  # the fastest way to ask
         if index.__class__ is slice:
@@ -195,7 +195,7 @@ class TList(SequenceCells[T]):
 
     # How
 
-    def _like(self, items: Iterable[T]) -> TList[T]:
+    def _tx_like(self, items: Iterable[T]) -> TList[T]:
         made: TList[T] = type(self).__new__(type(self))
         TList.__init__(made, items, whole=self._whole)
         return made
@@ -236,7 +236,7 @@ class TList(SequenceCells[T]):
 
 
 def _fill(made: TList[Any], plain: list[Any], convert: Convert) -> None:
-    made._begin(tuple(converted(plain, convert)))
+    made._tx_begin(tuple(converted(plain, convert)))
 
 
 register(list, TList, _fill)

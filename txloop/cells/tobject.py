@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TObject", "contents_of", "names_of"]
 
-_get_number = vars(Container)["_number"].__get__
-_set_number = setter("_number")
-_set_cells = setter("_cells")
-_set_changed = setter("_changed")
-_set_resized = setter("_resized")
-_set_size = setter("_size")
-_set_shuffled = setter("_shuffled")
-_set_forgotten = setter("_forgotten")
-_set_view = setter("_view")
+_get_number = vars(Container)["_tx_number"].__get__
+_set_number = setter("_tx_number")
+_set_cells = setter("_tx_cells")
+_set_changed = setter("_tx_changed")
+_set_resized = setter("_tx_resized")
+_set_size = setter("_tx_size")
+_set_shuffled = setter("_tx_shuffled")
+_set_forgotten = setter("_tx_forgotten")
+_set_view = setter("_tx_view")
 
 
 class _WithDict(Container):
@@ -89,11 +89,11 @@ class TObject(_WithDict):
 
     __slots__ = ()
     __hash__: ClassVar[None] = None  # type: ignore[assignment] # mutable, compares by contents
-    _settable: ClassVar[frozenset[str]]  # shared attributes, properties and our own
-    _row: ClassVar[type[Row]]
-    _preset: ClassVar[dict[str, object]] = {}  # by attribute that no argument sets
-    _names: ClassVar[tuple[str, ...]] = ()
-    _like_dataclass: ClassVar[bool] = True
+    _tx_settable: ClassVar[frozenset[str]]  # shared attributes, properties and our own
+    _tx_row: ClassVar[type[Row]]
+    _tx_preset: ClassVar[dict[str, object]] = {}  # by attribute that no argument sets
+    _tx_names: ClassVar[tuple[str, ...]] = ()
+    _tx_like_dataclass: ClassVar[bool] = True
 
     def __init_subclass__(
         cls,
@@ -112,29 +112,29 @@ class TObject(_WithDict):
         super().__init_subclass__()
         check_names(cls, TObject)
         if dataclass is not None:
-            cls._like_dataclass = dataclass
-        if cls._like_dataclass:
+            cls._tx_like_dataclass = dataclass
+        if cls._tx_like_dataclass:
             plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
             shown = _make_dataclass(cls, kw_only)
             defaults: dict[str, object] = {}
         else:
             plain = False
-            cls._names = make_ordinary(cls, TObject, also)
-            shown = defaults = defaults_of(cls, cls._names)
-        for place, name in enumerate(cls._names):
+            cls._tx_names = make_ordinary(cls, TObject, also)
+            shown = defaults = defaults_of(cls, cls._tx_names)
+        for place, name in enumerate(cls._tx_names):
             default, on_class = defaults.get(name, MISSING), shown.get(name, MISSING)
             attribute = Attribute(name, place, default, on_class)
             # One of its own would hide what is assigned to the name on its base.
             if not _inherits(cls, attribute):
                 setattr(cls, name, attribute)
-        cls._row = row_of(cls._names)
-        cls._settable = frozenset(
+        cls._tx_row = row_of(cls._tx_names)
+        cls._tx_settable = frozenset(
             name
             for kind in cls.__mro__
             for name, attribute in vars(kind).items()
             if hasattr(type(attribute), "__set__")
         )
-        if not hasattr(cls, "_shared_from"):
+        if not hasattr(cls, "_tx_shared_from"):
             # It travels as a reference, whatever the class says of its objects' copies.
             # By name, or type checkers would take these for other methods.
             for name, method in _REFERRING.items():
@@ -159,7 +159,7 @@ class TObject(_WithDict):
     if not TYPE_CHECKING:  # type checkers would take every attribute for declared
 
         def __setattr__(self, name: str, value: object) -> None:
-            if name in self._settable:
+            if name in self._tx_settable:
                 object.__setattr__(self, name, value)
                 return
             raise AttributeError(
@@ -179,15 +179,15 @@ class TObject(_WithDict):
         )
 
     def __copy__(self) -> TObject:
-        return self._like(contents_of(self))
+        return self._tx_like(contents_of(self))
 
     def __deepcopy__(self, memo: dict[int, object]) -> TObject:
-        made = memo[id(self)] = self._like({})
+        made = memo[id(self)] = self._tx_like({})
         for name, value in copy.deepcopy(contents_of(self), memo).items():
             setattr(made, name, value)
         return made
 
-    def _as_json(self) -> dict[str, object]:
+    def _tx_as_json(self) -> dict[str, object]:
         return contents_of(self)
 
     @reprlib.recursive_repr()
@@ -199,14 +199,14 @@ class TObject(_WithDict):
         ]
         return f"{type(self).__qualname__}({', '.join(parts)})"
 
-    def _like(self, contents: dict[str, object]) -> TObject:
+    def _tx_like(self, contents: dict[str, object]) -> TObject:
         made = type(self).__new__(type(self))
         committed.adopt(made)
-        made._begin(contents)
+        made._tx_begin(contents)
         return made
 
-    def _start(self, number: int, cells: Any) -> None:
-        row = self._row
+    def _tx_start(self, number: int, cells: Any) -> None:
+        row = self._tx_row
         _set_number(self, number)
         _set_cells(self, row(row.empty if cells is None else cells))
         _set_changed(self, 0)
@@ -216,36 +216,36 @@ class TObject(_WithDict):
         _set_forgotten(self, False)
         _set_view(self, None)
 
-    def _begin(self, contents: dict[Any, Any]) -> None:
+    def _tx_begin(self, contents: dict[Any, Any]) -> None:
         """Fill it, while it is new, with what may be stored."""
         attempt = running.attempt
         if attempt is not None:
             attempt.begin(self, contents)
         elif contents:
-            row = self._row
+            row = self._tx_row
             # By way of a tuple: a list made from a `map` is longer than it need be.
             _set_cells(self, row(tuple(map(contents.get, row.places, row.empty))))
             _set_size(self, len(contents))
             committed.begin(self)
 
-    def _end_making(self) -> None:
+    def _tx_end_making(self) -> None:
         """Make known what it was given while it was made."""
-        if self._changed == BEING_MADE:
+        if self._tx_changed == BEING_MADE:
             _set_changed(self, 0)
-            if self._size:
+            if self._tx_size:
                 committed.begin(self)
         else:
             # It has been in a commit meanwhile, which has told nothing of the rest.
-            committed.install([self._told()])
+            committed.install([self._tx_told()])
 
-    def _told(self) -> Write:
+    def _tx_told(self) -> Write:
         return self, Key.ALL, Update(committed.contents_at(self, NEWEST))
 
 
 def _fill_at_once(cls: type[TObject]) -> None:
     # No code of the program's sees the object before it has all that it is given.
     initialize: Callable[..., None] = cls.__init__
-    preset = cls._preset
+    preset = cls._tx_preset
     names = names_of(cls)
     # What the dataclass's constructor takes for the object that it fills.
     arguments: Any = type("Arguments", (), {"__slots__": tuple(names)})
@@ -255,7 +255,7 @@ def _fill_at_once(cls: type[TObject]) -> None:
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
         # That it has a weak reference is told faster than that a slot is empty.
-        if weakref.getweakrefcount(self) and hasattr(self, "_number"):
+        if weakref.getweakrefcount(self) and hasattr(self, "_tx_number"):
             initialize(self, *args, **kwargs)
             return
         given = arguments()
@@ -278,7 +278,7 @@ def _fill_at_once(cls: type[TObject]) -> None:
         contents = dict(zip(names, values, strict=True))
         if not all_given:
             contents = {k: new for k, new in contents.items() if new is not MISSING}
-        self._begin(contents)
+        self._tx_begin(contents)
 
     _take_place(cls, __init__)
 
@@ -296,12 +296,12 @@ def _adopt_first(cls: type[TObject]) -> None:
         if outside:
             _set_changed(self, BEING_MADE)
         try:
-            for name, default in self._preset.items():
+            for name, default in self._tx_preset.items():
                 setattr(self, name, default)
             initialize(self, *args, **kwargs)
         finally:
             if outside:
-                self._end_making()
+                self._tx_end_making()
 
     _take_place(cls, __init__)
 
@@ -335,7 +335,7 @@ def _inherits(cls: type[TObject], attribute: Attribute) -> bool:
 
 def names_of(cls: type[TObject]) -> tuple[str, ...]:
     """Return the names of the shared attributes of a class, in order."""
-    return cls._names
+    return cls._tx_names
 
 
 def contents_of(shared: TObject) -> dict[str, object]:
@@ -344,7 +344,7 @@ def contents_of(shared: TObject) -> dict[str, object]:
     if not _is_adopted(shared):
         return {}  # its constructor has not been called
     contents = {}
-    for name in kind._names:
+    for name in kind._tx_names:
         # Not by `getattr`, which would ask it for its value.
         for one in kind.__mro__:
             if name in one.__dict__:
@@ -365,13 +365,13 @@ def _make_dataclass(cls: type[TObject], kw_only: bool) -> dict[str, object]:
     slots = slots_of(cls)
     dataclasses.dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
     fields = _fields_of(cls)
-    cls._preset = {
+    cls._tx_preset = {
         field.name: field.default
         for field in fields
         if not field.init and field.default is not dataclasses.MISSING
     }
-    cls._names = tuple(
-        dict.fromkeys([*(field.name for field in fields), *cls._names, *slots])
+    cls._tx_names = tuple(
+        dict.fromkeys([*(field.name for field in fields), *cls._tx_names, *slots])
     )
     return {
         field.name: field.default
@@ -386,5 +386,5 @@ def _fields_of(cls: type) -> tuple[dataclasses.Field[Any], ...]:
 
 def _plain_class(cls: type) -> type:
     """Return the dataclass that a class was made of by `share`, or the class itself."""
-    plain: type = getattr(cls, "_shared_from", cls)
+    plain: type = getattr(cls, "_tx_shared_from", cls)
     return plain

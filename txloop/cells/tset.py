@@ -205,14 +205,14 @@ class TSet(KeyedCells, MutableSet[T]):
         return self is other or self.copy() == set(other)
 
     def __copy__(self) -> TSet[T]:
-        return self._like(self)
+        return self._tx_like(self)
 
     def __deepcopy__(self, memo: dict[int, object]) -> TSet[T]:
-        made = memo[id(self)] = self._like(())
+        made = memo[id(self)] = self._tx_like(())
         made.update(copy.deepcopy(list(self), memo))
         return made
 
-    def _as_json(self) -> list[T]:
+    def _tx_as_json(self) -> list[T]:
         return list(self)
 
     @reprlib.recursive_repr("TSet({...})")
@@ -228,7 +228,7 @@ class TSet(KeyedCells, MutableSet[T]):
             return self.copy() & wanted
         return {element for element in wanted if element in self}
 
-    def _like(self, elements: Iterable[T]) -> TSet[T]:
+    def _tx_like(self, elements: Iterable[T]) -> TSet[T]:
         made: TSet[T] = type(self).__new__(type(self))
         TSet.__init__(made, elements)
         return made
@@ -254,7 +254,7 @@ def _checked(element: object) -> object:
 def _fill(made: TSet[Any], plain: set[Any], convert: Convert) -> None:
     cells = dict.fromkeys(converted(plain, convert), True)
     check_keys(cells)
-    made._begin(cells)
+    made._tx_begin(cells)
 
 
 register(set, TSet, _fill)

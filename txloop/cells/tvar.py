@@ -41,8 +41,8 @@ class TVar(Container, Generic[T]):
         new = shareable(value)
         attempt = running.attempt
         if attempt is None:
-            self._cells[Key.VALUE] = new
-            self._size = 1
+            self._tx_cells[Key.VALUE] = new
+            self._tx_size = 1
             committed.begin(self)
         else:
             attempt.write(self, Key.VALUE, new)
@@ -56,7 +56,7 @@ class TVar(Container, Generic[T]):
         attempt = running.attempt
         value: Any  # set() stored a T
         if attempt is None:
-            value = self._cells.get(Key.VALUE, MISSING)
+            value = self._tx_cells.get(Key.VALUE, MISSING)
             if type(value) is Entry:
                 value = value.value
         else:
@@ -90,10 +90,10 @@ class TVar(Container, Generic[T]):
     def value(self, value: T) -> None:
         self.set(value)
 
-    def _told(self) -> Write:
-        return self, Key.VALUE, self._cells[Key.VALUE]
+    def _tx_told(self) -> Write:
+        return self, Key.VALUE, self._tx_cells[Key.VALUE]
 
-    def _as_json(self) -> T:
+    def _tx_as_json(self) -> T:
         return self.get()
 
     def __repr__(self) -> str:

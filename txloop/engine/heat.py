@@ -69,6 +69,6 @@ class Heat:
         assert self.cell is not None
         number = self.cell[0]
         return not any(
-            isinstance(container, Container) and container._number == number
+            isinstance(container, Container) and container._tx_number == number
             for container, _, _ in outcome.writes
         )

@@ -229,7 +229,7 @@ class Watches(Follower):
         """Take note of the watches that a commit concerns."""
         touched = False
         for container, key, value in writes:
-            watches = self._watches.get(container._number)
+            watches = self._watches.get(container._tx_number)
             if watches is None:
                 continue
             if isinstance(value, Operation):  # it changes whatever it changes

@@ -6,8 +6,6 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.cells.ordinary import names_taken
-from txloop.cells.tobject import TObject
 from txloop.sharing.bindings import bindings
 from txloop.sharing.flow import annotated_in, assigned_in
 from txloop.sharing.scopes import functions_in, nodes_of, walked
@@ -29,8 +27,6 @@ _SPECIAL = frozenset(
     ]
 )
 
-
-_TAKEN = names_taken(TObject)
 
 _VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
 """Bases of classes whose objects are stored as they are."""
@@ -115,17 +111,12 @@ class Classes:
         for base in node.bases:
             if last_name(base) != "object" and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
-        taken: set[str] = set()
         for one in node.body:
             names = {getattr(one, "name", "")}
             for target in getattr(one, "targets", []):
                 names.add(last_name(target))
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
-            taken |= names & _TAKEN
-        taken |= assigned_in(node) & _TAKEN
-        if taken:
-            return f"a TObject needs the name {min(taken)} for itself; rename it there"
         return ""
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:

@@ -151,19 +151,19 @@ class Attempt:
 
     def read(self, container: Container, key: Hashable) -> object:
         """Return the value of a cell, or MISSING, and remember having read it."""
-        number = container._number
+        number = container._tx_number
         if number in self.writes:
             own = self.writes[number]
             if own.cleared or key in own.values:
                 return own.values.get(key, MISSING)
         # Not by `Store.read_at`: nothing is called more often than this.
-        value = container._cells.get(key, MISSING)
+        value = container._tx_cells.get(key, MISSING)
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.values.add((number, key))  # after it: see `condemn`
         if (
             type(value) in STRANGE
-            or container._forgotten
+            or container._tx_forgotten
             or (Unsendable.exist and type(key) in STRANGE)
         ):
             self.check(container, value, key)
@@ -171,16 +171,16 @@ class Attempt:
 
     def has(self, container: Container, key: Hashable) -> bool:
         """Tell whether a key is there, remembering no more than that."""
-        number = container._number
+        number = container._tx_number
         if number in self.writes:
             own = self.writes[number]
             if own.cleared or key in own.values:
                 return own.values.get(key, MISSING) is not MISSING
-        value = container._cells.get(key, MISSING)
+        value = container._tx_cells.get(key, MISSING)
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.presences.add((number, key))
-        if container._forgotten or (Unsendable.exist and type(key) in STRANGE):
+        if container._tx_forgotten or (Unsendable.exist and type(key) in STRANGE):
             self.check(container, None, key)
         return value is not MISSING
 
@@ -188,7 +188,7 @@ class Attempt:
         """Set a cell for this attempt; MISSING deletes."""
         if Unsendable.exist and type(key) in STRANGE:
             self.check(container, None, key)
-        own = self.writes.get(container._number) or self._own(container)
+        own = self.writes.get(container._tx_number) or self._own(container)
         if value is MISSING:
             own.deleted.add(key)
         elif own.values.get(key) is MISSING:
@@ -196,11 +196,11 @@ class Attempt:
         own.values[key] = value
 
     def _own(self, container: Container) -> KeyedWrites:
-        own: KeyedWrites | None = self.writes.get(container._number)
+        own: KeyedWrites | None = self.writes.get(container._tx_number)
         if own is None:
-            if container._forgotten:
+            if container._tx_forgotten:
                 self.refuse(container)
-            own = self.writes[container._number] = KeyedWrites(container)
+            own = self.writes[container._tx_number] = KeyedWrites(container)
         return own
 
     def write_all(self, container: Container, values: Mapping[Any, object]) -> None:
@@ -226,19 +226,19 @@ class Attempt:
 
     def clear(self, container: Container) -> None:
         """Delete whatever is there at the commit; nothing is read."""
-        if container._forgotten:
+        if container._tx_forgotten:
             self.refuse(container)
-        own = self.writes[container._number] = KeyedWrites(container)
+        own = self.writes[container._tx_number] = KeyedWrites(container)
         own.cleared = True
 
     def contents(self, container: Container) -> dict[Hashable, object]:
         """Return all keys and values in insertion order, remembered as one read."""
-        own: KeyedWrites | None = self.writes.get(container._number)
+        own: KeyedWrites | None = self.writes.get(container._tx_number)
         if own is not None and own.cleared:
             return own.present()
         found = committed.contents_at(container, self.snapshot)
-        self.values.add((container._number, Key.ALL))
-        if container._forgotten:
+        self.values.add((container._tx_number, Key.ALL))
+        if container._tx_forgotten:
             self.refuse(container)
         if own is not None:
             for key in own.deleted:
@@ -250,7 +250,7 @@ class Attempt:
 
     def size(self, container: Container) -> int:
         """Return the number of keys, remembering that their coming and going counts."""
-        own = self.writes.get(container._number)
+        own = self.writes.get(container._tx_number)
         if own is not None and own.cleared:
             return len(own.present())
         size = committed.size_at(container, self.snapshot)
@@ -258,19 +258,19 @@ class Attempt:
             for key, value in own.values.items():
                 before = committed.read_at(container, key, self.snapshot)
                 size += (value is not MISSING) - (before is not MISSING)
-        self.values.add((container._number, Key.KEYS))
-        if container._forgotten:
+        self.values.add((container._tx_number, Key.KEYS))
+        if container._tx_forgotten:
             self.refuse(container)
         return size
 
     def keys(self, container: Container) -> list[Hashable]:
         """Return the keys in insertion order, remembering that they count."""
-        own = self.writes.get(container._number)
+        own = self.writes.get(container._tx_number)
         if own is not None and own.cleared:
             return list(own.present())
         found = committed.contents_at(container, self.snapshot)
-        self.values.add((container._number, Key.KEYS))
-        if container._forgotten:
+        self.values.add((container._tx_number, Key.KEYS))
+        if container._tx_forgotten:
             self.refuse(container)
         if Unsendable.exist:
             self._refuse_unsendable(container, list(found))
@@ -293,7 +293,7 @@ class Attempt:
             things: What was read of it, which may be there in name only, or belong to
                 the loop thread.
         """
-        if container._forgotten:
+        if container._tx_forgotten:
             self.refuse(container)
         for thing in things:
             if isinstance(thing, Unsendable):

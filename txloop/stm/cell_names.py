@@ -60,7 +60,7 @@ def name_in(name: str | None, cell: Cell) -> str:
         return f"{name}[{key[0]}:{key[1]}]"
     if hasattr(type(container), "__getitem__"):
         return f"{name}[{key!r}]"
-    if isinstance(key, str) and hasattr(type(container), "_settable"):
+    if isinstance(key, str) and hasattr(type(container), "_tx_settable"):
         return f"{name}.{key}"
     return f"{key!r} in {name}"
 
@@ -72,7 +72,7 @@ def container_names() -> dict[int, str]:
     """
     names: dict[int, str] = {}
     for name, container in _named_containers():
-        names.setdefault(container._number, name)
+        names.setdefault(container._tx_number, name)
     return names
 
 
@@ -118,8 +118,8 @@ def _has_parts(thing: object) -> bool:
 
 def _parts(name: str, thing: object) -> Iterator[tuple[str, object]]:
     if isinstance(thing, Container):
-        content = thing._as_json()
-        if isinstance(content, dict) and hasattr(type(thing), "_settable"):
+        content = thing._tx_as_json()
+        if isinstance(content, dict) and hasattr(type(thing), "_tx_settable"):
             for attribute, part in content.items():
                 yield f"{name}.{attribute}", part
             return

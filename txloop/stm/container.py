@@ -40,38 +40,38 @@ class Container:
 
     __slots__ = (
         "__weakref__",
-        "_cells",
-        "_changed",
-        "_forgotten",
-        "_number",
-        "_resized",
-        "_shuffled",
-        "_size",
-        "_view",
+        "_tx_cells",
+        "_tx_changed",
+        "_tx_forgotten",
+        "_tx_number",
+        "_tx_resized",
+        "_tx_shuffled",
+        "_tx_size",
+        "_tx_view",
     )
 
-    _cells: Any  # a dict or a `Row`; what is in a cell is told in `versions`
-    _number: int
-    _changed: int  # the newest version that wrote to it
-    _resized: int  # the newest version that inserted or deleted a key
-    _size: int  # the number of keys at the newest version
-    _shuffled: int  # the first place that the order of the cells does not tell, or 0
-    _forgotten: bool
-    _view: list[Any] | None  # the contents as this thread reads them just now
-    _find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
+    _tx_cells: Any  # a dict or a `Row`; what is in a cell is told in `versions`
+    _tx_number: int
+    _tx_changed: int  # the newest version that wrote to it
+    _tx_resized: int  # the newest version that inserted or deleted a key
+    _tx_size: int  # the number of keys at the newest version
+    _tx_shuffled: int  # the first place that the order of the cells does not tell, or 0
+    _tx_forgotten: bool
+    _tx_view: list[Any] | None  # the contents as this thread reads them just now
+    _tx_find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
 
-    def _start(self, number: int, cells: Any) -> None:
+    def _tx_start(self, number: int, cells: Any) -> None:
         """Make one of that number, with those cells; None for no contents."""
-        self._number = number
-        self._cells = {} if cells is None else cells
-        self._changed = 0
-        self._resized = 0
-        self._size = 0 if cells is None else len(cells)
-        self._shuffled = 0
-        self._forgotten = False
-        self._view = None
+        self._tx_number = number
+        self._tx_cells = {} if cells is None else cells
+        self._tx_changed = 0
+        self._tx_resized = 0
+        self._tx_size = 0 if cells is None else len(cells)
+        self._tx_shuffled = 0
+        self._tx_forgotten = False
+        self._tx_view = None
 
-    def _changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
+    def _tx_changed_since(self, key: Hashable, presence: bool, snapshot: int) -> int:
         """Return the newest change to a cell after `snapshot`, or 0.
 
         Args:
@@ -80,11 +80,11 @@ class Container:
             snapshot: A version that is open.
         """
         if key is Key.ALL:
-            version = self._changed
+            version = self._tx_changed
         elif key is Key.KEYS:
-            version = self._resized
+            version = self._tx_resized
         else:
-            entry = self._cells.get(key, MISSING)
+            entry = self._tx_cells.get(key, MISSING)
             if type(entry) is not Entry:
                 return 0  # a cell that changes while a snapshot is open holds one
             version = entry.version
@@ -92,36 +92,36 @@ class Container:
                 version = entry.place >> PLACE_BITS
         return version if version > snapshot else 0
 
-    def _stamp(self, key: Hashable, presence: bool) -> object:
+    def _tx_stamp(self, key: Hashable, presence: bool) -> object:
         """Return what differs if the cell has changed since: its value, or a number."""
         if key is Key.ALL or key is Key.KEYS:
-            if not self._size:
+            if not self._tx_size:
                 return 0  # empty is empty, whatever was there meanwhile
-            return self._changed if key is Key.ALL else self._resized
-        value = value_at(self._cells.get(key, MISSING), NEWEST)
+            return self._tx_changed if key is Key.ALL else self._tx_resized
+        value = value_at(self._tx_cells.get(key, MISSING), NEWEST)
         return value is not MISSING if presence else value
 
-    def _converted(self, value: Any, convert: Callable[[object], object]) -> object:
+    def _tx_converted(self, value: Any, convert: Callable[[object], object]) -> object:
         """Return the value of a cell with what the program stored in it converted."""
         return convert(value)
 
-    def _told(self) -> Write:
+    def _tx_told(self) -> Write:
         """Return the write that made what is in it; asked while it is new."""
         raise NotImplementedError
 
-    def _as_json(self) -> object:
+    def _tx_as_json(self) -> object:
         """Return the contents as JSON has them, one level deep."""
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
-        if self._forgotten:
+        if self._tx_forgotten:
             raise TxForgottenError(forgotten_message(self))
-        return refer, (type(self), self._number)
+        return refer, (type(self), self._tx_number)
 
 
 def refer(kind: type[Container], number: int) -> Container:
     """Return the container of that number; an empty one where it is unknown yet."""
-    return Container._find(kind, number)
+    return Container._tx_find(kind, number)
 
 
 def refer_with(
@@ -201,7 +201,7 @@ class Clear(Operation):
         """Return the keys that are there, each to be deleted."""
         return [
             (key, MISSING)
-            for key, cell in container._cells.copy().items()
+            for key, cell in container._tx_cells.copy().items()
             if value_at(cell, NEWEST) is not MISSING
         ]
 

@@ -37,7 +37,7 @@ def values_of(
     """
     if _ENTRIES.isdisjoint(map(type, cells.values())):
         return cells
-    shuffled = container._shuffled  # after the copy: the owner sets it before
+    shuffled = container._tx_shuffled  # after the copy: the owner sets it before
     found = []
     for key, cell in cells.items():
         shown, value, place = key, cell, 0
@@ -78,7 +78,7 @@ def put(
     Returns:
         Whether `settle` has to look after it.
     """
-    cells = container._cells
+    cells = container._tx_cells
     cell = cells.get(key, MISSING)
     if (
         not kept
@@ -87,38 +87,38 @@ def put(
         and type(cell) is not Entry
     ):
         # As most writes are: the rest below would come to the same.
-        container._changed = version
-        if container._view is not None:
-            container._view = None
+        container._tx_changed = version
+        if container._tx_view is not None:
+            container._tx_view = None
         cells[key] = value
         return False
     entry = cell if type(cell) is Entry else None
     is_there = (cell if entry is None else entry.value) is not MISSING
     if value is MISSING and not is_there:
         return False
-    container._changed = version
-    if container._view is not None:
-        container._view = None
+    container._tx_changed = version
+    if container._tx_view is not None:
+        container._tx_view = None
     shown: Hashable = MISSING
     if not is_there:
-        container._resized = version
-        container._size += 1
+        container._tx_resized = version
+        container._tx_size += 1
         if entry is not None:
             # It belongs at the end. But while it moved there, the readers of an older
             # version would miss it.
             shown = key
-            container._shuffled = container._shuffled or place
+            container._tx_shuffled = container._tx_shuffled or place
     else:
         if value is MISSING:
-            container._resized = version
-            container._size -= 1
+            container._tx_resized = version
+            container._tx_size -= 1
         shown, place = (MISSING, 0) if entry is None else (entry.key, entry.place)
     if kept:
         cells[key] = Entry(version, shown, value, place, cell)
         return True
     if value is MISSING:
         _delete(container, key)
-    elif entry is not None or (container._shuffled and not is_there):
+    elif entry is not None or (container._tx_shuffled and not is_there):
         cells[key] = Entry(version, shown, value, place, MISSING)
     else:
         cells[key] = value
@@ -157,26 +157,26 @@ def _update(
     container: Container, items: Mapping[Hashable, object], version: int
 ) -> bool:
     """Write many cells at once, where no snapshot is open; return whether it could."""
-    cells = container._cells
-    if container._shuffled or type(cells) is not dict:
+    cells = container._tx_cells
+    if container._tx_shuffled or type(cells) is not dict:
         return False
-    container._changed = version
-    container._view = None
+    container._tx_changed = version
+    container._tx_view = None
     before = len(cells)
     cells.update(items)
     if len(cells) != before:
-        container._resized = version
-        container._size = len(cells)
+        container._tx_resized = version
+        container._tx_size = len(cells)
     return True
 
 
 def _clear(container: Container, version: int) -> None:
     """Delete all keys at once, where no snapshot is open."""
-    if container._size:
-        container._changed = container._resized = version
-        container._view = None
-        container._size = container._shuffled = 0
-        container._cells.clear()
+    if container._tx_size:
+        container._tx_changed = container._tx_resized = version
+        container._tx_view = None
+        container._tx_size = container._tx_shuffled = 0
+        container._tx_cells.clear()
 
 
 def _update_kept(
@@ -193,9 +193,9 @@ def _update_kept(
     Returns:
         The keys that `settle` has to look after.
     """
-    cells = container._cells
-    container._changed = version
-    container._view = None
+    cells = container._tx_cells
+    container._tx_changed = version
+    container._tx_view = None
     inserted = 0
     for key, value in items.items():
         cell = cells.get(key, MISSING)
@@ -204,22 +204,22 @@ def _update_kept(
         elif cell is not MISSING:
             cells[key] = Entry(version, MISSING, value, 0, cell)
         else:
-            container._resized = version  # before the size: see `Store.size_at`
+            container._tx_resized = version  # before the size: see `Store.size_at`
             cells[key] = Entry(version, MISSING, value, place, MISSING)
             inserted += 1
         place += 1
-    container._size += inserted
+    container._tx_size += inserted
     return list(items)
 
 
 def settle(container: Container, key: Hashable, oldest: int) -> None:
     """Let go of the values of a cell that no snapshot from `oldest` on can read."""
-    cells = container._cells
+    cells = container._tx_cells
     entry: Any = cells.get(key, MISSING)
     if type(entry) is not Entry:
         return
     if entry.version <= oldest:
-        shuffled = container._shuffled
+        shuffled = container._tx_shuffled
         if entry.value is MISSING:
             _delete(container, key)
         elif shuffled and entry.place >= shuffled:
@@ -234,7 +234,7 @@ def settle(container: Container, key: Hashable, oldest: int) -> None:
 
 
 def _delete(container: Container, key: Hashable) -> None:
-    cells = container._cells
+    cells = container._tx_cells
     del cells[key]
     if not cells:
-        container._shuffled = 0
+        container._tx_shuffled = 0

@@ -118,7 +118,7 @@ class Store:
             cells: What it holds already, if anything; `begin` makes that known.
         """
         own = next(self._numbers) if number is None else number
-        container._start(own, cells)
+        container._tx_start(own, cells)
         reference = _NumberedReference(container, self._dropped)
         reference.number = own
         self._references[own] = reference
@@ -166,7 +166,7 @@ class Store:
         self.owner = NO_THREAD
         self._reader = threading.get_ident()
         self.forget_views()
-        self.kept = {container._number: container for container in self.containers()}
+        self.kept = {container._tx_number: container for container in self.containers()}
         self._numbers = counting_from(first_number)
         self._snapshots.clear()
         self.trim()
@@ -177,28 +177,29 @@ class Store:
         for number in numbers:
             container = self.kept.pop(number, None)
             if container is not None:
-                container._forgotten = True
+                container._tx_forgotten = True
 
     # Reading
 
     def read_at(self, container: Container, key: Hashable, version: int) -> object:
         """Return the value of a cell at `version`, or MISSING."""
-        return value_at(container._cells.get(key, MISSING), version)
+        return value_at(container._tx_cells.get(key, MISSING), version)
 
     def contents_at(self, container: Container, version: int) -> dict[Hashable, Any]:
         """Return the keys and values at `version`, in insertion order."""
-        # Another thread may write meanwhile: it sets `_changed` before the cells, and
-        # `_settled` after them. So the one is read after the copy, the other before.
+        # Another thread may write meanwhile: it sets `_tx_changed` before the cells,
+        # and `_settled` after them. So the former is read after the copy, the latter
+        # before it.
         settled = self._settled
-        cells: dict[Hashable, Any] = container._cells.copy()
-        if container._changed <= settled and not container._shuffled:
+        cells: dict[Hashable, Any] = container._tx_cells.copy()
+        if container._tx_changed <= settled and not container._tx_shuffled:
             return cells
         return values_of(container, cells, version)
 
     def size_at(self, container: Container, version: int) -> int:
         """Return the number of keys at `version`."""
-        size = container._size  # before the next line: the owner sets it after that
-        if container._resized <= version:
+        size = container._tx_size  # before the next line: the owner sets it after that
+        if container._tx_resized <= version:
             return size
         return len(self.contents_at(container, version))
 
@@ -216,12 +217,12 @@ class Store:
         container = self.find(number)
         if container is None:
             return 0
-        return container._changed_since(key, presence, snapshot)
+        return container._tx_changed_since(key, presence, snapshot)
 
     def stamp(self, number: int, key: Hashable, presence: bool) -> object:
         """Return what to compare a cell by, later; see `same_stamp`."""
         container = self.find(number)
-        return None if container is None else container._stamp(key, presence)
+        return None if container is None else container._tx_stamp(key, presence)
 
     # Views
 
@@ -237,8 +238,8 @@ class Store:
         owner = self.owner or self._reader
         if self.readers or owner != threading.get_ident():
             return False
-        container._view = contents
-        self._views.add(container._number)
+        container._tx_view = contents
+        self._views.add(container._tx_number)
         return True
 
     def forget_views(self) -> None:
@@ -246,7 +247,7 @@ class Store:
         while self._views:
             container = self.find(self._views.pop())
             if container is not None:
-                container._view = None
+                container._tx_view = None
 
     # Writing
 
@@ -333,8 +334,8 @@ class Store:
             self._check_owner()
         if self.followers:
             self.version += 1
-            container._changed = self.version
-            writes = [container._told()]
+            container._tx_changed = self.version
+            writes = [container._tx_told()]
             for follower in self.followers:
                 follower.installed(self.version, writes, direct=True)
 
@@ -353,8 +354,8 @@ class Store:
     ) -> None:
         """Replace what a replica knows of some containers; it is at `version` then."""
         for container, items in contents:
-            container._cells.clear()
-            container._size = container._shuffled = 0
+            container._tx_cells.clear()
+            container._tx_size = container._tx_shuffled = 0
             self.replay([(container, Key.ALL, Update(items))], version)
         self.version = version
 
@@ -404,4 +405,4 @@ def _found_or_made(kind: type[Container], number: int) -> Container:
     return container
 
 
-Container._find = staticmethod(_found_or_made)
+Container._tx_find = staticmethod(_found_or_made)

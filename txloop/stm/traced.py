@@ -105,7 +105,7 @@ class TracedAttempt(Attempt):
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         super().write(container, key, value)
-        cell = (container._number, key)
+        cell = (container._tx_number, key)
         if cell not in self._written_at:
             self._written_at[cell] = here()
 
@@ -114,7 +114,7 @@ class TracedAttempt(Attempt):
         self.note_write(container, ())
 
     def note_write(self, container: Container, keys: Collection[Hashable]) -> None:
-        number, site = container._number, here()
+        number, site = container._tx_number, here()
         for key in keys if 0 < len(keys) <= _MANY else (Key.ALL,):
             self._written_at.setdefault((number, key), site)
 

@@ -45,7 +45,9 @@ class Winners(Follower):
         """Remember the line of unmarked code that has changed shared state."""
         site = here() if direct else None  # of a transaction, `note` is called at once
         if site is not None:
-            cells: dict[Cell, int] = {(one._number, Key.ALL): 0 for one, _, _ in writes}
+            cells: dict[Cell, int] = {
+                (one._tx_number, Key.ALL): 0 for one, _, _ in writes
+            }
             self._remember(version, "", cells, (site,))
 
     def dropped(self, number: int) -> None:

@@ -68,7 +68,7 @@ class _Pinned:
 def _identity(key: object) -> Hashable:
     """Return what tells `key` from all other objects, in every process."""
     if isinstance(key, Container):
-        return "container", key._number
+        return "container", key._tx_number
     attempt = current()
     if attempt is not None and attempt.speculative:  # it may be a copy
         reason = (

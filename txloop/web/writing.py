@@ -20,7 +20,7 @@ _stock_write = RequestHandler.write
 @functools.wraps(_stock_write)
 def _write(self: RequestHandler, chunk: Any) -> None:
     if isinstance(chunk, Container) and has_json(chunk):
-        chunk = chunk._as_json()  # a TDict or TObject is written, a list refused
+        chunk = chunk._tx_as_json()  # a TDict or TObject is written, a list refused
     _stock_write(self, chunk)
 
 

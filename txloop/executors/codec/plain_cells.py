@@ -127,7 +127,7 @@ def _plain_writes(
 ) -> list[tuple[int, object, object]] | None:
     plain: list[tuple[int, object, object]] = []
     for container, key, value in writes:
-        number = container._number
+        number = container._tx_number
         if number >= below and number not in known:
             return None
         if type(key) not in PLAIN and not (type(key) is tuple and is_plain(key)):

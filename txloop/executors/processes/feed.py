@@ -144,13 +144,13 @@ def catch_up(
         if dump is not None:
             contents, living = loads(dump)
             committed.load(contents, version)
-            committed.kept.update({one._number: one for one, _ in contents})
+            committed.kept.update({one._tx_number: one for one, _ in contents})
             dropped = committed.kept.keys() - set(living)
         for delta in deltas:
             for writes in unpack_commits(delta):
                 committed.replay(writes)
                 if is_pickled(delta):  # else it is about containers that are known
-                    committed.kept.update({one._number: one for one, _, _ in writes})
+                    committed.kept.update({one._tx_number: one for one, _, _ in writes})
     except MemoryError:
         raise  # another worker may have more
     except Exception as error:  # whatever the classes of the program raise

@@ -111,7 +111,7 @@ class DeltaLog:
         if packed is None:
             packed = _pickled(commits)
             every = itertools.chain.from_iterable(commits)
-            self._known.update(container._number for container, _, _ in every)
+            self._known.update(container._tx_number for container, _, _ in every)
         return packed
 
     def trim(self, version: int) -> None:
@@ -128,9 +128,9 @@ class DeltaLog:
         changed: list[tuple[Container, dict[Hashable, Any]]] = [
             (container, self._store.contents_at(container, self._store.version))
             for container in living
-            if container._changed > self.forked_at
+            if container._tx_changed > self.forked_at
         ]
-        numbers = [container._number for container in living]
+        numbers = [container._tx_number for container in living]
         try:
             return dumps((changed, numbers))
         except UNPICKLABLE:
@@ -138,7 +138,7 @@ class DeltaLog:
                 (
                     one,
                     {
-                        _sendable_key(key): one._converted(new, _sendable)
+                        _sendable_key(key): one._tx_converted(new, _sendable)
                         for key, new in items.items()
                     },
                 )
@@ -161,7 +161,7 @@ def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
         lasting = []
         for write in reversed(writes):
             container, key, value = write
-            number = container._number
+            number = container._tx_number
             if key is not Key.VALUE or number not in seen:
                 lasting.append(write)
             if key is Key.VALUE and not isinstance(value, Operation):
