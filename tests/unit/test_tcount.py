@@ -33,7 +33,7 @@ def test_it_counts_and_prints_as_that_of_itertools(given, run):
 
 @pytest.mark.parametrize("given", [("a",), (1, None)])
 def test_it_refuses_what_that_refuses(given):
-    with pytest.raises(TypeError, match="a number is required"):
+    with pytest.raises(TypeError, match="number"):
         TCount(*given)
 
 
