@@ -85,9 +85,11 @@ def setters(value: Value, name: str, given: Value) -> list[tuple[Bound, Argument
     if isinstance(value, Live) and value.thing is UNKNOWN:
         return []
     cls = value.type if isinstance(value, Instance) else type(value.thing)
-    every = {each for owner in cls.__mro__ for each in vars(owner)}
+    names = {name}
+    if name == "?":
+        names = {each for owner in cls.__mro__ for each in vars(owner)}
     called = []
-    for each in sorted(every) if name == "?" else [name]:
+    for each in sorted(names):
         found = _look_up(cls, each)
         if found is None:
             continue

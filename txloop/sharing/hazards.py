@@ -34,6 +34,9 @@ _BUILTINS = frozenset(
     ["Counter", "OrderedDict", "defaultdict", "deque", "dict", "list", "set"]
 )
 
+_REPLACED = _BUILTINS | {"count"}
+"""Types of objects for which containers may stand."""
+
 _DUMPERS = frozenset(
     [
         *("cPickle", "cloudpickle", "dill", "joblib", "marshal", "msgpack", "orjson"),
@@ -133,7 +136,7 @@ def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
         case ast.Compare(left=left, comparators=comparators):
             asked = [left, *comparators]
             its = [one.args[0] for one in asked if _asks_type(one)]
-            if its and any(map(_names_builtin, asked)):
+            if its and any(map(_names_replaced, asked)):
                 yield its, f"asks for the exact type: {ast.unparse(node)}", Wants.PLAIN
 
 
@@ -179,10 +182,10 @@ def _asks_type(node: ast.expr) -> TypeGuard[ast.Call]:
     )
 
 
-def _names_builtin(node: ast.AST) -> bool:
+def _names_replaced(node: ast.AST) -> bool:
     displays = (ast.List, ast.Dict, ast.Set) if isinstance(node, ast.Call) else ()
     return any(
-        isinstance(one, displays) or last_name(one) in _BUILTINS | {"count"}
+        isinstance(one, displays) or last_name(one) in _REPLACED
         for one in ast.walk(node)
     )
 

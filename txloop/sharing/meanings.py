@@ -245,10 +245,14 @@ class Meanings:
         return [one for one in found if not self.is_verb(one[0])]
 
     def is_verb(self, function: ast.AST) -> bool:
-        """Tell whether a function is a verb of a class derived from Tornado's."""
+        """Tell whether a function is a verb of a class derived from Tornado's.
+
+        `is_handler_class` is not strict enough: a store may have a `put`, too.
+        """
         owner = self.owner_of(function)
-        its = owner is not None and getattr(function, "name", "") in VERBS
-        return its and self._is_handler(owner.name, set())  # type: ignore[union-attr] # asked before
+        if owner is None or getattr(function, "name", "") not in VERBS:
+            return False
+        return self._is_handler(owner.name, set())
 
     def _is_handler(self, name: str, seen: set[str]) -> bool:
         seen.add(name)
