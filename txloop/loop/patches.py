@@ -114,8 +114,15 @@ PATCHES: tuple[Patch, ...] = (
         HTTPServer,
         "handle_stream",
         "self, stream, address",
-        "web.fronts.opening",
-        "each new connection comes by; a front may get it",
+        "web.streams",
+        "each new connection comes by: a front may get it, else it is made cheaper",
+    ),
+    Patch(
+        HTTP1Connection,
+        "detach",
+        "self",
+        "web.streams",
+        "a connection that leaves HTTP, as WebSockets do, is as Tornado has made it",
     ),
     Patch(
         TCPServer,

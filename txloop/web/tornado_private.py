@@ -116,6 +116,9 @@ PRIVATE: tuple[Private, ...] = (
         )
     ),
     of_objects(httpserver.HTTPServer, "_connections", "those that it serves"),
+    of_objects(httpserver.HTTPServer, "conn_params", "what its connections read anew"),
+    of_objects(BaseIOStream, "_read_future", "the read that is not done, or None"),
+    of_objects(BaseIOStream, "_read_regex", "what that looks for; None if not headers"),
     # A connection that moves to another process's server.
     of_objects(BaseIOStream, "_read_buffer", "a bytearray of what has been read"),
     Private(BaseIOStream, "_consume", "takes what a read has asked for", "self, loc"),

@@ -31,7 +31,7 @@ from txloop.web.fronts.in_thread import ThreadServing, serve_in_threads
 from txloop.web.fronts.moving import (
     MovableStream,
     fits,
-    serve,
+    go_on,
     serve_orphan,
     stream_of,
     take,
@@ -187,12 +187,12 @@ class Doorman:
 
     # Connections
 
-    def take_in(
-        self, server: HTTPServer, stream: MovableStream, address: object
-    ) -> bool:
+    def take_in(self, server: HTTPServer, stream: IOStream, address: object) -> bool:
         """Give a new connection to a front; return whether that was done."""
+        if not make_movable(stream):
+            return False
         number = number_of(server)
-        stream.server = number
+        stream.server = number  # type: ignore[attr-defined] # it is movable
         if self._closed or number not in self._servers:
             return False
         returned = self._returned.get(number, 0.0)
@@ -312,7 +312,7 @@ class Doorman:
         stream.server, stream.moves, stream.row = number, moves, -1
         if refusal is not None:
             stream.refusal = Refusal.from_plain(refusal)
-        serve(server, stream, address, received)
+        go_on(server, stream, address, received)
 
     # Outcomes
 

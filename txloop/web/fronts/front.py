@@ -21,7 +21,7 @@ from txloop.web.clients import keep_open_always
 from txloop.web.eligible import plan_for
 from txloop.web.fronts.moving import (
     MovableStream,
-    serve,
+    go_on,
     stream_of,
     take,
     take_idle,
@@ -367,12 +367,10 @@ class Front:
         server = self._servers[number]
         stream = stream_of(server, descriptor)
         stream.server, stream.moves = number, moves
-        stream.set_nodelay(True)
-        stream.prompt = True
         keep_open_always(stream)
         stream.gone = self._count_gone
         self._connections += 1
-        serve(server, stream, address, received)
+        go_on(server, stream, address, received)
 
     def _count_gone(self) -> None:
         self._connections -= 1

@@ -11,14 +11,16 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
-from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
+
+from txloop.web.streams import serve
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from re import Pattern
 
     from tornado.http1connection import HTTP1Connection
+    from tornado.httpserver import HTTPServer
 
     from txloop.stm.types import Refusal
 
@@ -26,7 +28,7 @@ __all__ = [
     "MovableStream",
     "again",
     "fits",
-    "serve",
+    "go_on",
     "serve_orphan",
     "stream_of",
     "take",
@@ -43,8 +45,6 @@ _STAYING = {"Transfer-Encoding", "Expect", "Upgrade", "X-Consumed-Content-Encodi
 
 _TELLING = {*_STAYING, "Content-Length"}
 
-_stock_handle_stream = HTTPServer.handle_stream
-
 
 class MovableStream(IOStream):
     """A connection that can be moved.
@@ -55,7 +55,6 @@ class MovableStream(IOStream):
         moves: How often it was moved so far.
         row: How many requests in a row it had here that could run in a front.
         refusal: Why its first request, for which it was moved, has to run here.
-        prompt: Whether all that is written is sent at once, whatever is asked for.
         gone: Called once when it is closed here, or None.
         apart: What attempts find in place of its context, for which client.
     """
@@ -67,7 +66,6 @@ class MovableStream(IOStream):
     refusal: Refusal | None = None
     gone: Callable[[], object] | None = None
     apart: tuple[object, object, object] | None = None
-    prompt = False
     _reads_head = False
 
     def read_until_regex(
@@ -82,14 +80,6 @@ class MovableStream(IOStream):
         if self._reads_head:
             self._reads_head, self.head = False, data
         return data
-
-    def set_nodelay(self, value: bool) -> None:
-        """Have what is written sent at once, or not; as ever, if it is not `prompt`.
-
-        Tornado switches that on and off for each answer: two calls of the system.
-        """
-        if not self.prompt:
-            super().set_nodelay(value)
 
     def close(self, exc_info: Any = False) -> None:
         """Close it, as ever."""
@@ -194,11 +184,8 @@ def _leave(stream: IOStream, received: bytes) -> tuple[int, bytes]:
     return descriptor, received
 
 
-def serve(
-    server: HTTPServer,
-    stream: IOStream,
-    address: object,
-    received: bytes = b"",
+def go_on(
+    server: HTTPServer, stream: IOStream, address: object, received: bytes = b""
 ) -> None:
     """Let a server go on with a connection that was taken away from another.
 
@@ -210,7 +197,7 @@ def serve(
     """
     stream._read_buffer += received
     stream._read_buffer_size += len(received)
-    _stock_handle_stream(server, stream, address)  # type: ignore[arg-type] # of a Unix socket it is a string
+    serve(server, stream, address)
 
 
 def serve_orphan(
@@ -221,7 +208,7 @@ def serve_orphan(
     So does stock Tornado: that a client does not wait for its answer stops nothing.
     """
     stream = MovableStream(socket.socket(family))
-    serve(server, stream, address, received)
+    go_on(server, stream, address, received)
     stream.close()
 
 

@@ -12,29 +12,24 @@ import contextvars
 import functools
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tornado.httpserver import HTTPServer
-from tornado.ioloop import IOLoop
 from tornado.process import task_id
 
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.protocol import available_cores
-from txloop.loop.ioloop import TransactionLoop
-from txloop.loop.patches import patch
 from txloop.stm.counting import gil_enabled
 from txloop.web.delegate import give_marked
 from txloop.web.fronts.doorman import Doorman
-from txloop.web.fronts.servers import make_movable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tornado import httputil
-    from tornado.iostream import IOStream
     from tornado.web import Application, RequestHandler
 
     from txloop.executors.faults import Faults
+    from txloop.loop.ioloop import TransactionLoop
     from txloop.loop.options import Options
 
 __all__ = ["Load", "open_fronts", "why_none"]
@@ -51,19 +46,6 @@ _LOAD = "_txloop_load"
 
 _WINDOW_SECONDS = 0.5
 _EVERY = 20  # requests, one of which looks at the clocks
-
-_stock_handle_stream = HTTPServer.handle_stream
-
-
-@functools.wraps(_stock_handle_stream)
-def _handle_stream(self: HTTPServer, stream: IOStream, address: Any) -> None:
-    loop = IOLoop.current()
-    doorman = loop.doorman if isinstance(loop, TransactionLoop) else None
-    if doorman is not None and make_movable(stream):
-        assert isinstance(doorman, Doorman)
-        if doorman.take_in(self, stream, address):  # type: ignore[arg-type] # it is movable
-            return
-    _stock_handle_stream(self, stream, address)
 
 
 def _give(
@@ -152,7 +134,6 @@ def open_fronts(loop: TransactionLoop, size: int, faults: Faults | None) -> Door
     doorman = Doorman(loop, size, faults)
     doorman.start()
     loop.doorman, loop.opened = doorman, True
-    patch(HTTPServer, "handle_stream", _handle_stream)
     return doorman
 
 
