@@ -25,6 +25,7 @@ from tornado.ioloop import IOLoop
 
 from txloop.loop.descriptors import LastingReaders
 from txloop.loop.patches import patch
+from txloop.stm.callables import weakly
 from txloop.web.repeated import stays_off
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class _IdleWatch:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.asyncio_loop.call_later(
-            self._pause_seconds, self._look, context=contextvars.Context()
+            self._pause_seconds, weakly(self._look), context=contextvars.Context()
         )
 
     def _look(self) -> None:
