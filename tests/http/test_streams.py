@@ -8,6 +8,7 @@ import gc
 import socket
 import time
 import weakref
+from typing import Any
 
 import pytest
 from tornado.web import Application, RequestHandler
@@ -23,7 +24,11 @@ LONG_SECONDS = 3 * LIMIT_SECONDS
 LINE = Request("GET", "/line")
 MARKED = Request("GET", "/marked")
 
-streams: list[weakref.ref] = []
+streams: list[weakref.ref[Any]] = []
+
+
+def stream_of(handler) -> Any:
+    return handler.request.connection.stream
 
 
 def nodelay_of(stream) -> bool:
@@ -46,7 +51,7 @@ class Line(RequestHandler):
     """Leaves HTTP, and answers lines."""
 
     async def get(self):
-        before = nodelay_of(self.request.connection.stream)
+        before = nodelay_of(stream_of(self))
         stream = self.detach()
         after = nodelay_of(stream)
         await stream.write(f"{before:d}{after:d}\r\n\r\n".encode())
@@ -59,7 +64,7 @@ class Notes(RequestHandler):
     """Tells whether connections that have ended are still known."""
 
     def get(self):
-        streams.append(weakref.ref(self.request.connection.stream))
+        streams.append(weakref.ref(stream_of(self)))
 
 
 def make_application():

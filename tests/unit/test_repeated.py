@@ -19,7 +19,7 @@ from txloop.web import repeated
 SECOND = 1_700_000_000
 NEXT_YEARS = 1e10
 
-SERVER: Any = SimpleNamespace(is_client=False)
+SERVER: Any = SimpleNamespace(is_client=False, stream=SimpleNamespace())
 CLIENT: Any = SimpleNamespace(is_client=True)
 
 

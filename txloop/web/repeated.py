@@ -53,6 +53,8 @@ def _format_timestamp(
 def _parse_headers(
     self: HTTP1Connection, data: bytes
 ) -> tuple[str, httputil.HTTPHeaders]:
+    if not self.is_client:
+        self.stream.head = data  # type: ignore[attr-defined] # should it be moved
     if self.is_client or not data[:1].isalpha():  # an empty line may come first
         return _stock_parse_headers(self, data)
     end = data.find(b"\n")

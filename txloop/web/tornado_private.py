@@ -121,7 +121,6 @@ PRIVATE: tuple[Private, ...] = (
     of_objects(BaseIOStream, "_read_regex", "what that looks for; None if not headers"),
     # A connection that moves to another process's server.
     of_objects(BaseIOStream, "_read_buffer", "a bytearray of what has been read"),
-    Private(BaseIOStream, "_consume", "takes what a read has asked for", "self, loc"),
     Private(
         HTTP1Connection,
         "_parse_headers",

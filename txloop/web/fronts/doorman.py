@@ -245,8 +245,6 @@ class Doorman:
             if stream.refusal.lasting:
                 self._repertoire.switch(verb, On.OFF)
             return None
-        if verb.on is On.OFF:
-            self._repertoire.consider(verb)
         if verb.on is On.OFF or stream.server not in self._servers:
             return None
         stream.row += 1

@@ -16,8 +16,7 @@ from tornado.iostream import IOStream
 from txloop.web.streams import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from re import Pattern
+    from collections.abc import Callable
 
     from tornado.http1connection import HTTP1Connection
     from tornado.httpserver import HTTPServer
@@ -50,7 +49,7 @@ class MovableStream(IOStream):
     """A connection that can be moved.
 
     Attributes:
-        head: The header block that was read last.
+        head: The header block that was read last; `txloop.web.repeated` sets it.
         server: The number of the server to which it belongs.
         moves: How often it was moved so far.
         row: How many requests in a row it had here that could run in a front.
@@ -66,20 +65,6 @@ class MovableStream(IOStream):
     refusal: Refusal | None = None
     gone: Callable[[], object] | None = None
     apart: tuple[object, object, object] | None = None
-    _reads_head = False
-
-    def read_until_regex(
-        self, regex: bytes | Pattern[bytes], max_bytes: int | None = None
-    ) -> Awaitable[bytes]:
-        """Read, and keep what was read: with HTTP it is the header block."""
-        self._reads_head = True
-        return super().read_until_regex(regex, max_bytes)  # type: ignore[arg-type] # it compiles it
-
-    def _consume(self, loc: int) -> bytes:
-        data: bytes = super()._consume(loc)
-        if self._reads_head:
-            self._reads_head, self.head = False, data
-        return data
 
     def close(self, exc_info: Any = False) -> None:
         """Close it, as ever."""

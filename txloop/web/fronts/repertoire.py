@@ -146,6 +146,7 @@ class Repertoire:
                 and len(self._kinds) < MOST_KINDS
             ):
                 verb = self._new_verb(target, method, plan)
+                self.consider(verb)
             self._verbs[key] = verb
         return self._verbs[key]
 
