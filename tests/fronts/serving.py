@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.scripts import Running
 
-__all__ = ["FORKED", "Answer", "Client", "Served", "served", "until"]
+__all__ = ["FORKED", "Answer", "Client", "Served", "request", "served", "until"]
 
 FORKED = gil_enabled()
 """Whether fronts are forked processes here, and not threads."""

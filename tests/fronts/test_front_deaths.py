@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from tests.fronts.adding import ADDS, Adders
-from tests.fronts.serving import served, until
+from tests.fronts.serving import FORKED, request, served, until
 from tests.processes import descendants, gone
 
 pytestmark = pytest.mark.slow
@@ -62,6 +62,48 @@ def test_another_front_is_there_soon(tmp_path):
         # THEN new connections are served meanwhile, too
         until(lambda: not (program.fronts() & fronts))
         assert time.monotonic() - started < 5  # it takes a tenth of a second
+
+
+KILLS = """
+class Kills(Tells):
+    def get(self):
+        pids = [int(pid) for pid in self.get_arguments("pid")]
+        open("begun", "w").close()
+        while not os.path.exists("go"):
+            time.sleep(0.001)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        while not all(map(is_dead, pids)):
+            time.sleep(0.001)
+
+def is_dead(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+handlers.append(("/kills", Kills))
+"""
+
+
+@pytest.mark.skipif(not FORKED, reason="threads are not killed")
+def test_connections_that_came_before_a_death_was_seen_are_served(tmp_path):
+    with served(tmp_path, KILLS) as program:
+        # GIVEN connections that wait for the owner, as fronts die
+        fronts = program.fronts()
+        killer = program.connect()
+        killer.send(request("/kills?" + "&".join(f"pid={pid}" for pid in fronts)))
+        until((tmp_path / "begun").exists)
+        clients = [program.connect() for _ in range(20)]
+        for client in clients:
+            client.send(request("/pid"))
+
+        # WHEN
+        (tmp_path / "go").touch()
+
+        # THEN
+        assert [200] * 20 == [client.answer().status for client in clients]
 
 
 def test_a_request_that_ends_fronts_runs_elsewhere_at_last(tmp_path):

@@ -56,6 +56,22 @@ def test_so_it_does_when_the_other_end_has_not_read_all(ends):
         list(receiver.receive())
 
 
+def test_what_cannot_be_sent_any_more_is_given_back(ends):
+    # GIVEN
+    sender, receiver = map(Link, ends)
+    receiver.close()
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+
+    # WHEN
+    sender.send(("first",))
+    sender.send(("second",), descriptor)
+
+    # THEN
+    assert [(("second",), descriptor)] == sender.take_unsent()
+    sender.close()
+    os.close(descriptor)  # it was not closed
+
+
 class Crowded(socket.socket):
     """One on which too many descriptors are on their way, at first."""
 

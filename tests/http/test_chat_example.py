@@ -8,6 +8,8 @@ import json
 import os
 import re
 import signal
+import threading
+import time
 import urllib.parse
 
 import pytest
@@ -58,7 +60,8 @@ class Hearer:
 
 
 async def post(host, port, name, text):
-    """Say something; return its number, None if the connection was lost."""
+    """Say something; return its number, or its times if it was not answered."""
+    began = time.monotonic()
     body = urllib.parse.urlencode({"name": name, "text": text}).encode()
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     with contextlib.suppress(OSError, asyncio.IncompleteReadError):
@@ -70,40 +73,62 @@ async def post(host, port, name, text):
             writer.close()
         assert answer.status == 200, answer
         return json.loads(answer.body)["number"]
-    return None
+    return began, time.monotonic()
 
 
 def kill_some(owner):
-    """Kill every other process in which requests run; return which."""
+    """Kill every other process in which requests run; return when, and which."""
     helpers = descendants(owner)
     # One has forked them all, and runs none.
     leaves = [one for one in helpers if not descendants(one) and not gone(one)]
     running = sorted(leaves)[::2]
+    at = time.monotonic()
     for pid in running:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return running
+    return at, set(running)
 
 
 async def talk(owner, host, port):
-    """Post while processes die; return numbers by text, the hearers and the dead."""
+    """Post while processes die; return answers by text, what was heard, and kills."""
     url = f"ws://{host}:{port}/listen?name=hearer"
     hearers = [Hearer(url) for _ in range(SOCKETS)]
     for hearer in hearers:
         await hearer.listen()
-    posts, killed = {}, set()
+    posts, kills = {}, []
     for number in range(POSTS):
         text = f"line {number}"
         posts[text] = asyncio.ensure_future(post(host, port, "poster", text))
         if number % KILL_EVERY == KILL_EVERY // 2:
-            killed.update(kill_some(owner))
+            kills.append(kill_some(owner))
         await asyncio.sleep(INTERVAL_SECONDS)
     answered = {text: await one for text, one in posts.items()}
     await hearers[0].socket.write_message("the end")
     await until(lambda: all(one.lines[-1:] and _ends(one) for one in hearers))
     for hearer in hearers:
         await hearer.end()
-    return answered, [hearer.lines for hearer in hearers], killed
+    return answered, [hearer.lines for hearer in hearers], kills
+
+
+class Log(threading.Thread):
+    """What a process writes to stderr, and when it was read."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True)
+        self.lines: list[tuple[float, str]] = []
+        self._stream = stream
+
+    def run(self):
+        for line in self._stream:
+            self.lines.append((time.monotonic(), line))
+
+    def deaths(self):
+        """Return when it was told of each death, by process."""
+        found = (
+            (at, re.match(r"(?:front|worker) (\d+) died", line))
+            for at, line in self.lines
+        )
+        return {int(match[1]): at for at, match in found if match}
 
 
 def _ends(hearer):
@@ -120,9 +145,12 @@ def test_each_hears_each_line_once_in_the_order_of_commits(place):
         found = re.search(r"http://(\S+):(\d+)", line)
         assert found, line
         host, port = found[1], int(found[2])
-        answered, heard, killed = asyncio.run(talk(process.pid, host, port))
+        log = Log(process.stderr)
+        log.start()
+        answered, heard, kills = asyncio.run(talk(process.pid, host, port))
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=30)
+        process.wait(timeout=30)
+        log.join(timeout=30)
 
     # THEN
     numbers = [line["number"] for line in heard[0]]
@@ -130,9 +158,20 @@ def test_each_hears_each_line_once_in_the_order_of_commits(place):
     assert [*range(1, len(numbers) + 1)] == numbers
     assert len(texts) == len(numbers)
     assert all(lines == heard[0] for lines in heard)
-    told = {text: number for text, number in answered.items() if number is not None}
+    told = {text: one for text, one in answered.items() if isinstance(one, int)}
     assert told.items() <= texts.items()
-    assert len(told) >= POSTS * 0.9
-    assert killed
+    assert told
+    # What a process had when it was killed, or was given before that was seen, is lost.
+    lost = [one for one in answered.values() if not isinstance(one, int)]
+    seen = log.deaths()
+    spans = [
+        (at, max([at, *(seen.get(pid, at) for pid in pids)])) for at, pids in kills
+    ]
+    assert all(
+        any(began <= told_at and at <= ended for at, told_at in spans)
+        for began, ended in lost
+    )
+    assert place == "fronts" or not lost
+    errors = "".join(line for _, line in log.lines)
     assert ("front" in errors) == (place == "fronts")
     assert "Traceback" not in errors

@@ -197,6 +197,10 @@ class FrontConnection(FrontEnd):
             return frames, True
         return frames, False
 
+    def take_unsent(self) -> list[tuple[tuple[Any, ...], int]]:
+        """Return the notes that it cannot get any more, of those with a descriptor."""
+        return [(parts[-1], one) for parts, one in self._link.take_unsent()]
+
     def note_reached(self, version: int) -> None:
         """Let go of what is older than where its replica is.
 

@@ -237,10 +237,13 @@ class Desk(Reception):
         front.slot.end()
         front.slot.gone = front.given
         wanted = front.left
+        unsent = front.take_unsent()
         front.close()
         for number in front.calls_open.values():
             self._callbacks.on_leave(number, None)
         self._crew.remove(front)
+        for note, descriptor in unsent:
+            self._callbacks.on_note(front, (*note, None), descriptor)
         if not wanted:
             self.tally.deaths += 1
             _log.warning("%s", _tell_end(front))

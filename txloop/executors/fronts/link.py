@@ -49,6 +49,7 @@ class Link:
         self._unsent: deque[tuple[bytes, int | None]] = deque()
         self._reactor: Reactor | None = None
         self._waits = False
+        self._ends = False  # what is sent does not arrive any more
 
     def fileno(self) -> int:
         """Return the descriptor of the socket; -1 when it is closed."""
@@ -87,7 +88,7 @@ class Link:
         body = frame(pack_plain((descriptor is not None, *parts)))
         self._unsent.append((body, descriptor))
         self.unsent_bytes += len(body)
-        if not self._waits:
+        if not self._waits and not self._ends:
             self._write()
 
     def _write(self) -> None:
@@ -113,12 +114,18 @@ class Link:
                 self._waits = True
                 self._reactor.call_later(_PAUSE_SECONDS, self._write)
                 return
-            # The other end is gone: reading will say so.
-            for _, descriptor in self._unsent:
-                _close(descriptor)
-            self._unsent.clear()
-            self.unsent_bytes = 0
+            self._ends = True  # the other end is gone: reading will say so
         self._wait(False)
+
+    def take_unsent(self) -> list[tuple[tuple[Any, ...], int]]:
+        """Return what did not get off, of what has a descriptor: the caller's now."""
+        found = []
+        for body, descriptor in self._unsent:
+            if descriptor is not None:
+                (packed,) = Frames().feed(body)
+                found.append((tuple(unpack_plain(packed)[1:]), descriptor))
+        self._unsent.clear()
+        return found
 
     def _wait(self, waits: bool) -> None:
         if waits == self._waits or self._reactor is None:

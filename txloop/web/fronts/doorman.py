@@ -303,8 +303,8 @@ class Doorman:
             self._count_new(number, True, _KNOWN_WEIGHT)
         front = self._desk.least_busy
         if not received and refusal is None and front is not None and not self._closed:
-            # It is idle: its front had more connections than the others.
-            self._give(front, number, address, b"", moves - 1, descriptor)
+            # It is idle: its front had more connections than the others, or is dead.
+            self._give(front, number, address, b"", max(moves - 1, 0), descriptor)
             return
         stream = stream_of(server, descriptor)
         stream.server, stream.moves, stream.row = number, moves, -1
