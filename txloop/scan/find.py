@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import logging
 from dataclasses import replace
 from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan._walk import Walk
 from txloop.scan.access import ANY_CLASS, Act
 from txloop.scan.finding import (
     SETTLE,
@@ -35,6 +33,7 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import class_at
 from txloop.scan.patches import Patch, patches_among
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
+from txloop.scan.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -144,7 +143,7 @@ def scan_function(
     writes = _PROGRAM.writes()
     walk = Walk(_PROGRAM.sources, writes.evidence)
     callee = _as_method(function) or Live(function, _label(function), Family.GLOBAL)
-    walk.call(callee, _arguments(function, args, kwargs), ast.Pass())
+    walk.call(callee, _arguments(function, args, kwargs))
     return _findings(walk, writes)
 
 

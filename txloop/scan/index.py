@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.scan._walk import Walk
 from txloop.scan.access import Act, Writes
 from txloop.scan.contents import own_modules
 from txloop.scan.evidence import evidence, words_in_templates
@@ -24,6 +23,7 @@ from txloop.scan.reach import Reach
 from txloop.scan.references import references
 from txloop.scan.source import Sources
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
+from txloop.scan.walk import Walk
 from txloop.stm.origin import claimed, file_of, own_module_of
 
 if TYPE_CHECKING:

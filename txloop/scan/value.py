@@ -124,13 +124,16 @@ class Arguments:
         return (*map(identity, self.positional), *named)
 
 
+NO_ARGUMENTS = Arguments()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Getter:
     """A property or another descriptor: reading it runs its functions."""
 
     functions: tuple[FunctionType, ...]
     receiver: Value
-    arguments: Arguments = field(default_factory=Arguments)
+    arguments: Arguments = NO_ARGUMENTS
 
 
 @dataclass(slots=True, eq=False)
