@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def pictured(thing: object) -> Thing:
     """Return a picture of one object."""
-    found = thing_of(thing, kind_of(thing), "thing", None)
+    found = thing_of(thing, kind_of(thing), "thing")
     assert found is not None
     return found
 

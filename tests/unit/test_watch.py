@@ -209,7 +209,7 @@ def test_objects_are_never_asked():
     subject = subject_of(use_proud)
     subject.look_at_all()
     census([("proud", proud), ("prouder", prouder)], {})
-    subject.retake()
+    subject.begin_anew()
     change = subject.look_at_all()
     seen = list(asked)
 
@@ -453,10 +453,9 @@ def test_credit_is_not_saved_up_without_end():
 def test_counting_begins_anew():
     # GIVEN
     subject, lists = after_first_runs(3)
-    lists[2].append(1)
 
     # WHEN
-    subject.retake()
+    subject.begin_anew()
     assert subject.look(0.0) is None
     lists[0].append(1)
 

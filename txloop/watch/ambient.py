@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.stm.origin import file_of, is_own_module
+from txloop.watch.library import LOGS
 from txloop.watch.pictures import Thing
 
 if TYPE_CHECKING:
@@ -42,14 +43,10 @@ MAKING_FILES = frozenset(
 )
 """Names in code to which the umask may matter."""
 
-_LOGGING = frozenset(
-    [
-        *("access_log", "app_log", "critical", "debug", "disabled", "error"),
-        *("exception", "fatal", "gen_log", "getEffectiveLevel", "getLogger", "info"),
-        *("isEnabledFor", "level", "log", "logger", "logging", "setLevel", "warn"),
-        "warning",
-    ]
-)
+_LOGGING = LOGS | {
+    *("access_log", "app_log", "disabled", "gen_log", "getEffectiveLevel"),
+    *("getLogger", "isEnabledFor", "level", "logger", "logging", "setLevel"),
+}
 
 
 _TRANSLATING = frozenset(

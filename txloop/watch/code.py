@@ -93,7 +93,7 @@ def visit_function(walk: Walk, job: Job) -> None:
         name = f"a default of {job.name or code.co_name}"
         walk.add(default, name, Place(code, code.co_name))
     if own:
-        walk.functions.append(note_besides(walk, job, Function))
+        note_besides(walk, job, Function)
     if own and vars(function):
         walk.add_space(job, lambda: vars(function))
     elif "__wrapped__" in vars(function):

@@ -152,6 +152,5 @@ def note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> int
     key = id(job.thing), kind
     thing = walk.table.get(key)
     if thing is None:
-        thing = kind(job.thing, f"{what}{job.name}", job.place)
-        walk.table[key] = thing
+        thing = walk.table[key] = kind(job.thing, f"{what}{job.name}")
     return walk.note(job, thing)

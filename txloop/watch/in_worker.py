@@ -91,7 +91,7 @@ def _reach(roots: Roots) -> Reach:
     for index, thing in enumerate(reach.things):
         if thing.object is None:
             reach.names[index] = None
-    reach.things.append(Imports(None, "", None))
+    reach.things.append(Imports(None, ""))
     reach.names.append(None)
     reach.places.append(None)
     return reach

@@ -32,6 +32,7 @@ from txloop.stm.origin import own_module_of
 
 __all__ = [
     "ATOMS",
+    "CODE",
     "Kind",
     "is_harmless",
     "is_live_stream",
@@ -70,6 +71,9 @@ class Kind(enum.Enum):
     HELD = enum.auto()  # a copy is useless, wherever it is found
     HELD_NEAR = enum.auto()  # ... where the program's own code uses it
 
+
+CODE = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
+"""What a program is made of, rather than its data."""
 
 _WRAPPERS = (
     types.MethodType,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADAPTING",
+    "LOGS",
     "flags_of",
     "logging_attributes",
     "numbers_of",
@@ -35,12 +36,13 @@ _LISTS = {
 
 _OF_ANY_HANDLER = frozenset([*vars(logging.NullHandler()), "formatter", "stream"])
 
-_LOGS = frozenset(
+LOGS = frozenset(
     [
         *("critical", "debug", "error", "exception", "fatal", "info", "log"),
         *("warn", "warning"),
     ]
 )
+"""The methods that log."""
 
 
 def logging_attributes(thing: object) -> Callable[[], Mapping[str, object]]:
@@ -67,7 +69,7 @@ def record_keeper(thing: object, names: Set[str]) -> str | None:
         thing: A handler that code reaches by a name.
         names: All that the code uses.
     """
-    if not issubclass(type(thing), logging.Handler) or _LOGS.isdisjoint(names):
+    if not issubclass(type(thing), logging.Handler) or LOGS.isdisjoint(names):
         return None
     kept = vars(thing).keys() - _OF_ANY_HANDLER
     return min(kept & names, default=None)

@@ -116,11 +116,10 @@ class Space:
 
     thing: Namespace
     index: int  # in the reach
-    near: bool
+    job: Job
     whole: bool = False  # whether all of it is used, as of an object of a library
     used: set[str] | None = None  # of globals; of others, what the walk's code names
     besides: frozenset[str] = frozenset()  # ... and a library's
-    place: Place | None = None
 
 
 ROOTS_OF = "__txloop_roots__"

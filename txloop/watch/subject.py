@@ -138,22 +138,6 @@ class Subject:
             forked, and may have changed since.
     """
 
-    __slots__ = (
-        "_credit",
-        "_cursor",
-        "_parts",
-        "_runs",
-        "_seconds_a_part",
-        "calm",
-        "epoch",
-        "is_late",
-        "looked_at",
-        "reach",
-        "roots",
-        "rounds",
-        "settling",
-    )
-
     def __init__(self, roots: Roots, reach: Reach) -> None:
         self.roots = roots
         self.reach = reach
@@ -237,26 +221,19 @@ class Subject:
             thing = things[index]
             part = thing.difference(names[index])
             if part is not None:
-                change = change_of(thing, part)
-                return change._replace(place=self.reach.places[index])
+                return change_of(thing, part, self.reach.places[index])
         return None
 
-    def retake(self) -> None:
-        """Make new pictures of everything: how it is now is how it should be."""
-        for thing in self.reach.things:
-            thing.retake()
-        self.begin_anew()
 
-
-def change_of(thing: Thing, part: str) -> Change:
+def change_of(thing: Thing, part: str, place: Place | None = None) -> Change:
     """Return what is to be said of a thing of which a part is otherwise."""
     if thing.object is None or isinstance(thing, Definition):
         name = part if thing.object is None else f"{thing.name}{part}"
-        return Change(name or thing.name, "", thing.place, of_process=True)
+        return Change(name or thing.name, "", place, of_process=True)
     kind = type(thing.object)
     if isinstance(thing, Namespace):
         kind = type(thing.attributes.get(part.removeprefix(".")))
     plain = kind.__module__ in BUILTIN
     label = kind.__qualname__ if plain else f"{kind.__module__}.{kind.__qualname__}"
     name = f"{thing.name}{part}".lstrip(".")
-    return Change(name, "" if kind is type(None) else label, thing.place)
+    return Change(name, "" if kind is type(None) else label, place)

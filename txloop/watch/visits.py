@@ -21,6 +21,7 @@ from txloop.watch.code import BARE, add_class_of, visit_class, visit_function
 from txloop.watch.hooks import kept_by_module, libraries_behind
 from txloop.watch.kinds import (
     ATOMS,
+    CODE,
     Kind,
     is_harmless,
     kind_of,
@@ -50,7 +51,7 @@ from txloop.watch.states import state_behind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.watch.places import Job, Place
+    from txloop.watch.places import Job
     from txloop.watch.walk import Walk
 
 __all__ = [
@@ -62,14 +63,9 @@ __all__ = [
 
 def _visit_items(walk: Walk, job: Job) -> None:
     parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
-    walk.add_all(((f"[{index}]", one) for index, one in enumerate(parts)), job)
-    _note_rest(walk, job, parts)
-    _visit_subclass(walk, job)
-
-
-def _visit_members(walk: Walk, job: Job) -> None:
-    parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
-    walk.add_all((("", one) for one in parts), job)
+    ordered = not issubclass(type(job.thing), set)
+    labels = (f"[{index}]" if ordered else "" for index in range(len(parts)))
+    walk.add_all(zip(labels, parts, strict=True), job)
     _note_rest(walk, job, parts)
     _visit_subclass(walk, job)
 
@@ -254,10 +250,8 @@ def _visit_variable(walk: Walk, job: Job) -> None:
 
 
 def _can_change(thing: object) -> bool:
-    return type(thing) not in ATOMS and kind_of(thing) not in (
-        *(Kind.NOTHING, Kind.CLASS, Kind.MODULE, Kind.FUNCTION, Kind.WRAPPER),
-        *(Kind.PARTS, Kind.GETTER),
-    )
+    kind = kind_of(thing)
+    return kind not in CODE and kind not in (Kind.NOTHING, Kind.PARTS, Kind.GETTER)
 
 
 def _is_made_by_hand(module: types.ModuleType) -> bool:
@@ -272,7 +266,7 @@ VISITS: dict[Kind, Callable[[Walk, Job], None]] = {
     Kind.LIST: _visit_items,
     Kind.DICT: _visit_dict,
     Kind.VIEW: _visit_view,
-    Kind.SET: _visit_members,
+    Kind.SET: _visit_items,
     Kind.CACHE: _visit_cache,
     Kind.WRAPPER: _visit_wrapper,
     Kind.GETTER: _visit_getter,
@@ -303,7 +297,7 @@ _PICTURES: dict[Kind, type[Thing]] = {
 }
 
 
-def thing_of(thing: object, kind: Kind, name: str, place: Place | None) -> Thing | None:
+def thing_of(thing: object, kind: Kind, name: str) -> Thing | None:
     """Return an object under watch; None for one that is not pictured."""
     found = _PICTURES.get(kind)
-    return None if found is None else found(thing, name, place)
+    return None if found is None else found(thing, name)

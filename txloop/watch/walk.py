@@ -17,26 +17,13 @@ from txloop.watch.ambient import (
     translations,
 )
 from txloop.watch.code import CONSTRUCTING, TELLS_SUBCLASSES, add_subclasses
+from txloop.watch.definitions import Function
 from txloop.watch.ends import Trail, is_missed
 from txloop.watch.hooks import hooks
-from txloop.watch.kinds import (
-    ATOMS,
-    Kind,
-    is_live_stream,
-    kind_of,
-)
-from txloop.watch.library import (
-    record_keeper,
-)
-from txloop.watch.names import (
-    uses_any_attribute,
-)
-from txloop.watch.pictures import (
-    INTERNAL,
-    Names,
-    Namespace,
-    Thing,
-)
+from txloop.watch.kinds import ATOMS, CODE, Kind, is_live_stream, kind_of
+from txloop.watch.library import record_keeper
+from txloop.watch.names import uses_any_attribute
+from txloop.watch.pictures import INTERNAL, Names, Namespace, Thing
 from txloop.watch.places import Held, Job, Place, Reach, Space
 from txloop.watch.states import State
 from txloop.watch.visits import VISITS, thing_of, use_library
@@ -75,8 +62,6 @@ _RENDERED = (
     *("render_string", "template_loader", "ui_methods", "ui_modules"),
 )
 
-_FROM_LIBRARIES = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
-
 
 class Walk:
     """One walk; belongs to the thread that makes it."""
@@ -95,12 +80,11 @@ class Walk:
         self.spaces: list[Space] = []  # whose attributes code names
         self.modules: dict[int, Space] = {}  # by their dict: globals of own code
         self._own: dict[type, bool] = {}
+        self.everything = False  # whether code names it or not
         self.any_attribute = False
         self.any_global = False
         self.constructs = False  # whether code may make more objects of a known class
-        self._makes_files = False
         self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.functions: list[int] = []  # in the reach
         self.states: set[str] = set()  # modules that keep something for the process
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
@@ -112,8 +96,7 @@ class Walk:
 
     def use_all(self) -> None:
         """Go into everything, whether code names it or not."""
-        self.any_attribute = self.any_global = self._makes_files = True
-        self.constructs = True
+        self.everything = self.any_attribute = self.any_global = self.constructs = True
 
     def begin(
         self, things: Iterable[tuple[str, object]], most: int = 10 * limits.MOST_THINGS
@@ -158,11 +141,11 @@ class Walk:
         reach = self.reach
         for space in (*self.spaces, *self.modules.values()):
             reach.names[space.index] = self._names_of(space)
-        if not self.any_attribute:
-            for index in self.functions:
+        for index, thing in enumerate(reach.things):
+            if isinstance(thing, Function) and not self.any_attribute:
                 reach.names[index] = Names((), self.names)
         self._watch(Ambient, "ambient", "", Names((), self.names))
-        if self._makes_files:
+        if self.everything or not MAKING_FILES.isdisjoint(self.names):
             self._watch(Umask, "umask", "the umask")
         for name in self.states:
             self._watch(State, f"state of {name}", name)
@@ -193,7 +176,7 @@ class Walk:
     ) -> None:
         thing = self.table.get(key)
         if thing is None:
-            thing = self.table[key] = kind(None, name, None)
+            thing = self.table[key] = kind(None, name)
         self.reach.things.insert(0, thing)
         self.reach.names.insert(0, names)
         self.reach.places.insert(0, None)
@@ -240,11 +223,11 @@ class Walk:
             return
         if kind in (Kind.NOTHING, Kind.HELD_NEAR):
             return
-        if kind in _FROM_LIBRARIES and not self.by_value:
+        if kind in CODE and not self.by_value:
             use_library(self, job)
         known = self.table.get(id(job.thing))
         if known is None:
-            known = thing_of(job.thing, kind, job.name, job.place)
+            known = thing_of(job.thing, kind, job.name)
             if known is not None:
                 self.table[id(job.thing)] = known
         if known is not None and not isinstance(known, Namespace):
@@ -281,9 +264,8 @@ class Walk:
         key = id(job.thing), part
         known = self.table.get(key)
         if not isinstance(known, Namespace):
-            known = Namespace(job.thing, job.name, job.place, look)
-            self.table[key] = known
-        space = Space(known, self.note(job, known), job.near, place=job.place)
+            known = self.table[key] = Namespace(job.thing, job.name, look)
+        space = Space(known, self.note(job, known), job)
         self.spaces.append(space)
         return space
 
@@ -320,14 +302,14 @@ class Walk:
                 if name == "settings" and type(thing) is dict:
                     self._add_settings(thing, full, space)
                 else:
-                    self.add(thing, full, place or space.place, space.near)
+                    self.add(thing, full, place or space.job.place, space.job.near)
 
     def _add_settings(
         self, settings: dict[str, object], name: str, space: Space
     ) -> None:
         if id(settings) not in self.seen:
             self.seen.add(id(settings))
-            job = Job(settings, name, space.place, space.near)
+            job = space.job._replace(thing=settings, name=name)
             self.add_space(job, lambda: settings).besides = _SETTINGS
 
     def use(self, names: frozenset[str]) -> None:
@@ -338,7 +320,6 @@ class Walk:
         self.names |= new
         if not new.isdisjoint(CONSTRUCTING):
             self.construct()
-        self._makes_files = self._makes_files or not MAKING_FILES.isdisjoint(new)
         if TELLS_SUBCLASSES in new:
             self._ask_for_subclasses()
         if self.any_attribute:
@@ -366,10 +347,8 @@ class Walk:
 
     def _ask_for_subclasses(self) -> None:
         for space in list(self.spaces):
-            thing = space.thing
-            if issubclass(type(thing.object), type):
-                place = space.place
-                add_subclasses(self, Job(thing.object, thing.name, place, space.near))
+            if issubclass(type(space.job.thing), type):
+                add_subclasses(self, space.job)
 
 
 def _is_used(name: str, names: Set[str]) -> bool:

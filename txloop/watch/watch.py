@@ -186,9 +186,10 @@ class Watch:
 
 def _only_here(reach: Reach) -> Held | None:
     """Return what is kept for the loop thread alone, so that no other one finds it."""
-    for thing, names in zip(reach.things, reach.names, strict=True):
+    found = zip(reach.things, reach.names, reach.places, strict=True)
+    for thing, names, place in found:
         if issubclass(type(thing.object), threading.local):
             for name in only_here(thing.object):
                 if names is None or name in names.wanted:
-                    return Held.of(f"{thing.name}.{name}", thing.object, thing.place)
+                    return Held.of(f"{thing.name}.{name}", thing.object, place)
     return None
