@@ -37,4 +37,5 @@ def reach_from(*things: object) -> Reach:
 
 def reached(found: Reach) -> list[int]:
     """Return the objects in a reach."""
-    return [id(thing.object) for thing in found.things if thing.object is not None]
+    things = [one.thing.object for one in found.watched]
+    return [id(thing) for thing in things if thing is not None]

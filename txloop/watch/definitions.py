@@ -147,10 +147,10 @@ class Subclasses(Thing):
         return None
 
 
-def note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> int:
+def note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> None:
     """Have something looked at that is no attribute of an object."""
     key = id(job.thing), kind
     thing = walk.table.get(key)
     if thing is None:
         thing = walk.table[key] = kind(job.thing, f"{what}{job.name}")
-    return walk.note(job, thing)
+    walk.note(job, thing)

@@ -62,7 +62,7 @@ def _add(walk: Walk, patch: Patch) -> None:
     space = Space(thing, walk.note(job, thing), job)
     names = frozenset([patch.name])
     present = tuple(names & thing.attributes.keys())
-    walk.reach.names[space.index] = Names(present, names)
+    space.watched.names = Names(present, names)
     walk.enter(space, [one for one in present if _holds(thing.attributes[one])])
 
 

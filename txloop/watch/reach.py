@@ -87,4 +87,4 @@ def pictures_by_value(things: Iterable[tuple[str, object]]) -> list[Thing]:
     walk.use_all()
     walk.by_value = True
     walk.begin(things)
-    return walk.found
+    return [watched.thing for watched in walk.reach.watched]

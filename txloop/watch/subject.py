@@ -23,7 +23,7 @@ from txloop.watch.pictures import Namespace
 
 if TYPE_CHECKING:
     from txloop.watch.pictures import Thing
-    from txloop.watch.places import Held, Place, Reach, Roots
+    from txloop.watch.places import Held, Place, Reach, Roots, Watched
 
 __all__ = ["Change", "Subject", "change_of", "finding_of"]
 
@@ -154,7 +154,7 @@ class Subject:
         self._runs = 0
         self._credit = 0.0
         self._cursor = 0
-        self._parts = max(1, sum(thing.parts for thing in self.reach.things))
+        self._parts = max(1, sum(one.thing.parts for one in self.reach.watched))
         self._seconds_a_part = 0.0  # unknown yet
 
     @property
@@ -189,13 +189,13 @@ class Subject:
         whole = self._parts * self._seconds_a_part
         if self._credit >= whole:
             self._credit = min(self._credit - whole, limits.MOST_CREDIT * whole)
-            return self._look_at(range(len(self.reach.things)))
+            return _difference_in(self.reach.watched)
         return self._go_on()
 
     def look_at_all(self) -> Change | None:
         """Return what has changed, whatever it takes to find it."""
         started = time.perf_counter()
-        change = self._look_at(range(len(self.reach.things)))
+        change = _difference_in(self.reach.watched)
         if change is None:
             spent = (time.perf_counter() - started) / self._parts
             known = self._seconds_a_part
@@ -204,25 +204,25 @@ class Subject:
 
     def _go_on(self) -> Change | None:
         """Look at as much as the credit pays for, from where the last look stopped."""
-        things = self.reach.things
+        watched = self.reach.watched
         found = None
         while found is None:
-            cost = things[self._cursor].parts * self._seconds_a_part
+            one = watched[self._cursor]
+            cost = one.thing.parts * self._seconds_a_part
             if self._credit < cost:
                 return None
             self._credit -= cost
-            found = self._look_at((self._cursor,))
-            self._cursor = (self._cursor + 1) % len(things)
+            found = _difference_in([one])
+            self._cursor = (self._cursor + 1) % len(watched)
         return found
 
-    def _look_at(self, indexes: range | tuple[int, ...]) -> Change | None:
-        things, names = self.reach.things, self.reach.names
-        for index in indexes:
-            thing = things[index]
-            part = thing.difference(names[index])
-            if part is not None:
-                return change_of(thing, part, self.reach.places[index])
-        return None
+
+def _difference_in(watched: list[Watched]) -> Change | None:
+    for one in watched:
+        part = one.thing.difference(one.names)
+        if part is not None:
+            return change_of(one.thing, part, one.place)
+    return None
 
 
 def change_of(thing: Thing, part: str, place: Place | None = None) -> Change:

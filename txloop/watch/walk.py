@@ -24,7 +24,7 @@ from txloop.watch.kinds import ATOMS, CODE, Kind, is_live_stream, kind_of
 from txloop.watch.library import record_keeper
 from txloop.watch.names import uses_any_attribute
 from txloop.watch.pictures import INTERNAL, Names, Namespace, Thing
-from txloop.watch.places import Held, Job, Place, Reach, Space
+from txloop.watch.places import Held, Job, Place, Reach, Space, Watched
 from txloop.watch.states import State
 from txloop.watch.visits import VISITS, thing_of, use_library
 
@@ -105,7 +105,7 @@ class Walk:
         for name, thing in things:
             self.add(thing, name, None)
         while self._ahead:
-            if len(self.reach.things) >= limits.MOST_THINGS or len(self.seen) >= most:
+            if len(self.reach.watched) >= limits.MOST_THINGS or len(self.seen) >= most:
                 self.reach.complete = False
                 self._note_rest()
                 return
@@ -131,19 +131,14 @@ class Walk:
                 self.begin([(hook.name, hook.thing)])
         self.begin(translations(self.names))
 
-    @property
-    def found(self) -> list[Thing]:
-        """What was found so far."""
-        return self.reach.things
-
     def end(self) -> Reach:
         """Return what was found."""
         reach = self.reach
         for space in (*self.spaces, *self.modules.values()):
-            reach.names[space.index] = self._names_of(space)
-        for index, thing in enumerate(reach.things):
-            if isinstance(thing, Function) and not self.any_attribute:
-                reach.names[index] = Names((), self.names)
+            space.watched.names = self._names_of(space)
+        for watched in reach.watched:
+            if isinstance(watched.thing, Function) and not self.any_attribute:
+                watched.names = Names((), self.names)
         self._watch(Ambient, "ambient", "", Names((), self.names))
         if self.everything or not MAKING_FILES.isdisjoint(self.names):
             self._watch(Umask, "umask", "the umask")
@@ -177,9 +172,7 @@ class Walk:
         thing = self.table.get(key)
         if thing is None:
             thing = self.table[key] = kind(None, name)
-        self.reach.things.insert(0, thing)
-        self.reach.names.insert(0, names)
-        self.reach.places.insert(0, None)
+        self.reach.watched.insert(0, Watched(thing, names=names))
 
     def add(
         self, thing: object, name: str, place: Place | None, near: bool = True
@@ -200,12 +193,11 @@ class Walk:
         for name, part in parts:
             self.add(part, f"{job.name}{name}", job.place, near)
 
-    def note(self, job: Job, thing: Thing) -> int:
-        """Put something under watch; return its place in the reach."""
-        self.reach.things.append(thing)
-        self.reach.names.append(None)
-        self.reach.places.append(job.place)
-        return len(self.reach.things) - 1
+    def note(self, job: Job, thing: Thing) -> Watched:
+        """Put something under watch."""
+        watched = Watched(thing, job.place)
+        self.reach.watched.append(watched)
+        return watched
 
     def _visit(self, job: Job) -> None:
         if self.trail is not None:

@@ -186,10 +186,10 @@ class Watch:
 
 def _only_here(reach: Reach) -> Held | None:
     """Return what is kept for the loop thread alone, so that no other one finds it."""
-    found = zip(reach.things, reach.names, reach.places, strict=True)
-    for thing, names, place in found:
+    for one in reach.watched:
+        thing, names = one.thing, one.names
         if issubclass(type(thing.object), threading.local):
             for name in only_here(thing.object):
                 if names is None or name in names.wanted:
-                    return Held.of(f"{thing.name}.{name}", thing.object, place)
+                    return Held.of(f"{thing.name}.{name}", thing.object, one.place)
     return None
