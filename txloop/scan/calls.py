@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from types import FunctionType
+from dataclasses import replace
+from functools import partial
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute, taint
@@ -14,10 +16,12 @@ from txloop.scan.live_objects import (
     METHODS,
     MUTATORS,
     UNKNOWN,
+    class_label,
+    functions_of,
     has_type,
     is_cache,
 )
-from txloop.scan.member import class_value, member, own_functions, target
+from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
 from txloop.scan.parts import is_lost, is_risky, made_of, put_by, taken_by
 from txloop.scan.unfollowed import calls_later, leads_anywhere, outcome, tells_process
@@ -37,6 +41,7 @@ from txloop.scan.value import (
     alternatives,
     constant,
     either,
+    shared,
 )
 from txloop.stm.origin import is_own_function, own_module_of
 
@@ -64,7 +69,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         if has_type(thing, type):
             return _make(walk, thing, arguments, node)
         cache = callee if is_cache(thing) else None
-        callee, arguments = target(callee, arguments, walk.sources)
+        callee, arguments = _target(walk, callee, arguments)
     if isinstance(callee, Bound) and callee.cache is not None:
         name = str(getattr(callee.cache, "__qualname__", "a cache"))
         cache = Live(callee.cache, name, Family.CLASS)
@@ -92,6 +97,33 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if callee is None and isinstance(func, ast.Attribute):
         return _call_on_unknown(walk, func.attr, arguments)
     return None
+
+
+def _target(walk: Walk, callee: Live, arguments: Arguments) -> tuple[Value, Arguments]:
+    """Return the functions that a call of the object runs, and with which arguments."""
+    thing, receiver = callee.thing, None
+    for _ in range(32):  # partial of a method of a partial ..., each adds something
+        if has_type(thing, partial):
+            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
+            positional = (*preset, *arguments.positional)
+            arguments = replace(arguments, positional=positional)
+            thing = thing.func
+        elif has_type(thing, MethodType):
+            receiver = _owner(thing.__self__)
+            thing = thing.__func__
+        else:
+            break
+    functions = functions_of(thing)
+    if not functions and own_module_of(type(thing)) is not None:
+        return member(replace(callee, thing=thing), "__call__", walk.sources), arguments
+    return Bound(functions, receiver), arguments
+
+
+def _owner(thing: object) -> Value:
+    """Return the value of the object whose bound method is called."""
+    if has_type(thing, type):
+        return class_value(thing)
+    return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
 def _call_member(

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from types import (
     FunctionType,
     MemberDescriptorType,
-    MethodType,
     ModuleType,
 )
 from typing import TYPE_CHECKING, Any
@@ -102,28 +101,6 @@ def setters(value: Value, name: str, given: Value) -> list[tuple[Bound, Argument
     return called
 
 
-def target(
-    callee: Live, arguments: Arguments, sources: Sources
-) -> tuple[Value, Arguments]:
-    """Return the functions that a call of the object runs, and with which arguments."""
-    thing, receiver = callee.thing, None
-    for _ in range(32):  # partial of a method of a partial ..., each adds something
-        if has_type(thing, partial):
-            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
-            positional = (*preset, *arguments.positional)
-            arguments = replace(arguments, positional=positional)
-            thing = thing.func
-        elif has_type(thing, MethodType):
-            receiver = _owner(thing.__self__)
-            thing = thing.__func__
-        else:
-            break
-    functions = functions_of(thing)
-    if not functions and own_module_of(type(thing)) is not None:
-        return member(replace(callee, thing=thing), "__call__", sources), arguments
-    return Bound(functions, receiver), arguments
-
-
 def settings(thing: object) -> Live:
     """Return the value of the settings of the application."""
     own = _attributes(thing).get("settings", UNKNOWN)
@@ -186,13 +163,6 @@ def _look_up(cls: type, name: str) -> tuple[type, object] | None:
         if name in owner.__dict__:
             return owner, owner.__dict__[name]
     return None
-
-
-def _owner(thing: object) -> Value:
-    """Return the value of the object whose bound method is called."""
-    if has_type(thing, type):
-        return class_value(thing)
-    return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
 def _of_live(live: Live, name: str, sources: Sources) -> Value:

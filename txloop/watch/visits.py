@@ -172,12 +172,12 @@ def _visit_logging(walk: Walk, job: Job) -> None:
         walk.handlers.append(job)
     if walk.is_own(type(job.thing)):
         add_class_of(walk, job)
-    walk.add_space(job, logging_attributes(job.thing))
+    walk.add_space(job, functools.partial(logging_attributes, job.thing))
 
 
 def _visit_decimals(walk: Walk, job: Job) -> None:
-    walk.space(job, numbers_of(job.thing)).whole = True
-    walk.add_space(job, flags_of(job.thing), part="flags")
+    walk.space(job, functools.partial(numbers_of, job.thing)).whole = True
+    walk.add_space(job, functools.partial(flags_of, job.thing), part="flags")
 
 
 def _visit_options(walk: Walk, job: Job) -> None:
