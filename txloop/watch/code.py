@@ -81,8 +81,7 @@ def visit_function(walk: Walk, job: Job) -> None:
         cells = {name: one for name, one in cells.items() if name in used}
     if own and cells:
         look = functools.partial(contents_of, function)
-        space = walk.space(job._replace(name=""), look, "cells")
-        space.whole = True
+        walk.space(job._replace(name=""), look, "cells")
     of_functools = function.__module__ == "functools"
     for name, thing in cells.items():
         if not (of_functools and name in _MEMORIES):

@@ -129,7 +129,6 @@ class Space:
     thing: Namespace
     watched: Watched
     job: Job
-    whole: bool = False  # whether all of it is used, as of an object of a library
     used: set[str] | None = None  # of globals; of others, what the walk's code names
     besides: frozenset[str] = frozenset()  # ... and a library's
 

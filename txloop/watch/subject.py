@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan import Finding, FindingKind
-from txloop.scan.finding import short_path
+from txloop.scan.finding import CONTAINERS, short_path
 from txloop.stm.callables import with_article
 from txloop.watch import limits
 from txloop.watch.definitions import Definition
@@ -62,24 +62,11 @@ class Change(NamedTuple):
         )
         if self.of_process:
             return f"do that before the first request, or {trusting}"
-        name = _CONTAINERS.get(self.kind)
+        name = CONTAINERS.get(self.kind)
         sharing = (
             f"make it a txloop.{name}" if name else "keep it in a txloop container"
         )
         return f"{sharing}, or {trusting}"
-
-
-_CONTAINERS = {
-    "Counter": "TCounterDict",
-    "OrderedDict": "TOrderedDict",
-    "count": "TCount",
-    "defaultdict": "TDefaultDict",
-    "deque": "TDeque",
-    "dict": "TDict",
-    "int": "TVar",
-    "list": "TList",
-    "set": "TSet",
-}
 
 
 def _where(place: Place | None) -> str:

@@ -93,9 +93,8 @@ def _visit_view(walk: Walk, job: Job) -> None:
     """Go into the mapping that a proxy shows: code that has it may change it."""
     mapping = mapping_behind(job.thing)
     if type(mapping) is dict and "__doc__" in mapping:  # of a class, or a module
-        space = walk.space(job, lambda: job.thing)
-        space.whole = True  # the attributes that matter are asked for as keys
-        walk.enter(space, list(mapping))
+        # The attributes that matter are asked for as keys.
+        walk.enter(walk.space(job, lambda: job.thing), list(mapping))
     else:
         walk.add(mapping, job.name, job.place, job.near)
 
@@ -176,15 +175,13 @@ def _visit_logging(walk: Walk, job: Job) -> None:
 
 
 def _visit_decimals(walk: Walk, job: Job) -> None:
-    walk.space(job, functools.partial(numbers_of, job.thing)).whole = True
+    walk.space(job, functools.partial(numbers_of, job.thing))
     walk.add_space(job, functools.partial(flags_of, job.thing), part="flags")
 
 
 def _visit_options(walk: Walk, job: Job) -> None:
     look = functools.partial(options_of, job.thing)
-    space = walk.space(job, look)
-    space.whole = True  # code may ask for all of them
-    walk.enter(space, list(look()))
+    walk.enter(walk.space(job, look), list(look()))  # code may ask for all of them
 
 
 def _visit_module(walk: Walk, job: Job) -> None:
@@ -216,8 +213,7 @@ def _visit_attributes(walk: Walk, job: Job, own: bool) -> None:
     if _names_tell(walk, type(job.thing)):
         walk.add_space(job, look)
         return
-    space = walk.space(job, look)
-    space.whole = True
+    walk.space(job, look)
     near = job.near and own
     parts = [(f".{name}", one) for name, one in list(look().items())]
     walk.add_all(parts[: limits.MOST_CHILDREN], job, near=near)

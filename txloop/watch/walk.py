@@ -156,7 +156,7 @@ class Walk:
             wanted, every = self.names | space.besides, self.any_attribute
         else:
             wanted, every = space.used, self.any_global
-        if every or space.whole:
+        if every:
             return None
         attributes = space.thing.attributes
         present = [
@@ -169,9 +169,7 @@ class Walk:
     def _watch(
         self, kind: type[Thing], key: str, name: str, names: Names | None = None
     ) -> None:
-        thing = self.table.get(key)
-        if thing is None:
-            thing = self.table[key] = kind(None, name)
+        thing = self.table.get(key) or self.table.setdefault(key, kind(None, name))
         self.reach.watched.insert(0, Watched(thing, names=names))
 
     def add(
@@ -252,14 +250,12 @@ class Walk:
     def space(
         self, job: Job, look: Callable[[], Mapping[str, object]], part: str = "has"
     ) -> Space:
-        """Put what has attributes under watch."""
+        """Put what has attributes under watch: all of them, for all that is known."""
         key = id(job.thing), part
         known = self.table.get(key)
         if not isinstance(known, Namespace):
             known = self.table[key] = Namespace(job.thing, job.name, look)
-        space = Space(known, self.note(job, known), job)
-        self.spaces.append(space)
-        return space
+        return Space(known, self.note(job, known), job)
 
     def add_space(
         self,
@@ -270,6 +266,7 @@ class Walk:
     ) -> Space:
         """Go into an object with attributes, of which those count that code names."""
         space = self.space(job, look, part)
+        self.spaces.append(space)
         names: Iterable[str] = list(look())
         if not self.any_attribute:
             names = [one for one in names if _is_used(one, self.names)]
