@@ -181,10 +181,9 @@ class Reach:
             uses = list(self._uses(node, name))
             if not uses and not inside:
                 return True  # an entry point, for all that is known
-        return any(map(self._makes_late, uses))
-
-    def _makes_late(self, place: Reference) -> bool:
-        return not place.calls or self._runs(place.context, place.line)
+        return any(
+            not place.calls or self._runs(place.context, place.line) for place in uses
+        )
 
     def _uses(self, node: FunctionNode, name: str) -> Iterator[Reference]:
         """Yield the places that use a function: by its name, or as a result."""
