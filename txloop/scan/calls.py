@@ -165,13 +165,9 @@ def _run_cached(
         walk.uses_containers[key] = walk.notes.containers > before
     if walk.uses_containers[key]:
         walk.notes.lose(node, f"{cache.name}, which keeps what it makes of others")
-    return _cached(walk, cache, found)
-
-
-def _cached(walk: Walk, cache: Live, found: Value) -> Value:
-    """Return what an `lru_cache` keeps: one list, dict or set for all calls."""
     if found is not None and not isinstance(found, Parts):
         return found
+    # It keeps one list, dict or set for all calls.
     slots = ((id(cache.thing), "results"),)
     return Live(UNKNOWN, f"{cache.name}()", cache.family, slots)
 
@@ -236,8 +232,9 @@ def _construct(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Va
     """Return a new object of a class of the program, as `type.__call__` does."""
     key = (id(cls), walk.unless, arguments.identity())
     if key not in walk.made:
-        known = _new(walk, cls, arguments)
-        if known is not None:
+        new = Bound(own_functions(cls, "__new__"), class_value(cls))
+        known = walk.run(new, arguments)
+        if isinstance(known, Live):  # what it returns is there already
             walk.made[key] = known
             walk.call_method(known, "__init__", arguments)
             return known
@@ -251,13 +248,6 @@ def _construct(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Va
             walk.call_method(instance, name, arguments)
     walk.notes.use(walk.made[key])
     return walk.made[key]
-
-
-def _new(walk: Walk, cls: type, arguments: Arguments) -> Live | None:
-    """Return what a `__new__` of the program returns, if that is there already."""
-    functions = own_functions(cls, "__new__")
-    made = walk.run(Bound(functions, class_value(cls)), arguments)
-    return made if isinstance(made, Live) else None
 
 
 def call_passed(walk: Walk, value: Value, node: ast.AST) -> None:

@@ -110,17 +110,12 @@ def _subscript(walk: Walk, node: ast.Subscript) -> Value:
     key, found = key_of(node.slice, walk.visit(node.slice)), []
     for holder in holders:
         if isinstance(holder, Live) and has_type(holder.thing, dict):
-            _miss(walk, holder, node)
+            if makes_values(holder.thing):
+                walk.notes.change(holder, node)
+            walk.call_method(holder, "__missing__")
         whole = isinstance(holder, Parts) and isinstance(node.slice, ast.Slice)
         found.append(holder if whole else item(walk, holder, key, node))
     return either(found)
-
-
-def _miss(walk: Walk, holder: Live, node: ast.AST) -> None:
-    """Write down what reading a key does that is not there."""
-    if makes_values(holder.thing):
-        walk.notes.change(holder, node)
-    walk.call_method(holder, "__missing__")
 
 
 def item(walk: Walk, holder: Value, key: object, node: ast.AST) -> Value:

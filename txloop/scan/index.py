@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from txloop.scan.access import Act, Writes
-from txloop.scan.contents import own_modules
 from txloop.scan.evidence import words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
-from txloop.scan.source import Sources
+from txloop.scan.source import Sources, own_modules
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
 from txloop.scan.walk import Walk
 from txloop.stm.origin import claimed, file_of, own_module_of

@@ -11,22 +11,29 @@ import ast
 import functools
 import itertools
 import linecache
+import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import evidence
 from txloop.scan.references import references
-from txloop.stm.origin import file_of, own_module_of
+from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FunctionType
+    from types import FunctionType, ModuleType
 
     from txloop.scan.references import References
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def own_modules() -> list[ModuleType]:
+    """Return the modules of the program."""
+    unique = {id(each): each for each in list(sys.modules.values())}
+    return [each for each in unique.values() if is_own_module(each)]
 
 
 _rewritten: dict[str, list[str]] = {}  # filled before the modules are imported

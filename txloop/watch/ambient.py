@@ -15,6 +15,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from txloop.scan.source import own_modules
 from txloop.stm.origin import file_of, is_own_module
 from txloop.watch.library import LOGS
 from txloop.watch.pictures import Thing
@@ -217,9 +218,8 @@ def _generators() -> Iterator[Any]:
 
 def is_seeded() -> bool:
     """Tell whether a line of the program's seeds them."""
-    for module in list(sys.modules.values()):
-        if is_own_module(module):
-            lines = linecache.getlines(file_of(module), vars(module))
-            if any(_SEEDING.search(line) or _IMPORTING.search(line) for line in lines):
-                return True
-    return False
+    return any(
+        _SEEDING.search(line) or _IMPORTING.search(line)
+        for module in own_modules()
+        for line in linecache.getlines(file_of(module), vars(module))
+    )

@@ -13,11 +13,10 @@ code is under watch, whatever there is besides.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import module_label
-from txloop.stm.origin import is_own_module
+from txloop.scan.source import own_modules
 from txloop.watch import limits
 from txloop.watch.ends import Trail
 from txloop.watch.patched import use_patches
@@ -71,9 +70,8 @@ def census(
     walk.use_all()
     walk.trail = Trail()
     use_patches(walk)
-    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
-    modules_named = ((module_label(vars(one)), one) for one in modules)
-    walk.begin((*things, *modules_named), limits.MOST_PICTURED)
+    modules = ((module_label(vars(one)), one) for one in own_modules())
+    walk.begin((*things, *modules), limits.MOST_PICTURED)
     walk.end()
     harmful = walk.trail.leading_to_missed()
     for key, thing in walk.table.items():

@@ -153,10 +153,10 @@ def _visit_buffer(walk: Walk, job: Job) -> None:
 
 def use_library(walk: Walk, job: Job) -> None:
     """Go into what the modules behind something keep of the program's."""
-    walk.use_state(state_behind(job.thing))
+    walk.states.add(state_behind(job.thing))
     for module in libraries_behind(job.thing, walk.names):
         if type(job.thing) is types.ModuleType:
-            walk.use_state(state_behind(module))
+            walk.states.add(state_behind(module))
         if id(module) not in walk.libraries:
             walk.libraries.add(id(module))
             use_library_of(walk, module.__dict__.get("__name__"))

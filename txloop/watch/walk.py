@@ -85,7 +85,9 @@ class Walk:
         self.any_global = False
         self.constructs = False  # whether code may make more objects of a known class
         self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.states: set[str] = set()  # modules that keep something for the process
+        self.states: set[str | None] = (
+            set()
+        )  # modules that keep something
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
         self.patches = list(patches)  # of libraries that were not met, so far
@@ -142,7 +144,7 @@ class Walk:
         self._watch(Ambient, "ambient", "", Names((), self.names))
         if self.everything or not MAKING_FILES.isdisjoint(self.names):
             self._watch(Umask, "umask", "the umask")
-        for name in self.states:
+        for name in filter(None, self.states):
             self._watch(State, f"state of {name}", name)
         for job in self.handlers:
             kept = record_keeper(job.thing, self.names)
@@ -227,11 +229,6 @@ class Walk:
         visit = VISITS.get(kind)
         if visit is not None:
             visit(self, job)
-
-    def use_state(self, module: str | None) -> None:
-        """Have it looked at what a module keeps for the process, if it keeps any."""
-        if module is not None:
-            self.states.add(module)
 
     def construct(self) -> None:
         """Go into the constructors of all classes, from now on and before."""
