@@ -6,7 +6,7 @@ import ast
 import os
 from functools import reduce
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed
@@ -34,8 +34,6 @@ from txloop.scan.value import (
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from txloop.scan.walk import Walk
 
 _CALLERS = (filter, map, max, min, reduce, sorted)
@@ -45,7 +43,8 @@ _APPLYING = (filter, map, max, min, sorted)
 """Those of them that call these with what they go over, and nothing else."""
 
 
-def _call(walk: Walk, node: ast.Call) -> Value:
+def visit_call(walk: Walk, node: ast.Call) -> Value:
+    """Walk through a call and its arguments, and return what it stands for."""
     callees = alternatives(walk.visit(node.func))
     given = node.args
     if given and not walk.everything and _is_ours(callees[0], "on_commit"):
@@ -61,7 +60,7 @@ def _call(walk: Walk, node: ast.Call) -> Value:
     positional = tuple(values[: next(stars, None)])
     keywords = {each.arg or "": value_of(each.value) for each in node.keywords}
     arguments = Arguments(positional, keywords)
-    return either(_one_call(walk, each, arguments, node) for each in callees)
+    return either(_call(walk, each, arguments, node) for each in callees)
 
 
 def _passed(
@@ -99,7 +98,7 @@ def _applied(walk: Walk, given: ast.expr) -> ast.Lambda | Nested | None:
     return found if isinstance(found, Nested) else None
 
 
-def _one_call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
+def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
     """Return what a call of one value stands for, that of a builtin at once."""
     thing = callee.thing if isinstance(callee, Live) else UNKNOWN
     given = arguments.positional
@@ -204,6 +203,3 @@ def _without_effect(given: list[ast.expr]) -> list[ast.expr]:
         return [*first.args[1:], *given[1:]]
     named = isinstance(first, (ast.Lambda, ast.Name, ast.Attribute))
     return given[1:] if named else given
-
-
-VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {ast.Call: _call}

@@ -83,7 +83,7 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         walk.notes.read_of_any_class(name, node)
         for one in walk.contents.called(name):
             if isinstance(one, Getter):
-                walk.run(one, one.arguments)
+                walk.run(one)
     walk.notes.use(owner)
     found = _known(walk, member(owner, name, walk.sources))
     if isinstance(found, Member):
@@ -92,7 +92,7 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
             # Code that takes the method is going to call it.
             walk.notes.change(holder, node)
     elif isinstance(found, Getter):
-        return walk.run(found, found.arguments)
+        return walk.run(found)
     elif isinstance(found, Live):
         walk.notes.read(found, node)
     elif isinstance(found, Unfollowed) and found.foreign and name in MUTATORS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 from dataclasses import replace
 from functools import partial
@@ -9,6 +10,7 @@ from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
 from txloop.scan.access import ANY_CLASS, Act
+from txloop.scan.calls import call
 from txloop.scan.finding import (
     SETTLE,
     TRUST_READ,
@@ -148,7 +150,7 @@ def scan_function(
     writes = _PROGRAM.writes()
     walk = Walk(_PROGRAM.sources, writes.evidence)
     callee = _as_method(function) or Live(function, _label(function), Family.GLOBAL)
-    walk.call(callee, _arguments(function, args, kwargs))
+    call(walk, callee, _arguments(function, args, kwargs), ast.Pass())
     return _findings(walk, writes)
 
 

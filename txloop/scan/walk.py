@@ -1,7 +1,7 @@
 """The walk through a function and what it calls in the program's own modules.
 
-What a piece of syntax does, `VISITS` of the modules for statements, expressions and
-calls tell; a walk keeps what they share, and leads them from function to function.
+The modules for statements, expressions and calls tell what each piece of syntax does. A
+walk keeps what they share, and leads them from function to function.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import weakref
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from txloop.scan import call_expressions, expressions, statements
-from txloop.scan.calls import call
+from txloop.scan import expressions, statements
+from txloop.scan.call_expressions import visit_call
 from txloop.scan.contents import Contents
 from txloop.scan.frame import Frame, Nested, bind, parameters
 from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
@@ -51,10 +51,10 @@ _DEEPEST = 10
 _MOST_WALKS = 32
 """How often one function is walked through, with other arguments each time."""
 
-_VISITS: dict[type[ast.AST], Callable[[Walk, ast.AST], Value]] = {
+_VISITS: dict[type[ast.AST], Callable[[Walk, Any], Value]] = {
     **expressions.VISITS,
-    **call_expressions.VISITS,
     **statements.VISITS,
+    ast.Call: visit_call,
 }
 
 
@@ -141,17 +141,11 @@ class Walk:
 
     # Functions
 
-    def call(self, callee: Value, arguments: Arguments) -> None:
-        """Walk into what a call of the value runs."""
-        call(self, callee, arguments, ast.Pass())
-
     def call_method(
         self, receiver: Value, name: str, arguments: Arguments = NO_ARGUMENTS
     ) -> None:
         """Walk through the method or property of the receiver, if there is one."""
         found = member(receiver, name, self.sources)
-        if isinstance(found, Getter):
-            arguments = found.arguments
         if isinstance(found, Bound | Getter):
             self.run(found, arguments)
 
@@ -176,9 +170,11 @@ class Walk:
 
         Args:
             called: The functions, and of what they are methods.
-            arguments: What they are given.
+            arguments: What they are given; a getter has its own.
             anew: Whether to walk also through what has been walked through.
         """
+        if isinstance(called, Getter):
+            arguments = called.arguments
         before = self._returned
         if anew:
             self._returned = {}

@@ -85,9 +85,7 @@ class Walk:
         self.any_global = False
         self.constructs = False  # whether code may make more objects of a known class
         self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.states: set[str | None] = (
-            set()
-        )  # modules that keep something
+        self.states: set[str | None] = set()  # modules that keep something
         self.libraries: set[int] = set()  # modules, gone through for own functions
         self.handlers: list[Job] = []  # of log records
         self.patches = list(patches)  # of libraries that were not met, so far
