@@ -47,8 +47,7 @@ def reach_of(
         any_hook: Whether all counts that others call, not only where code names what
             calls it.
     """
-    walk = Walk(table, roots.names, patches)
-    walk.template_names = roots.template_names
+    walk = Walk(table, roots, patches)
     if roots.receiver is not None:
         walk.begin_at_attributes(roots.receiver)
     walk.begin(roots.things)
@@ -66,8 +65,7 @@ def census(
     reach it, so what leads to objects of which the program would notice that they are
     kept alive is left out.
     """
-    walk = Walk({}, patches=patches)
-    walk.use_all()
+    walk = Walk({}, None, patches)
     walk.trail = Trail()
     use_patches(walk)
     modules = ((module_label(vars(one)), one) for one in own_modules())
@@ -81,8 +79,6 @@ def census(
 
 def pictures_by_value(things: Iterable[tuple[str, object]]) -> list[Thing]:
     """Return what travels by value with some objects, with pictures of its own."""
-    walk = Walk({})
-    walk.use_all()
-    walk.by_value = True
+    walk = Walk({}, None, by_value=True)
     walk.begin(things)
     return [watched.thing for watched in walk.reach.watched]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
 
     from txloop.scan import Patch
-    from txloop.watch.places import Table
+    from txloop.watch.places import Roots, Table
 
 __all__ = ["Walk"]
 
@@ -64,39 +64,57 @@ _RENDERED = (
 
 
 class Walk:
-    """One walk; belongs to the thread that makes it."""
+    """One walk; belongs to the thread that makes it.
+
+    Attributes:
+        table: What is under watch so far.
+        reach: What this walk has found.
+        names: The attributes that code names.
+        seen: What was gone into, by identity.
+        spaces: What has attributes, of which those count that code names.
+        modules: The globals of own code, likewise, by the identity of their dict.
+        everything: Whether to go into everything, whether code names it or not.
+        any_attribute: Whether code may use attributes that it does not name.
+        any_global: Likewise, globals.
+        constructs: Whether code may make more objects of a known class.
+        unconstructed: Classes of which no more are made, so far.
+        states: Modules that keep something for the process.
+        libraries: Modules that were gone through for functions of the program.
+        handlers: Handlers of log records.
+        patches: What the program sets in libraries that were not met, so far.
+        by_value: Whether it is about what travels by value.
+        missed: The first object whose end the program notices.
+        trail: From where it came to what, if that matters.
+    """
 
     def __init__(
         self,
         table: Table,
-        names: Iterable[str] = (),
+        roots: Roots | None,
         patches: Iterable[Patch] = (),
+        *,
+        by_value: bool = False,
     ) -> None:
+        """Begin nowhere yet; without roots, it is to go into everything."""
         self.table = table
-        self.names: set[str] = set(names)
         self.reach = Reach()
-        self._ahead: deque[Job] = deque()
+        self.names: set[str] = set() if roots is None else {*roots.names}
         self.seen: set[object] = set()
-        self.spaces: list[Space] = []  # whose attributes code names
-        self.modules: dict[int, Space] = {}  # by their dict: globals of own code
-        self._own: dict[type, bool] = {}
-        self.everything = False  # whether code names it or not
-        self.any_attribute = False
-        self.any_global = False
-        self.constructs = False  # whether code may make more objects of a known class
-        self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.states: set[str | None] = set()  # modules that keep something
-        self.libraries: set[int] = set()  # modules, gone through for own functions
-        self.handlers: list[Job] = []  # of log records
-        self.patches = list(patches)  # of libraries that were not met, so far
-        self.by_value = False
-        self.missed: Held | None = None  # the first whose end the program notices
+        self.spaces: list[Space] = []
+        self.modules: dict[int, Space] = {}
+        self.everything = roots is None
+        self.any_attribute = self.any_global = self.constructs = self.everything
+        self.unconstructed: list[Job] = []
+        self.states: set[str | None] = set()
+        self.libraries: set[int] = set()
+        self.handlers: list[Job] = []
+        self.patches = list(patches)
+        self.by_value = by_value
+        self.missed: Held | None = None
         self.trail: Trail | None = None
-        self.template_names: Callable[[], Iterable[str]] = tuple
-
-    def use_all(self) -> None:
-        """Go into everything, whether code names it or not."""
-        self.everything = self.any_attribute = self.any_global = self.constructs = True
+        self._roots = roots
+        self._ahead: deque[Job] = deque()
+        self._own: dict[type, bool] = {}
 
     def begin(
         self, things: Iterable[tuple[str, object]], most: int = 10 * limits.MOST_THINGS
@@ -317,7 +335,8 @@ class Walk:
             attributes = space.thing.attributes
             self.enter(space, [name for name in new if name in attributes])
         if not new.isdisjoint(_RENDERING):
-            names = frozenset((*self.template_names(), *_RENDERED))
+            in_templates = () if self._roots is None else self._roots.template_names()
+            names = frozenset((*in_templates, *_RENDERED))
             self.use(names)
             if "import" in names:
                 self._import_as_templates_do(names)
