@@ -80,8 +80,8 @@ def store_attribute(
     """Write down what `owner.name = value` does."""
     walk.run_special(owner, ("__setattr__",), None, value)
     called = setters(owner, name, value)
-    for one, arguments in called:
-        walk.run(one, arguments)
+    for one in called:
+        walk.run(one)
     if called and name != "?":
         return
     if isinstance(owner, Instance):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import has_type, is_container
 from txloop.scan.member import member
 from txloop.scan.source import own_modules
-from txloop.scan.value import Bound, Getter, Instance
+from txloop.scan.value import Bound, Descriptor, Instance
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ class Contents:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._instances: list[Instance] | None = None
-        self._found: dict[str, tuple[Bound | Getter, ...]] = {}
+        self._found: dict[str, tuple[Bound | Descriptor, ...]] = {}
 
-    def called(self, name: str) -> tuple[Bound | Getter, ...]:
+    def called(self, name: str) -> tuple[Bound | Descriptor, ...]:
         """Return what an attribute of that name may be."""
         if name not in self._found:
             if self._instances is None:
                 self._instances = [*self._all()]
             values = (member(one, name, self._sources) for one in self._instances)
-            found = (one for one in values if isinstance(one, Bound | Getter))
+            found = (one for one in values if isinstance(one, Bound | Descriptor))
             self._found[name] = tuple(found)
         return self._found[name]
 

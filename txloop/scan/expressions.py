@@ -28,7 +28,7 @@ from txloop.scan.value import (
     FOREIGN,
     SOMETHING,
     Bound,
-    Getter,
+    Descriptor,
     Live,
     Member,
     Parts,
@@ -82,7 +82,7 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
     if owner is None:
         walk.notes.read_of_any_class(name, node)
         for one in walk.contents.called(name):
-            if isinstance(one, Getter):
+            if isinstance(one, Descriptor):
                 walk.run(one)
     walk.notes.use(owner)
     found = _known(walk, member(owner, name, walk.sources))
@@ -91,7 +91,7 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         if isinstance(holder, Live) and changes_by(holder.thing, name):
             # Code that takes the method is going to call it.
             walk.notes.change(holder, node)
-    elif isinstance(found, Getter):
+    elif isinstance(found, Descriptor):
         return walk.run(found)
     elif isinstance(found, Live):
         walk.notes.read(found, node)

@@ -128,8 +128,14 @@ NO_ARGUMENTS = Arguments()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Getter:
-    """A property or another descriptor: reading it runs its functions."""
+class Descriptor:
+    """A property or another descriptor: using the attribute runs its functions.
+
+    Attributes:
+        functions: The functions.
+        receiver: What they get as their first argument.
+        arguments: What they get besides.
+    """
 
     functions: tuple[FunctionType, ...]
     receiver: Value
@@ -191,7 +197,7 @@ SOMETHING = Unfollowed()
 FOREIGN = Unfollowed(foreign=True)
 
 Value: TypeAlias = (
-    "Live | Instance | Bound | Getter | Member | Super | Nested | Parts | Several"
+    "Live | Instance | Bound | Descriptor | Member | Super | Nested | Parts | Several"
     " | Unfollowed | None"
 )
 

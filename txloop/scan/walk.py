@@ -24,8 +24,8 @@ from txloop.scan.value import (
     SOMETHING,
     Arguments,
     Bound,
+    Descriptor,
     Family,
-    Getter,
     Several,
     Value,
     alternatives,
@@ -146,7 +146,7 @@ class Walk:
     ) -> None:
         """Walk through the method or property of the receiver, if there is one."""
         found = member(receiver, name, self.sources)
-        if isinstance(found, Bound | Getter):
+        if isinstance(found, Bound | Descriptor):
             self.run(found, arguments)
 
     def run_special(self, value: Value, names: tuple[str, ...], *given: Value) -> Value:
@@ -161,7 +161,7 @@ class Walk:
 
     def run(
         self,
-        called: Bound | Getter,
+        called: Bound | Descriptor,
         arguments: Arguments = NO_ARGUMENTS,
         *,
         anew: bool = False,
@@ -170,10 +170,10 @@ class Walk:
 
         Args:
             called: The functions, and of what they are methods.
-            arguments: What they are given; a getter has its own.
+            arguments: What they are given; a descriptor has its own.
             anew: Whether to walk also through what has been walked through.
         """
-        if isinstance(called, Getter):
+        if isinstance(called, Descriptor):
             arguments = called.arguments
         before = self._returned
         if anew:
