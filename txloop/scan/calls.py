@@ -95,7 +95,11 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if any(map(_is_own_code, passed)):
         walk.notes.lose(node, f"{shown(node)}, which is given a function")
     if callee is None and isinstance(func, ast.Attribute):
-        return _call_on_unknown(walk, func.attr, arguments)
+        # A method of an object out of a container may be one of several.
+        found = walk.contents.called(func.attr)
+        return either(
+            walk.run(one, arguments) for one in found if isinstance(one, Bound)
+        )
     return None
 
 
@@ -170,12 +174,6 @@ def _run_cached(
     # It keeps one list, dict or set for all calls.
     slots = ((id(cache.thing), "results"),)
     return Live(UNKNOWN, f"{cache.name}()", cache.family, slots)
-
-
-def _call_on_unknown(walk: Walk, method: str, arguments: Arguments) -> Value:
-    """Walk into what a method may be of an object out of a container."""
-    found = [one for one in walk.contents.called(method) if isinstance(one, Bound)]
-    return either(walk.run(one, arguments) for one in found)
 
 
 def _outside(

@@ -123,7 +123,10 @@ def visit_class(walk: Walk, job: Job, of_object: bool = False) -> None:
         space = walk.add_space(each, class_attributes(cls), not of_object)
         if called:
             attributes = list(space.thing.attributes.items())
-            walk.enter(space, [name for name, one in attributes if _is_code(one)])
+            code = (Kind.FUNCTION, Kind.WRAPPER)
+            walk.enter(
+                space, [name for name, one in attributes if kind_of(one) in code]
+            )
         if issubclass(type(cls), abc.ABCMeta):
             note_besides(walk, each, Registered, "what is registered with ")
         if TELLS_SUBCLASSES in walk.names:
@@ -166,11 +169,6 @@ def add_class_of(walk: Walk, job: Job) -> None:
         each = Job(cls, class_label(cls), job.place, job.near)
         visit_class(walk, each, of_object=True)
         walk.unconstructed.append(each)
-
-
-def _is_code(thing: object) -> bool:
-    kind = kind_of(thing)
-    return kind is Kind.FUNCTION or kind is Kind.WRAPPER
 
 
 def _is_made_by_program(function: types.FunctionType) -> bool:

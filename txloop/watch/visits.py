@@ -203,20 +203,15 @@ def _visit_object(walk: Walk, job: Job) -> None:
         add_class_of(walk, job)
     else:
         use_library_of(walk, cls.__module__)
-    _visit_attributes(walk, job, own)
-
-
-def _visit_attributes(walk: Walk, job: Job, own: bool) -> None:
     look = attributes_of(job.thing)
     if look is None:
         return
-    if _names_tell(walk, type(job.thing)):
+    if _names_tell(walk, cls):
         walk.add_space(job, look)
         return
     walk.space(job, look)
-    near = job.near and own
     parts = [(f".{name}", one) for name, one in list(look().items())]
-    walk.add_all(parts[: limits.MOST_CHILDREN], job, near=near)
+    walk.add_all(parts[: limits.MOST_CHILDREN], job, near=job.near and own)
 
 
 def _names_tell(walk: Walk, cls: type) -> bool:

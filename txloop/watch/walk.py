@@ -125,17 +125,14 @@ class Walk:
         while self._ahead:
             if len(self.reach.watched) >= limits.MOST_THINGS or len(self.seen) >= most:
                 self.reach.complete = False
-                self._note_rest()
+                if self.trail is not None:
+                    for job in self._ahead:
+                        self.trail.note(job.thing)
                 return
             job = self._ahead.popleft()
             if id(job.thing) not in self.seen:
                 self.seen.add(id(job.thing))
                 self._visit(job)
-
-    def _note_rest(self) -> None:
-        if self.trail is not None:
-            for job in self._ahead:
-                self.trail.note(job.thing)
 
     def begin_at_attributes(self, thing: types.SimpleNamespace) -> None:
         """Walk from those attributes of an object, too, that code will name."""
