@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def pictured(thing: object) -> Thing:
     """Return a picture of one object."""
-    found = thing_of(thing, kind_of(thing), "thing", None)
+    found = thing_of(thing, kind_of(thing), "thing")
     assert found is not None
     return found
 
@@ -37,4 +37,5 @@ def reach_from(*things: object) -> Reach:
 
 def reached(found: Reach) -> list[int]:
     """Return the objects in a reach."""
-    return [id(thing.object) for thing in found.things if thing.object is not None]
+    things = [one.thing.object for one in found.watched]
+    return [id(thing) for thing in things if thing is not None]

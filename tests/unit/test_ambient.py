@@ -315,7 +315,7 @@ def test_a_lazy_start_of_mimetypes_is_no_change(monkeypatch):
 
 
 def test_classes_that_others_register_elsewhere_are_no_change():
-    picture = Registered(Shape, "shape", None)
+    picture = Registered(Shape, "shape")
 
     numbers_abc.Number.register(type("Stranger", (), {}))
 

@@ -119,7 +119,7 @@ def test_results_in_a_cache_are_reached(most):
 def test_of_attributes_only_those_that_are_wanted_count():
     # GIVEN
     thing = types.SimpleNamespace(used=1, unused=1)
-    picture = Namespace(thing, "thing", None, lambda: vars(thing))
+    picture = Namespace(thing, "thing", lambda: vars(thing))
     names = Names(("used",), {"used", "later"})
 
     # WHEN

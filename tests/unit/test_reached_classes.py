@@ -59,7 +59,7 @@ def test_what_the_program_keeps_there_is_under_watch(kind):
     found = reach_by_handler(thing)
 
     # THEN
-    watched = [one.object for one in found.things]
+    watched = [one.thing.object for one in found.watched]
     assert any(one is thing.seen for one in watched)
     assert not any(one is thing.others for one in watched), "no code names it"
 
@@ -81,7 +81,7 @@ def test_what_only_tornado_keeps_there_is_not():
     found = reach_by_handler(thing)
 
     # THEN
-    assert not any(one.object is thing.seen for one in found.things)
+    assert not any(one.thing.object is thing.seen for one in found.watched)
 
 
 seen_by_transform: list[int] = []
@@ -99,7 +99,7 @@ def test_what_transforms_of_responses_use_is_under_watch():
 
     found = reach_of(roots_of_verb(target, "get"), {})
 
-    assert any(one.object is seen_by_transform for one in found.things)
+    assert any(one.thing.object is seen_by_transform for one in found.watched)
 
 
 def test_a_class_without_a_proper_module_is_one_as_any():

@@ -104,19 +104,18 @@ def test_the_task_of_a_request_has_what_is_looked_for_in_it():
     assert "self" in execute.__code__.co_varnames
 
 
+def _known_by_name() -> Iterator[tuple[str, str]]:
+    for table in (kinds._HELD, kinds._HELD_NEAR, kinds._HARMLESS, kinds._TEMPLATES):
+        for module, names in table.items():
+            yield from ((module, name) for name in names)
+
+
 @pytest.mark.parametrize(
     ("module", "name"),
     sorted(
-        pair
-        for table in (
-            kinds._HELD,
-            kinds._HELD_NEAR,
-            kinds._HARMLESS,
-            kinds._TEMPLATES,
-            code_of_programs._CALLED_BY_NAME,
-        )
-        for pair in table
-        if pair[0].startswith("tornado.")
+        (module, name)
+        for module, name in (*_known_by_name(), *code_of_programs._CALLED_BY_NAME)
+        if module.startswith("tornado.")
     ),
 )
 def test_what_the_watch_knows_by_name_is_there(module, name):

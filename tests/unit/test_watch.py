@@ -23,7 +23,7 @@ from txloop import TDict, on_commit
 from txloop.watch import Subject, limits
 from txloop.watch.limits import FIRST_RUNS
 from txloop.watch.names import names_of
-from txloop.watch.places import Reach, Roots
+from txloop.watch.places import Reach, Roots, Watched
 from txloop.watch.reach import census
 
 # Names
@@ -209,7 +209,7 @@ def test_objects_are_never_asked():
     subject = subject_of(use_proud)
     subject.look_at_all()
     census([("proud", proud), ("prouder", prouder)], {})
-    subject.retake()
+    subject.begin_anew()
     change = subject.look_at_all()
     seen = list(asked)
 
@@ -250,7 +250,7 @@ def test_what_a_mapping_proxy_shows_is_looked_at():
 
     prices = {"apple": 1}
     reach = reach_from(types.MappingProxyType(prices), vars(Prices))
-    things = list(zip(reach.things, reach.names, strict=True))
+    things = [(one.thing, one.names) for one in reach.watched]
     before = [thing.difference(names) for thing, names in things]
 
     # WHEN
@@ -272,7 +272,7 @@ def test_what_the_program_has_put_into_builtins_is_looked_at(monkeypatch):
     monkeypatch.setattr(builtins, "given_to_all", given, raising=False)
     monkeypatch.setattr(builtins, "given_number", 1, raising=False)
     reach = subject_of(use_given).reach
-    things = list(zip(reach.things, reach.names, strict=True))
+    things = [(one.thing, one.names) for one in reach.watched]
 
     # WHEN
     given["apple"] = 2
@@ -293,7 +293,7 @@ def test_options_are_looked_at(monkeypatch):
     parser.define("limit", default=1)
     monkeypatch.setattr(tornado.options, "options", parser)
     reach = subject_of(use_option).reach
-    things = list(zip(reach.things, reach.names, strict=True))
+    things = [(one.thing, one.names) for one in reach.watched]
 
     # WHEN
     parser.limit = 2
@@ -365,7 +365,7 @@ def test_a_file_that_is_closed_is_not_held():
 def of_lists(count):
     """Return a subject that reaches so many lists of one item each, and these."""
     lists = [[number] for number in range(count)]
-    found = Reach([pictured(one) for one in lists], [None] * count, [None] * count)
+    found = Reach([Watched(pictured(one)) for one in lists])
     return Subject(Roots("key", ()), found), lists
 
 
@@ -453,10 +453,9 @@ def test_credit_is_not_saved_up_without_end():
 def test_counting_begins_anew():
     # GIVEN
     subject, lists = after_first_runs(3)
-    lists[2].append(1)
 
     # WHEN
-    subject.retake()
+    subject.begin_anew()
     assert subject.look(0.0) is None
     lists[0].append(1)
 

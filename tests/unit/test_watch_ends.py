@@ -137,7 +137,7 @@ def test_an_attribute_that_nothing_names_is_not_kept_alive():
     home.visitor = Guest()
     noted.add(home.visitor)
     reach = reach_from(home)
-    (picture,) = (one for one in reach.things if one.object is home)
+    (picture,) = (one.thing for one in reach.watched if one.thing.object is home)
 
     # WHEN
     same = picture.difference(None)

@@ -8,15 +8,15 @@ marked functions, and for both the watch, which tells what can never be copied.
 from __future__ import annotations
 
 import inspect
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.engine import calls
 from txloop.engine.marks import mark_of
 from txloop.scan import FindingKind
+from txloop.scan.source import own_modules
 from txloop.stm.callables import is_coroutine, name_of
-from txloop.stm.origin import is_own_module, own_module_of
+from txloop.stm.origin import own_module_of
 from txloop.watch import held_in_reach, roots_of
 from txloop.web import auto
 from txloop.web.eligible import (
@@ -207,9 +207,7 @@ def _judge_function(function: Callable[..., object]) -> Verdict:
 def _marked_functions() -> Iterator[Callable[..., object]]:
     """Return the marked functions of the program's modules, each once."""
     seen = set()
-    for module in list(sys.modules.values()):
-        if not is_own_module(module):
-            continue
+    for module in own_modules():
         for function in list(vars(module).values()):
             marked = inspect.isfunction(function) and mark_of(function) is not None
             if marked and function not in seen:

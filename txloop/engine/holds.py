@@ -128,7 +128,7 @@ class Holds:
                 "seen; keep them in txloop containers if there are any, or mark with "
                 "@transactional(trust=True)",
                 label,
-                len(subject.reach.things),
+                len(subject.reach.watched),
             )
 
     def check_answer(self, transaction: Transaction) -> bool:

@@ -6,29 +6,32 @@ stale. The scan reads the code, looks at the live objects that it names, and ret
 what it finds; it calls nothing of the program and changes nothing. It knows neither
 Tornado nor the containers: it tells them by the name of their module::
 
-    find          the two questions that it answers
-    finding       an answer: a place, a name and a remedy
-    source        which code is the program's, and its syntax trees
-    index         what the program's functions write: the other half of a stale read
-    reach         which functions may run once requests are served
-    references    which functions a file calls at once, and which it passes on
-    _walk         the walk through a function and what that calls
-    _expressions  the walk through expressions
-    _calls        the walk through calls
-    _record       the walk through what is assigned
-    notebook      which reads and changes count
-    frame         the names that a piece of code sees
-    value         what an expression stands for, without running it
-    member        what an attribute of a value stands for
-    special       the methods that operators call
-    parts         what plain containers hold
-    contents      what comes out of those of txloop
-    live_objects  what kind of thing an object is that the scan has at hand
-    access        what was seen of shared state, and whether that makes a read stale
-    patches       what of that lies in libraries
-    evidence      what the source says about objects that do not exist yet
-    unfollowed    values that could not be followed
-    outside       calls that change the world outside the program
+    find             the two questions that it answers
+    finding          an answer: a place, a name and a remedy
+    source           which code is the program's, and its syntax trees
+    index            what the program's functions write: the other half of a stale read
+    reach            which functions may run once requests are served
+    references       which functions a file calls at once, and which it passes on
+    walk             the walk through a function and what that calls
+    statements       the walk through statements
+    assignments      ... what is assigned
+    expressions      ... expressions
+    conditions       ... conditions, which live objects may answer
+    call_expressions ... calls, their arguments, builtins
+    calls            ... what a call runs
+    notebook         which reads and changes count
+    frame            the names that a piece of code sees
+    value            what an expression stands for, without running it
+    member           what an attribute of a value stands for
+    special          the methods that operators call
+    parts            what plain containers hold
+    contents         what comes out of those of txloop
+    live_objects     what kind of thing an object is that the scan has at hand
+    access           what was seen of shared state, and whether that makes a read stale
+    patches          what of that lies in libraries
+    evidence         what the source says about objects that do not exist yet
+    unfollowed       values that could not be followed
+    outside          calls that change the world outside the program
 """
 
 from __future__ import annotations

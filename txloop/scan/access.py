@@ -102,8 +102,6 @@ class Writes:
 
     def add(self, access: Access) -> None:
         """Add what the access writes."""
-        if access.act is Act.READ:
-            return
         by_slot = self.assigned if access.act is Act.ASSIGN else self.changed
         for owner, name in access.slots:
             by_slot.setdefault((owner, name), access)

@@ -9,13 +9,13 @@ thread only; an attempt elsewhere that comes upon one is given up.
 from __future__ import annotations
 
 import enum
-import sys
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import has_type, is_container
 from txloop.scan.member import member
-from txloop.scan.value import Bound, Getter, Instance
-from txloop.stm.origin import is_own_module, own_module_of
+from txloop.scan.source import own_modules
+from txloop.scan.value import Bound, Descriptor, Instance
+from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.source import Sources
 
-__all__ = ["Contents", "own_modules"]
+__all__ = ["Contents"]
 
 
 class Contents:
@@ -32,15 +32,15 @@ class Contents:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._instances: list[Instance] | None = None
-        self._found: dict[str, tuple[Bound | Getter, ...]] = {}
+        self._found: dict[str, tuple[Bound | Descriptor, ...]] = {}
 
-    def called(self, name: str) -> tuple[Bound | Getter, ...]:
+    def called(self, name: str) -> tuple[Bound | Descriptor, ...]:
         """Return what an attribute of that name may be."""
         if name not in self._found:
             if self._instances is None:
                 self._instances = [*self._all()]
             values = (member(one, name, self._sources) for one in self._instances)
-            found = (one for one in values if isinstance(one, Bound | Getter))
+            found = (one for one in values if isinstance(one, Bound | Descriptor))
             self._found[name] = tuple(found)
         return self._found[name]
 
@@ -50,12 +50,6 @@ class Contents:
         }:
             # What it holds is no shared state: that is in cells, or cannot change.
             yield Instance(cls, unshared={*self._sources.assigned(cls)})
-
-
-def own_modules() -> list[ModuleType]:
-    """Return the modules of the program."""
-    unique = {id(each): each for each in list(sys.modules.values())}
-    return [each for each in unique.values() if is_own_module(each)]
 
 
 def _classes(module: ModuleType) -> Iterator[type]:

@@ -9,8 +9,8 @@ from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan._walk import Walk
 from txloop.scan.access import ANY_CLASS, Act
+from txloop.scan.calls import call
 from txloop.scan.finding import (
     SETTLE,
     TRUST_READ,
@@ -35,6 +35,7 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import class_at
 from txloop.scan.patches import Patch, patches_among
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
+from txloop.scan.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,6 +61,11 @@ _BEFORE = (
 
 _AFTER = ("write_error", "log_exception")
 """Those that run when the verb raises. `on_finish` runs on the loop thread."""
+
+_APART: Mapping[FindingKind, str] = MappingProxyType(
+    {FindingKind.ACTS_OUTSIDE: VOUCH, FindingKind.NOT_FOLLOWED: SETTLE}
+)
+"""What is no finding about shared state, with what to do about it."""
 
 _REPORT = "please report this mistake of txloop's"
 
@@ -144,7 +150,7 @@ def scan_function(
     writes = _PROGRAM.writes()
     walk = Walk(_PROGRAM.sources, writes.evidence)
     callee = _as_method(function) or Live(function, _label(function), Family.GLOBAL)
-    walk.call(callee, _arguments(function, args, kwargs), ast.Pass())
+    call(walk, callee, _arguments(function, args, kwargs), ast.Pass())
     return _findings(walk, writes)
 
 
@@ -180,17 +186,16 @@ def scan_handler(
     for name in (*_BEFORE, verb.lower(), *_AFTER):
         given = Arguments((), named if name == "initialize" else {})
         walk.call_method(instance, name, given)
-    found = _findings(walk, writes)
-    acts = (
-        _advised(one, VOUCH) for one in walk.notes.outside if writes.may_happen(one)
-    )
-    lost = (
-        _advised(one, SETTLE)
-        for one in walk.notes.unfollowed
-        if writes.may_happen(one)
-        and (not one.slots or writes.writer_of(one) is not None)
-    )
-    return (*found, *dict.fromkeys(acts), *dict.fromkeys(lost))
+    found = [*_findings(walk, writes)]
+    for kind, remedy in _APART.items():
+        found += dict.fromkeys(
+            Finding(kind, one.name, one.file, one.line, one.function, remedy)
+            for one in walk.notes.accesses
+            if one.kind is kind
+            and writes.may_happen(one)
+            and (not one.slots or writes.writer_of(one) is not None)
+        )
+    return tuple(found)
 
 
 def _arguments(
@@ -236,7 +241,8 @@ def _as_method(function: Callable[..., object]) -> Bound | None:
 def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
     """Return what the walk saw and the index makes a finding, each once."""
     walk.finish()
-    accesses = list(filter(writes.may_happen, walk.notes.accesses))
+    seen = (one for one in walk.notes.accesses if one.kind not in _APART)
+    accesses = list(filter(writes.may_happen, seen))
     found = [
         _finding(access, walk.notes.kept)
         for access in accesses
@@ -255,12 +261,6 @@ def _findings(walk: Walk, writes: Writes) -> tuple[Finding, ...]:
             found.append(_finding(access, walk.notes.kept, writer))
     unique = {(it.file, it.line, it.name, it.kind.name): it for it in reversed(found)}
     return tuple(unique[key] for key in sorted(unique))
-
-
-def _advised(access: Access, remedy: str) -> Finding:
-    return Finding(
-        access.kind, access.name, access.file, access.line, access.function, remedy
-    )
 
 
 def _finding(

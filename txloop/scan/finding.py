@@ -16,7 +16,7 @@ import os
 import sys
 import weakref
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import (
@@ -34,7 +34,7 @@ from txloop.stm.immutability import CHANGEABLE
 from txloop.stm.origin import is_own_module, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 TRUST_WRITE = (
     "mark with @transactional(trust=True) if each worker may keep its own copy"
@@ -111,12 +111,20 @@ def short_path(file: str) -> str:
     return file if relative.startswith(os.pardir) else relative
 
 
-_DICTS = {
-    "Counter": "TCounterDict",
-    "OrderedDict": "TOrderedDict",
-    "defaultdict": "TDefaultDict",
-}
-
+CONTAINERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Counter": "TCounterDict",
+        "OrderedDict": "TOrderedDict",
+        "count": "TCount",
+        "defaultdict": "TDefaultDict",
+        "deque": "TDeque",
+        "dict": "TDict",
+        "int": "TVar",
+        "list": "TList",
+        "set": "TSet",
+    }
+)
+"""What stands for objects of builtin classes, by their names."""
 
 _PLAIN_INSTEAD: tuple[tuple[type, str], ...] = (
     (array.array, "list"),
@@ -132,7 +140,7 @@ def _container(thing: object) -> str:
     cls = type(thing)
     name = cls.__name__
     if has_type(thing, dict):
-        return f"make this {name} a txloop.{_DICTS.get(name, 'TDict')}"
+        return f"make this {name} a txloop.{CONTAINERS.get(name, 'TDict')}"
     if name == "deque" and is_plain(thing):
         return "make this deque a txloop.TDeque"
     if has_type(thing, set):

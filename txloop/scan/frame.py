@@ -87,16 +87,12 @@ class Frame:
             frame = frame.outer
         return None
 
-    def in_function_of(self, other: Frame) -> bool:
-        """Tell whether no function stands between this frame and the other."""
-        return self.qualname == other.qualname
-
     def value(self, name: str) -> Value:
         """Return what the name stands for."""
         holder = self.holder(name)
         if holder is not None:
             found = holder.local[name]
-            if found is None and not self.in_function_of(holder):
+            if found is None and holder.qualname != self.qualname:  # it is around this
                 slots = ((holder.variables, name),)
                 return Live(UNKNOWN, name, Family.CLOSURE, slots)
             return found

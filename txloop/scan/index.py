@@ -14,16 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.scan._walk import Walk
 from txloop.scan.access import Act, Writes
-from txloop.scan.contents import own_modules
-from txloop.scan.evidence import evidence, words_in_templates
+from txloop.scan.evidence import words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
-from txloop.scan.references import references
-from txloop.scan.source import Sources
+from txloop.scan.source import Sources, own_modules
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
+from txloop.scan.walk import Walk
 from txloop.stm.origin import claimed, file_of, own_module_of
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from txloop.scan.access import Access
-    from txloop.scan.references import References
     from txloop.scan.source import Definition, Source
 
 
@@ -55,20 +52,11 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """What a file names and stores, whatever the application is."""
-
-    source: Source
-    references: References
-    evidence: tuple[tuple[str, object], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Indexed:
-    """What the functions of a module, as it was, do and name."""
+    """What the functions of a module, as it was, do."""
 
     module: ModuleType
-    read: _Read
+    source: Source
     names: int
     accesses: tuple[Access, ...]
 
@@ -83,7 +71,6 @@ class Program:
         self.sources = Sources()
         self._providers: list[Callable[[], Iterable[Served]]] = []
         self._modules: dict[str, _Indexed] = {}
-        self._read: dict[str, _Read] = {}  # by the name of the module
         self._application: Callable[[], object] = _unknown
         self._claimed = claimed()
         self._known: object = None
@@ -138,21 +125,13 @@ class Program:
         if (
             known is None
             or known.module is not module
-            or known.read.source is not source
+            or known.source is not source
             or known.names != len(namespace)
         ):
             walk = self._walk(self._application(), {})
             accesses = _accesses(walk, module, source)
-            read = self._reading(name, source)
-            known = _Indexed(module, read, len(namespace), accesses)
+            known = _Indexed(module, source, len(namespace), accesses)
             self._modules[name] = known
-        return known
-
-    def _reading(self, name: str, source: Source) -> _Read:
-        known = self._read.get(name)
-        if known is None or known.source is not source:
-            found = tuple(evidence(source.tree))
-            known = self._read[name] = _Read(source, references(source.tree), found)
         return known
 
     def _walk(self, app: object, evidence: Mapping[str, object]) -> Walk:
@@ -166,13 +145,10 @@ class Program:
             map(os.path.dirname, map(os.path.abspath, files)),
             (path for path in paths if isinstance(path, str)),
         )
-        modules = [
-            (each.module, each.read.source, each.read.references) for each in indexed
-        ]
-        reach = Reach(modules, words)
+        reach = Reach([(each.module, each.source) for each in indexed], words)
         writes = Writes()
         for each in indexed:
-            for name, prototype in each.read.evidence:
+            for name, prototype in each.source.evidence:
                 writes.add_evidence(name, prototype)
         accesses = [access for each in indexed for access in each.accesses]
         for one in served:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from types import (
     FunctionType,
     MemberDescriptorType,
-    MethodType,
     ModuleType,
 )
 from typing import TYPE_CHECKING, Any
@@ -37,8 +36,8 @@ from txloop.scan.value import (
     SOMETHING,
     Arguments,
     Bound,
+    Descriptor,
     Family,
-    Getter,
     Instance,
     Live,
     Member,
@@ -74,8 +73,8 @@ def member(value: Value, name: str, sources: Sources) -> Value:
     return value if isinstance(value, Unfollowed) else None
 
 
-def setters(value: Value, name: str, given: Value) -> list[tuple[Bound, Arguments]]:
-    """Return what `value.name = given` runs, and with which arguments.
+def setters(value: Value, name: str, given: Value) -> list[Descriptor]:
+    """Return what `value.name = given` runs.
 
     That is nothing where it just assigns; of a name that is not known, "?", it is what
     any may run.
@@ -95,33 +94,11 @@ def setters(value: Value, name: str, given: Value) -> list[tuple[Bound, Argument
             continue
         if has_type(found[1], property):
             functions = tuple(filter(is_own_function, functions_of(found[1].fset)))
-            called.append((Bound(functions, value), Arguments((given,))))
+            called.append(Descriptor(functions, value, Arguments((given,))))
         elif own := own_functions(type(found[1]), "__set__"):
-            descriptor = Bound(own, _of_its_class(cls, found, each))
-            called.append((descriptor, Arguments((value, given))))
+            owner = _of_its_class(cls, found, each)
+            called.append(Descriptor(own, owner, Arguments((value, given))))
     return called
-
-
-def target(
-    callee: Live, arguments: Arguments, sources: Sources
-) -> tuple[Value, Arguments]:
-    """Return the functions that a call of the object runs, and with which arguments."""
-    thing, receiver = callee.thing, None
-    for _ in range(32):  # partial of a method of a partial ..., each adds something
-        if has_type(thing, partial):
-            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
-            positional = (*preset, *arguments.positional)
-            arguments = replace(arguments, positional=positional)
-            thing = thing.func
-        elif has_type(thing, MethodType):
-            receiver = _owner(thing.__self__)
-            thing = thing.__func__
-        else:
-            break
-    functions = functions_of(thing)
-    if not functions and own_module_of(type(thing)) is not None:
-        return member(replace(callee, thing=thing), "__call__", sources), arguments
-    return Bound(functions, receiver), arguments
 
 
 def settings(thing: object) -> Live:
@@ -186,13 +163,6 @@ def _look_up(cls: type, name: str) -> tuple[type, object] | None:
         if name in owner.__dict__:
             return owner, owner.__dict__[name]
     return None
-
-
-def _owner(thing: object) -> Value:
-    """Return the value of the object whose bound method is called."""
-    if has_type(thing, type):
-        return class_value(thing)
-    return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
 def _of_live(live: Live, name: str, sources: Sources) -> Value:
@@ -300,7 +270,7 @@ def _inherited(
     """Return the value of an attribute that the program's classes do not have."""
     asked = _look_up(instance.type, "get_current_user")
     if name == "current_user" and asked and own_module_of(asked[0]) is not None:
-        return Getter(functions_of(asked[1]), instance)
+        return Descriptor(functions_of(asked[1]), instance)
     if found is not None and is_data(found[1]):
         return _class_member(instance.type, found, name, receiver=instance)
     if found is not None:
@@ -347,7 +317,7 @@ def _class_member(
         return _class_method(raw, cls)
     if reads := _reads(raw):
         given = Arguments((receiver, class_value(cls)))
-        return Getter(reads, _of_its_class(cls, found, name), given)
+        return Descriptor(reads, _of_its_class(cls, found, name), given)
     called = _called(raw, receiver)
     if called is not None:
         return called
@@ -384,7 +354,7 @@ def _called(raw: object, receiver: Value) -> Value:
     """Return the method or property that the raw class attribute is, or None."""
     functions = tuple(filter(is_own_function, functions_of(raw)))
     if has_type(raw, property, cached_property):
-        return None if receiver is None else Getter(functions, receiver)
+        return None if receiver is None else Descriptor(functions, receiver)
     if has_type(raw, staticmethod):
         return Bound(functions, None, _cache(raw.__func__))
     return Bound(functions, receiver, _cache(raw)) if functions else None

@@ -62,8 +62,6 @@ class Notebook:
         accesses: What was seen, in order, repetitions included.
         kept: The program's and the plain containers' classes of which new objects are
             put into shared ones, by what findings call these.
-        outside: What was seen that changes the world outside the program.
-        unfollowed: The uses of what may be shared, and is not known.
         containers: How often a container was made or used, or an attribute of one.
     """
 
@@ -72,8 +70,6 @@ class Notebook:
         self._place = place
         self.accesses: list[Access] = []
         self.kept: dict[str, set[type]] = {}
-        self.outside: list[Access] = []
-        self.unfollowed: list[Access] = []
         self.containers = 0
 
     def use(self, value: Value) -> None:
@@ -183,8 +179,7 @@ class Notebook:
     def act_outside(self, words: str, node: ast.AST) -> None:
         """Write down that the world outside the program is changed."""
         live = Live(UNKNOWN, words, Family.GLOBAL)
-        kind = FindingKind.ACTS_OUTSIDE
-        self._write_down(Act.READ, kind, live, node, into=self.outside)
+        self._write_down(Act.READ, FindingKind.ACTS_OUTSIDE, live, node)
 
     def lose(self, node: ast.AST, words: str = "") -> None:
         """Write down that what the expression uses could not be followed."""
@@ -208,7 +203,7 @@ class Notebook:
 
     def _lose(self, live: Live, node: ast.AST, place: Place | None = None) -> None:
         kind = FindingKind.NOT_FOLLOWED
-        self._write_down(Act.READ, kind, live, node, into=self.unfollowed, place=place)
+        self._write_down(Act.READ, kind, live, node, place=place)
 
     def _write_down(
         self,
@@ -218,7 +213,6 @@ class Notebook:
         node: ast.AST,
         *,
         certain: bool = True,
-        into: list[Access] | None = None,
         place: Place | None = None,
     ) -> None:
         file, function, unless = place or self._place()
@@ -239,7 +233,7 @@ class Notebook:
             function,
             unless,
         )
-        (self.accesses if into is None else into).append(access)
+        self.accesses.append(access)
 
 
 def shown(node: ast.AST) -> str:

@@ -53,14 +53,15 @@ _ACTS: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """What functions of the standard library do, by their module and name."""
 
-_HARMLESS = frozenset([":memory:", os.devnull, "/dev/stdout", "/dev/stderr"])
+HARMLESS_PATHS = frozenset([os.devnull, "/dev/stdout", "/dev/stderr"])
+"""They lead nowhere, or where `print` leads, which nothing stops."""
 
 
 def act_of(thing: object, node: ast.Call) -> str | None:
     """Say what a call of the object does to the world; None if that is not known."""
     words = "writes" if thing is open and _writes(node) else _words(thing)
     target = constant(node.args[0]) if node.args else None
-    if words is None or target in _HARMLESS:
+    if words is None or target == ":memory:" or target in HARMLESS_PATHS:
         return None
     return f"{words} {target if isinstance(target, str) else _written(node.args)}"
 

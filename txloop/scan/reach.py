@@ -87,14 +87,13 @@ class Reach:
     """Tells which functions of some modules may run once requests are served.
 
     Args:
-        modules: The modules of the program, with the definitions in them and what they
-            name.
+        modules: The modules of the program, with their sources.
         words: Names that stand elsewhere, such as in templates; None for any name.
     """
 
     def __init__(
         self,
-        modules: Iterable[tuple[ModuleType, Source, References]],
+        modules: Iterable[tuple[ModuleType, Source]],
         words: set[str] | None,
     ) -> None:
         self._named = References(
@@ -106,9 +105,9 @@ class Reach:
         self._late: set[Context] = set()
         self._files: list[tuple[str, list[tuple[str, Context, int]]]] = []
         waiting = []
-        for module, source, found in modules:
-            self._named.add(found)
-            self._files.append((file_of(module), found.stored))
+        for module, source in modules:
+            self._named.add(source.references)
+            self._files.append((file_of(module), source.references.stored))
             for definition in source.every():
                 key = (definition.file, definition.qualname)
                 self._definitions.setdefault(key, []).append(definition)
@@ -182,10 +181,9 @@ class Reach:
             uses = list(self._uses(node, name))
             if not uses and not inside:
                 return True  # an entry point, for all that is known
-        return any(map(self._makes_late, uses))
-
-    def _makes_late(self, place: Reference) -> bool:
-        return not place.calls or self._runs(place.context, place.line)
+        return any(
+            not place.calls or self._runs(place.context, place.line) for place in uses
+        )
 
     def _uses(self, node: FunctionNode, name: str) -> Iterator[Reference]:
         """Yield the places that use a function: by its name, or as a result."""

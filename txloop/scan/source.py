@@ -8,20 +8,32 @@ functions.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import linecache
+import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from txloop.stm.origin import file_of, own_module_of
+from txloop.scan.evidence import evidence
+from txloop.scan.references import references
+from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FunctionType
+    from types import FunctionType, ModuleType
+
+    from txloop.scan.references import References
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def own_modules() -> list[ModuleType]:
+    """Return the modules of the program."""
+    unique = {id(each): each for each in list(sys.modules.values())}
+    return [each for each in unique.values() if is_own_module(each)]
 
 
 _rewritten: dict[str, list[str]] = {}  # filled before the modules are imported
@@ -52,31 +64,41 @@ class Definition:
     file: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(eq=False)
 class Source:
     """One parsed file.
 
     Attributes:
         lines: The list that `linecache` holds; while it does, the rest is fresh.
+        tree: The syntax of the whole file.
         functions: Definitions by first line and name, as a code object has them;
             more than one for lambdas that share a line.
         outermost: Definitions that stand in no other function.
         assigned: By the qualified name of a class, the attributes that its methods
             assign on their instance, `+=` left out.
         added_to: Likewise, those that its methods assign by `+=` and the like.
-        tree: The syntax of the whole file.
     """
 
     lines: list[str]
-    functions: dict[tuple[int, str], list[Definition]]
-    outermost: tuple[Definition, ...]
-    assigned: dict[str, frozenset[str]]
-    added_to: dict[str, frozenset[str]]
-    tree: ast.Module
+    tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
+    functions: dict[tuple[int, str], list[Definition]] = field(default_factory=dict)
+    outermost: list[Definition] = field(default_factory=list)
+    assigned: dict[str, set[str]] = field(default_factory=dict)
+    added_to: dict[str, set[str]] = field(default_factory=dict)
 
     def every(self) -> Iterator[Definition]:
         """Yield all definitions, those in functions too."""
         return itertools.chain.from_iterable(self.functions.values())
+
+    @functools.cached_property
+    def references(self) -> References:
+        """What the file names."""
+        return references(self.tree)
+
+    @functools.cached_property
+    def evidence(self) -> tuple[tuple[str, object], ...]:
+        """What it stores under which names."""
+        return tuple(evidence(self.tree))
 
 
 class Sources:
@@ -121,24 +143,22 @@ class Sources:
     def assigned(self, cls: type) -> frozenset[str]:
         """Return the attributes that own methods assign on instances of the class."""
         if cls not in self._attributes:
-            each = map(self._assigned_by, cls.__mro__)
-            self._attributes[cls] = frozenset().union(*each)
+            self._attributes[cls] = frozenset().union(
+                *(
+                    source.assigned.get(each.__qualname__, ())
+                    for each in cls.__mro__
+                    if (source := self._source_of(each)) is not None
+                )
+            )
         return self._attributes[cls]
 
     def are_rebound(self, cls: type, name: str) -> bool:
         """Return whether own methods assign the attribute in any way."""
-        sources = ((each, self._source_of(each)) for each in cls.__mro__)
         return name in self.assigned(cls) or any(
             name in source.added_to.get(each.__qualname__, ())
-            for each, source in sources
-            if source is not None
+            for each in cls.__mro__
+            if (source := self._source_of(each)) is not None
         )
-
-    def _assigned_by(self, cls: type) -> frozenset[str]:
-        source = self._source_of(cls)
-        if source is None:
-            return frozenset()
-        return source.assigned.get(cls.__qualname__, frozenset())
 
     def _source_of(self, cls: type) -> Source | None:
         module = own_module_of(cls)
@@ -154,58 +174,44 @@ def _parse(file: str, lines: list[str]) -> Source:
             # The program saw them when it was compiled.
             warnings.simplefilter("ignore")
             tree = ast.parse("".join(lines))
-        return _Reader(file, lines, tree).read()
+        source = Source(lines, tree)
+        _collect(source, file, tree, "", "", inside=False)
     except (SyntaxError, ValueError, RecursionError):
-        return Source(lines, {}, (), {}, {}, ast.Module([], []))
+        return Source(lines)
+    return source
 
 
-class _Reader:
-    """Collects the definitions of one file."""
+def _collect(
+    source: Source, file: str, node: ast.AST, prefix: str, owner: str, inside: bool
+) -> None:
+    """Put the definitions below a node into the source.
 
-    def __init__(self, file: str, lines: list[str], tree: ast.Module) -> None:
-        self._file = file
-        self._lines = lines
-        self._tree = tree
-        self._functions: dict[tuple[int, str], list[Definition]] = {}
-        self._outermost: list[Definition] = []
-        self._assigned: dict[str, frozenset[str]] = {}
-        self._added_to: dict[str, frozenset[str]] = {}
-
-    def read(self) -> Source:
-        self._visit(self._tree, "", "", inside=False)
-        return Source(
-            self._lines,
-            self._functions,
-            tuple(self._outermost),
-            self._assigned,
-            self._added_to,
-            self._tree,
-        )
-
-    def _visit(self, node: ast.AST, prefix: str, owner: str, inside: bool) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, FunctionNode):
-                name = getattr(child, "name", "<lambda>")
-                self._define(child, name, prefix, owner, inside)
-                self._visit(child, f"{prefix}{name}.<locals>.", "", inside=True)
-            elif isinstance(child, ast.ClassDef):
-                qualname = f"{prefix}{child.name}"
-                assigned, added_to = _instance_attributes(child)
-                self._assigned[qualname] = frozenset(assigned)
-                self._added_to[qualname] = frozenset(added_to)
-                self._visit(child, f"{qualname}.", qualname, inside)
-            else:
-                self._visit(child, prefix, owner, inside)
-
-    def _define(
-        self, node: FunctionNode, name: str, prefix: str, owner: str, inside: bool
-    ) -> None:
-        definition = Definition(node, f"{prefix}{name}", owner, self._file)
-        decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-        first_line = min([node.lineno, *(each.lineno for each in decorators)])
-        self._functions.setdefault((first_line, name), []).append(definition)
-        if not inside:
-            self._outermost.append(definition)
+    Args:
+        source: What has the node.
+        file: Its file.
+        node: A module, a class, a function or a part of one.
+        prefix: What qualified names begin with there.
+        owner: The class in whose body that is, or "".
+        inside: Whether it is in a function.
+    """
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, FunctionNode):
+            name = getattr(child, "name", "<lambda>")
+            found = Definition(child, f"{prefix}{name}", owner, file)
+            decorators = getattr(child, "decorator_list", ())
+            first_line = min([child.lineno, *(each.lineno for each in decorators)])
+            source.functions.setdefault((first_line, name), []).append(found)
+            if not inside:
+                source.outermost.append(found)
+            _collect(source, file, child, f"{prefix}{name}.<locals>.", "", inside=True)
+        elif isinstance(child, ast.ClassDef):
+            qualname = f"{prefix}{child.name}"
+            assigned, added_to = _instance_attributes(child)
+            source.assigned[qualname] = assigned
+            source.added_to[qualname] = added_to
+            _collect(source, file, child, f"{qualname}.", qualname, inside)
+        else:
+            _collect(source, file, child, prefix, owner, inside)
 
 
 def _place(node: FunctionNode) -> tuple[int | None, ...]:

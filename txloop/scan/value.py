@@ -124,13 +124,22 @@ class Arguments:
         return (*map(identity, self.positional), *named)
 
 
+NO_ARGUMENTS = Arguments()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Getter:
-    """A property or another descriptor: reading it runs its functions."""
+class Descriptor:
+    """A property or another descriptor: using the attribute runs its functions.
+
+    Attributes:
+        functions: The functions.
+        receiver: What they get as their first argument.
+        arguments: What they get besides.
+    """
 
     functions: tuple[FunctionType, ...]
     receiver: Value
-    arguments: Arguments = field(default_factory=Arguments)
+    arguments: Arguments = NO_ARGUMENTS
 
 
 @dataclass(slots=True, eq=False)
@@ -188,7 +197,7 @@ SOMETHING = Unfollowed()
 FOREIGN = Unfollowed(foreign=True)
 
 Value: TypeAlias = (
-    "Live | Instance | Bound | Getter | Member | Super | Nested | Parts | Several"
+    "Live | Instance | Bound | Descriptor | Member | Super | Nested | Parts | Several"
     " | Unfollowed | None"
 )
 

@@ -10,6 +10,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from txloop.scan.outside import HARMLESS_PATHS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
@@ -22,9 +24,6 @@ _LONGEST_NAME = 100
 
 _WRITING_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _WRITING_MODES = frozenset("wax+")
-
-# These lead nowhere, or where `print` leads, which nothing stops.
-_HARMLESS_PATHS = frozenset({os.devnull, "/dev/stdout", "/dev/stderr"})
 
 
 def _never(_: Arguments) -> bool:
@@ -96,7 +95,7 @@ def _only_reads(arguments: Arguments) -> bool:
             return True
     elif not flags & _WRITING_FLAGS:
         return True
-    return _shown(arguments, 0) in _HARMLESS_PATHS
+    return _shown(arguments, 0) in HARMLESS_PATHS
 
 
 def _is_there(arguments: Arguments) -> bool:

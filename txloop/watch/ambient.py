@@ -15,7 +15,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from txloop.scan.source import own_modules
 from txloop.stm.origin import file_of, is_own_module
+from txloop.watch.library import LOGS
 from txloop.watch.pictures import Thing
 
 if TYPE_CHECKING:
@@ -42,14 +44,10 @@ MAKING_FILES = frozenset(
 )
 """Names in code to which the umask may matter."""
 
-_LOGGING = frozenset(
-    [
-        *("access_log", "app_log", "critical", "debug", "disabled", "error"),
-        *("exception", "fatal", "gen_log", "getEffectiveLevel", "getLogger", "info"),
-        *("isEnabledFor", "level", "log", "logger", "logging", "setLevel", "warn"),
-        "warning",
-    ]
-)
+_LOGGING = LOGS | {
+    *("access_log", "app_log", "disabled", "gen_log", "getEffectiveLevel"),
+    *("getLogger", "isEnabledFor", "level", "logger", "logging", "setLevel"),
+}
 
 
 _TRANSLATING = frozenset(
@@ -220,9 +218,8 @@ def _generators() -> Iterator[Any]:
 
 def is_seeded() -> bool:
     """Tell whether a line of the program's seeds them."""
-    for module in list(sys.modules.values()):
-        if is_own_module(module):
-            lines = linecache.getlines(file_of(module), vars(module))
-            if any(_SEEDING.search(line) or _IMPORTING.search(line) for line in lines):
-                return True
-    return False
+    return any(
+        _SEEDING.search(line) or _IMPORTING.search(line)
+        for module in own_modules()
+        for line in linecache.getlines(file_of(module), vars(module))
+    )

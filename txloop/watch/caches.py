@@ -11,7 +11,7 @@ import gc
 from types import FunctionType
 from typing import Any
 
-from txloop.watch.kinds import Kind, kind_of
+from txloop.watch.kinds import CODE, Kind, kind_of
 
 __all__ = ["cache_results", "filled_by_each", "note_start_hook"]
 
@@ -64,11 +64,4 @@ def _is_mutable(thing: object, depth: int = 0) -> bool:
     kind = kind_of(thing)
     if kind is Kind.PARTS:
         return depth < 4 and any(_is_mutable(part, depth + 1) for part in thing)  # type: ignore[attr-defined] # a tuple or the like
-    return kind not in (
-        Kind.NOTHING,
-        Kind.CLASS,
-        Kind.MODULE,
-        Kind.FUNCTION,
-        Kind.WRAPPER,
-        Kind.CACHE,
-    )
+    return kind not in CODE and kind not in (Kind.NOTHING, Kind.CACHE)

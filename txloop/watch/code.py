@@ -81,8 +81,7 @@ def visit_function(walk: Walk, job: Job) -> None:
         cells = {name: one for name, one in cells.items() if name in used}
     if own and cells:
         look = functools.partial(contents_of, function)
-        space = walk.space(job._replace(name=""), look, "cells")
-        space.whole = True
+        walk.space(job._replace(name=""), look, "cells")
     of_functools = function.__module__ == "functools"
     for name, thing in cells.items():
         if not (of_functools and name in _MEMORIES):
@@ -93,7 +92,7 @@ def visit_function(walk: Walk, job: Job) -> None:
         name = f"a default of {job.name or code.co_name}"
         walk.add(default, name, Place(code, code.co_name))
     if own:
-        walk.functions.append(note_besides(walk, job, Function))
+        note_besides(walk, job, Function)
     if own and vars(function):
         walk.add_space(job, lambda: vars(function))
     elif "__wrapped__" in vars(function):
@@ -124,7 +123,10 @@ def visit_class(walk: Walk, job: Job, of_object: bool = False) -> None:
         space = walk.add_space(each, class_attributes(cls), not of_object)
         if called:
             attributes = list(space.thing.attributes.items())
-            walk.enter(space, [name for name, one in attributes if _is_code(one)])
+            code = (Kind.FUNCTION, Kind.WRAPPER)
+            walk.enter(
+                space, [name for name, one in attributes if kind_of(one) in code]
+            )
         if issubclass(type(cls), abc.ABCMeta):
             note_besides(walk, each, Registered, "what is registered with ")
         if TELLS_SUBCLASSES in walk.names:
@@ -167,11 +169,6 @@ def add_class_of(walk: Walk, job: Job) -> None:
         each = Job(cls, class_label(cls), job.place, job.near)
         visit_class(walk, each, of_object=True)
         walk.unconstructed.append(each)
-
-
-def _is_code(thing: object) -> bool:
-    kind = kind_of(thing)
-    return kind is Kind.FUNCTION or kind is Kind.WRAPPER
 
 
 def _is_made_by_program(function: types.FunctionType) -> bool:

@@ -147,11 +147,9 @@ class Subclasses(Thing):
         return None
 
 
-def note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> int:
+def note_besides(walk: Walk, job: Job, kind: type[Thing], what: str = "") -> None:
     """Have something looked at that is no attribute of an object."""
     key = id(job.thing), kind
-    thing = walk.table.get(key)
-    if thing is None:
-        thing = kind(job.thing, f"{what}{job.name}", job.place)
-        walk.table[key] = thing
-    return walk.note(job, thing)
+    if key not in walk.table:
+        walk.table[key] = kind(job.thing, f"{what}{job.name}")
+    walk.note(job, walk.table[key])

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.stm.origin import is_own_function, is_own_module, own_module_of
 from txloop.watch import limits
+from txloop.watch.library import LOGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
@@ -56,12 +57,7 @@ _PRINTING = frozenset(["pp", "pprint", "print", "print_exc", "print_exception"])
 _FINDING = frozenset(["find_spec"])
 _COPYING = frozenset(["Pickler", "copy", "deepcopy", "dump", "dumps", "pickle"])
 _WARNING = frozenset(["warn", "warn_explicit"])
-_LOGGING = frozenset(
-    [
-        *("critical", "debug", "error", "exception", "fatal", "info", "log"),
-        *("makeRecord", "warn", "warning"),
-    ]
-)
+_LOGGING = LOGS | {"makeRecord"}
 
 
 def hooks() -> list[Hook]:

@@ -9,7 +9,7 @@ from txloop.stm.types import Refusal
 from txloop.watch import limits
 from txloop.watch.ambient import Imports
 from txloop.watch.given import GivenWatch
-from txloop.watch.places import roots_of
+from txloop.watch.places import Watched, roots_of
 from txloop.watch.reach import reach_of
 from txloop.watch.subject import Subject
 
@@ -88,10 +88,8 @@ def _reach(roots: Roots) -> Reach:
     Whatever changes of the process then, its code has changed, by whatever name.
     """
     reach = reach_of(roots, {}, any_hook=True)
-    for index, thing in enumerate(reach.things):
-        if thing.object is None:
-            reach.names[index] = None
-    reach.things.append(Imports(None, "", None))
-    reach.names.append(None)
-    reach.places.append(None)
+    for watched in reach.watched:
+        if watched.thing.object is None:
+            watched.names = None
+    reach.watched.append(Watched(Imports(None, "")))
     return reach

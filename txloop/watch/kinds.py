@@ -24,14 +24,18 @@ import zoneinfo
 from array import array
 from collections import deque
 from io import BytesIO, StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from txloop.scan.live_objects import is_application, is_options
 from txloop.stm.immutability import SCALARS
 from txloop.stm.origin import own_module_of
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = [
     "ATOMS",
+    "CODE",
     "Kind",
     "is_harmless",
     "is_live_stream",
@@ -70,6 +74,9 @@ class Kind(enum.Enum):
     HELD = enum.auto()  # a copy is useless, wherever it is found
     HELD_NEAR = enum.auto()  # ... where the program's own code uses it
 
+
+CODE = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
+"""What a program is made of, rather than its data."""
 
 _WRAPPERS = (
     types.MethodType,
@@ -115,119 +122,99 @@ _BASES = (
     (Kind.OBJECT, (threading.local,)),
 )
 
-# By module and name of a class or one of its bases; a name that ends in * stands for
-# all of a package, a name "*" for all classes of the module.
+# By module, the names of classes, which count for what derives from them, too; "*"
+# stands for all classes of the module.
 _HELD = {
-    ("socket", "socket"),
-    ("_socket", "socket"),
-    ("tornado.iostream", "BaseIOStream"),
-    ("tornado.web", "RequestHandler"),
-    ("tornado.websocket", "WebSocketClientConnection"),
+    "socket": ("socket",),
+    "_socket": ("socket",),
+    "tornado.iostream": ("BaseIOStream",),
+    "tornado.web": ("RequestHandler",),
+    "tornado.websocket": ("WebSocketClientConnection",),
 }
 
 _HELD_NEAR = {
-    ("_io", "_IOBase"),
-    ("tempfile", "*"),
-    ("shelve", "*"),
-    ("zipfile", "ZipFile"),
-    ("tarfile", "TarFile"),
-    ("subprocess", "Popen"),
-    ("concurrent.futures._base", "Executor"),
-    ("multiprocessing.pool", "Pool"),
-    ("multiprocessing.connection", "_ConnectionBase"),
-    ("multiprocessing.process", "BaseProcess"),
-    ("_thread", "lock"),
-    ("_thread", "RLock"),
-    ("thread", "lock"),
-    ("thread", "RLock"),
-    ("threading", "_RLock"),
-    ("threading", "Condition"),
-    ("threading", "Semaphore"),
-    ("threading", "Event"),
-    ("threading", "Barrier"),
-    ("threading", "Thread"),
-    ("queue", "Queue"),
-    ("queue", "SimpleQueue"),
-    ("_queue", "SimpleQueue"),
-    ("_queue", "Queue"),
-    ("multiprocessing.queues", "*"),
-    ("multiprocessing.synchronize", "*"),
-    ("multiprocessing.sharedctypes", "*"),
-    ("asyncio.queues", "Queue"),
-    ("asyncio.locks", "*"),
-    ("_asyncio", "Future"),
-    ("_asyncio", "Task"),
-    ("asyncio.futures", "Future"),
-    ("asyncio.tasks", "Task"),
-    ("tornado.queues", "Queue"),
-    ("tornado.locks", "*"),
-    ("_lsprof", "Profiler"),  # cProfile's
-    ("profile", "Profile"),
-    ("random", "Random"),
-    ("_random", "Random"),
-    ("numpy.random.mtrand", "RandomState"),
-    ("numpy.random._generator", "Generator"),
-    ("numpy.random.bit_generator", "BitGenerator"),
-    ("tornado.ioloop", "PeriodicCallback"),
+    "_io": ("_IOBase",),
+    "tempfile": ("*",),
+    "shelve": ("*",),
+    "zipfile": ("ZipFile",),
+    "tarfile": ("TarFile",),
+    "subprocess": ("Popen",),
+    "concurrent.futures._base": ("Executor",),
+    "multiprocessing.pool": ("Pool",),
+    "multiprocessing.connection": ("_ConnectionBase",),
+    "multiprocessing.process": ("BaseProcess",),
+    "_thread": ("lock", "RLock"),
+    "thread": ("lock", "RLock"),
+    "threading": ("_RLock", "Condition", "Semaphore", "Event", "Barrier", "Thread"),
+    "queue": ("Queue", "SimpleQueue"),
+    "_queue": ("SimpleQueue", "Queue"),
+    "multiprocessing.queues": ("*",),
+    "multiprocessing.synchronize": ("*",),
+    "multiprocessing.sharedctypes": ("*",),
+    "asyncio.queues": ("Queue",),
+    "asyncio.locks": ("*",),
+    "_asyncio": ("Future", "Task"),
+    "asyncio.futures": ("Future",),
+    "asyncio.tasks": ("Task",),
+    "tornado.queues": ("Queue",),
+    "tornado.locks": ("*",),
+    "_lsprof": ("Profiler",),  # cProfile's
+    "profile": ("Profile",),
+    "random": ("Random",),
+    "_random": ("Random",),
+    "numpy.random.mtrand": ("RandomState",),
+    "numpy.random._generator": ("Generator",),
+    "numpy.random.bit_generator": ("BitGenerator",),
+    "tornado.ioloop": ("PeriodicCallback",),
     # What goes on from call to call, and shows nothing of where it is.
-    ("_hashlib", "HASH"),
-    ("_hashlib", "HMAC"),
-    ("_blake2", "*"),
-    ("_md5", "*"),
-    ("_sha1", "*"),
-    ("_sha2", "*"),
-    ("_sha3", "*"),
-    ("hmac", "HMAC"),
-    ("zlib", "Compress"),
-    ("zlib", "Decompress"),
-    ("builtins", "Compress"),  # PyPy's names of these two
-    ("builtins", "Decompress"),
-    ("_bz2", "*"),
-    ("_lzma", "*"),
-    ("codecs", "IncrementalDecoder"),
-    ("codecs", "IncrementalEncoder"),
-    ("_multibytecodec", "*"),
-    ("pyexpat", "xmlparser"),
-    ("_contextvars", "Context"),
-    ("contextvars", "Context"),
+    "_hashlib": ("HASH", "HMAC"),
+    "_blake2": ("*",),
+    "_md5": ("*",),
+    "_sha1": ("*",),
+    "_sha2": ("*",),
+    "_sha3": ("*",),
+    "hmac": ("HMAC",),
+    "zlib": ("Compress", "Decompress"),
+    "builtins": ("Compress", "Decompress"),  # PyPy's names of these two
+    "_bz2": ("*",),
+    "_lzma": ("*",),
+    "codecs": ("IncrementalDecoder", "IncrementalEncoder"),
+    "_multibytecodec": ("*",),
+    "pyexpat": ("xmlparser",),
+    "_contextvars": ("Context",),
+    "contextvars": ("Context",),
 }
 
 _BUFFERS = {
-    ("_ctypes", "Array"),
-    ("_ctypes", "Structure"),
-    ("_ctypes", "Union"),
-    ("_ctypes", "_Pointer"),
-    ("_ctypes", "_SimpleCData"),
+    "_ctypes": ("Array", "Structure", "Union", "_Pointer", "_SimpleCData"),
     # PyPy's
-    ("_ctypes.array", "Array"),
-    ("_ctypes.pointer", "_Pointer"),
-    ("_ctypes.primitive", "_SimpleCData"),
-    ("_ctypes.structure", "Structure"),
-    ("_ctypes.union", "Union"),
+    "_ctypes.array": ("Array",),
+    "_ctypes.pointer": ("_Pointer",),
+    "_ctypes.primitive": ("_SimpleCData",),
+    "_ctypes.structure": ("Structure",),
+    "_ctypes.union": ("Union",),
 }
 
 _HARMLESS = {
-    ("random", "SystemRandom"),
-    ("uvloop", "*"),
-    ("tornado.httpclient", "AsyncHTTPClient"),
-    ("tornado.httpclient", "HTTPClient"),
-    ("tornado.httpserver", "*"),
-    ("tornado.httputil", "HTTPServerConnectionDelegate"),
-    ("tornado.ioloop", "IOLoop"),
-    ("tornado.ioloop", "_Timeout"),
-    ("tornado.locale", "*"),
-    ("tornado.log", "*"),
-    ("tornado.platform.asyncio", "*"),
-    ("tornado.routing", "*"),
-    ("tornado.tcpserver", "*"),
-    ("tornado.template", "*"),
-    ("asyncio.base_events", "*"),
-    ("asyncio.events", "*"),
-    ("_asyncio", "*"),
+    "random": ("SystemRandom",),
+    "uvloop": ("*",),
+    "tornado.httpclient": ("AsyncHTTPClient", "HTTPClient"),
+    "tornado.httpserver": ("*",),
+    "tornado.httputil": ("HTTPServerConnectionDelegate",),
+    "tornado.ioloop": ("IOLoop", "_Timeout"),
+    "tornado.locale": ("*",),
+    "tornado.log": ("*",),
+    "tornado.platform.asyncio": ("*",),
+    "tornado.routing": ("*",),
+    "tornado.tcpserver": ("*",),
+    "tornado.template": ("*",),
+    "asyncio.base_events": ("*",),
+    "asyncio.events": ("*",),
+    "_asyncio": ("*",),
 }
 """What no transaction changes, or what may well differ: loops, parts of templates."""
 
-_TEMPLATES = {("tornado.template", "BaseLoader"), ("tornado.template", "Template")}
+_TEMPLATES = {"tornado.template": ("BaseLoader", "Template")}
 
 _kinds: dict[type, Kind] = dict.fromkeys(ATOMS, Kind.NOTHING)
 """The kind of each class, as far as asked: a memory of `_judged`, for all threads."""
@@ -295,8 +282,12 @@ def _is_programs(cls: type) -> bool:
     return own_module_of(cls) is not None or is_application(cls)
 
 
-def _lists(table: set[tuple[str, str]], names: list[tuple[str, str]]) -> bool:
-    return any(name in table or (name[0], "*") in table for name in names)
+def _lists(table: Mapping[str, tuple[str, ...]], names: list[tuple[str, str]]) -> bool:
+    for module, name in names:
+        listed = table.get(module, ())
+        if name in listed or "*" in listed:
+            return True
+    return False
 
 
 def _is_database(cls: type) -> bool:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import decimal
-    from collections.abc import Callable, Mapping, Set
+    from collections.abc import Mapping, Set
 
 __all__ = [
     "ADAPTING",
+    "LOGS",
     "flags_of",
     "logging_attributes",
     "numbers_of",
@@ -35,29 +36,26 @@ _LISTS = {
 
 _OF_ANY_HANDLER = frozenset([*vars(logging.NullHandler()), "formatter", "stream"])
 
-_LOGS = frozenset(
+LOGS = frozenset(
     [
         *("critical", "debug", "error", "exception", "fatal", "info", "log"),
         *("warn", "warning"),
     ]
 )
+"""The methods that log."""
 
 
-def logging_attributes(thing: object) -> Callable[[], Mapping[str, object]]:
-    """Return what returns the attributes of a logger, an adapter or a handler.
+def logging_attributes(thing: object) -> Mapping[str, object]:
+    """Return the attributes of a logger, an adapter or a handler.
 
     What its methods use stands under their names, too.
     """
     attributes = vars(thing)
-
-    def look() -> Mapping[str, object]:
-        found = {key: attributes[key] for key in attributes.keys() - _INNER}
-        for name, methods in _LISTS.items():
-            if name in found:
-                found.update(dict.fromkeys(methods, found[name]))
-        return found
-
-    return look
+    found = {key: attributes[key] for key in attributes.keys() - _INNER}
+    for name, methods in _LISTS.items():
+        if name in found:
+            found.update(dict.fromkeys(methods, found[name]))
+    return found
 
 
 def record_keeper(thing: object, names: Set[str]) -> str | None:
@@ -67,31 +65,22 @@ def record_keeper(thing: object, names: Set[str]) -> str | None:
         thing: A handler that code reaches by a name.
         names: All that the code uses.
     """
-    if not issubclass(type(thing), logging.Handler) or _LOGS.isdisjoint(names):
+    if not issubclass(type(thing), logging.Handler) or LOGS.isdisjoint(names):
         return None
     kept = vars(thing).keys() - _OF_ANY_HANDLER
     return min(kept & names, default=None)
 
 
-def numbers_of(context: decimal.Context) -> Callable[[], Mapping[str, object]]:
-    """Return what returns all that a context of decimal numbers does to results."""
+def numbers_of(context: decimal.Context) -> Mapping[str, object]:
+    """Return all that a context of decimal numbers does to results."""
     names = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
-
-    def look() -> Mapping[str, object]:
-        found: dict[str, object] = {name: getattr(context, name) for name in names}
-        found["traps"] = _set_ones(context.traps)
-        return found
-
-    return look
+    found: dict[str, object] = {name: getattr(context, name) for name in names}
+    return {**found, "traps": _set_ones(context.traps)}
 
 
-def flags_of(context: decimal.Context) -> Callable[[], Mapping[str, object]]:
-    """Return what returns the flags that operations leave in a context."""
-
-    def look() -> Mapping[str, object]:
-        return dict.fromkeys(("flags", "clear_flags"), _set_ones(context.flags))
-
-    return look
+def flags_of(context: decimal.Context) -> Mapping[str, object]:
+    """Return the flags that operations leave in a context."""
+    return dict.fromkeys(("flags", "clear_flags"), _set_ones(context.flags))
 
 
 def _set_ones(signals: Mapping[Any, bool]) -> str:

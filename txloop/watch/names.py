@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.source import Sources
 from txloop.watch import limits
+from txloop.watch.parts import texts_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -89,20 +90,10 @@ def names_of(function: FunctionType) -> frozenset[str]:
 
 
 def names_in_code(code: CodeType) -> Iterator[str]:
-    """Yield the names and strings in a code object, and in those inside it."""
-    yield from code.co_names
-    yield from _in_constants(code.co_consts)
-
-
-def _in_constants(constants: Iterable[object]) -> Iterator[str]:
-    for constant in constants:
-        if isinstance(constant, CodeType):
-            yield from names_in_code(constant)
-        elif isinstance(constant, tuple):  # such as the names in a class pattern
-            yield from _in_constants(constant)
-        elif isinstance(constant, str):
-            yield constant
-            yield from names_in_format(constant)
+    """Yield the names in a code object, in those inside it, and in their strings."""
+    for text in texts_in_code(code):
+        yield text
+        yield from names_in_format(text)
 
 
 def names_in_format(text: str) -> list[str]:

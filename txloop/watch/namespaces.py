@@ -50,7 +50,6 @@ def _use(
     if space is None:
         job = Job(namespace, label, None, True)
         space = walk.space(job, lambda: namespace, "globals")
-        walk.spaces.pop()
         space.used = set()
         walk.modules[id(namespace)] = space
     assert space.used is not None

@@ -24,6 +24,7 @@ __all__ = [
     "class_attributes",
     "only_here",
     "parts_of",
+    "texts_in_code",
     "wrapped",
 ]
 
@@ -158,20 +159,21 @@ def only_here(thing: threading.local) -> list[str]:
         begin = vars(each).get("__init__")
         code = begin.__code__ if isinstance(begin, FunctionType) else None
         if isinstance(code, CodeType):  # PyPy's own functions have another one
-            given.update(_names_of(code))
+            given.update(texts_in_code(code))
     return [name for name in vars(thing) if name not in given]
 
 
-def _names_of(code: CodeType) -> Iterator[str]:
+def texts_in_code(code: CodeType) -> Iterator[str]:
+    """Yield the names and strings in a code object, and in those inside it.
+
+    Of strings may come arguments of `setattr`, or keys of `__dict__`.
+    """
     yield from code.co_names
-    yield from _names_in(code.co_consts)
-
-
-def _names_in(constants: tuple[object, ...]) -> Iterator[str]:
-    for constant in constants:
+    waiting = [*code.co_consts]
+    for constant in waiting:  # it grows
         if isinstance(constant, CodeType):
-            yield from _names_of(constant)
-        elif isinstance(constant, tuple):  # as of the keys of a display
-            yield from _names_in(constant)
-        elif isinstance(constant, str):  # as of `setattr`, or of a key of `__dict__`
+            yield from texts_in_code(constant)
+        elif isinstance(constant, tuple):  # such as the names in a class pattern
+            waiting += constant
+        elif isinstance(constant, str):
             yield constant

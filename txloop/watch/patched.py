@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from txloop.watch.definitions import Definition
-from txloop.watch.kinds import Kind, kind_of
+from txloop.watch.kinds import CODE, kind_of
 from txloop.watch.parts import attributes_of
 from txloop.watch.pictures import Names, Namespace
 from txloop.watch.places import Job, Space
@@ -57,16 +57,16 @@ def _add(walk: Walk, patch: Patch) -> None:
     key = id(patch.owner), "patched"
     thing = walk.table.get(key)
     if not isinstance(thing, Patched):
-        thing = walk.table[key] = Patched(patch.owner, patch.label, None, look)
+        thing = walk.table[key] = Patched(patch.owner, patch.label, look)
     job = Job(patch.owner, patch.label, None, False)
-    space = Space(thing, walk.note(job, thing), near=False)
+    space = Space(thing, walk.note(job, thing), job)
     names = frozenset([patch.name])
     present = tuple(names & thing.attributes.keys())
-    walk.reach.names[space.index] = Names(present, names)
+    space.watched.names = Names(present, names)
     walk.enter(space, [one for one in present if _holds(thing.attributes[one])])
 
 
 def _holds(thing: object) -> bool:
     # What a function keeps that has taken the place of the library's counts where code
     # names that: see `txloop.watch.hooks`.
-    return kind_of(thing) not in (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
+    return kind_of(thing) not in CODE

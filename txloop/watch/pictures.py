@@ -27,8 +27,6 @@ from txloop.watch.parts import builtin_base
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
-    from txloop.watch.places import Place
-
 __all__ = [
     "INTERNAL",
     "Items",
@@ -96,17 +94,15 @@ class Thing(abc.ABC):
     Attributes:
         object: Itself, which lives as long as this.
         name: What the program calls it.
-        place: Where the program uses it, if known.
         parts: How much there is to look at.
         whole: Whether all of it is looked at; not so if it is too large.
     """
 
-    __slots__ = ("name", "object", "parts", "place", "whole")
+    __slots__ = ("name", "object", "parts", "whole")
 
-    def __init__(self, thing: Any, name: str, place: Place | None) -> None:
+    def __init__(self, thing: Any, name: str) -> None:
         self.object = thing
         self.name = name
-        self.place = place
         self.parts = 1
         self.whole = True
         self.retake()
@@ -266,15 +262,11 @@ class Namespace(Thing):
     __slots__ = ("_class", "_look", "_picture")
 
     def __init__(
-        self,
-        thing: Any,
-        name: str,
-        place: Place | None,
-        look: Callable[[], Mapping[str, object]],
+        self, thing: Any, name: str, look: Callable[[], Mapping[str, object]]
     ) -> None:
         """Picture `thing`; `look` returns its attributes, perhaps the very dict."""
         self._look = look
-        super().__init__(thing, name, place)
+        super().__init__(thing, name)
 
     @property
     def attributes(self) -> Mapping[str, object]:

@@ -21,6 +21,7 @@ __all__ = [
     "Roots",
     "Space",
     "Table",
+    "Watched",
     "add_functions",
     "known_functions",
     "roots_of",
@@ -80,22 +81,33 @@ class Held(NamedTuple):
         return cls(name, type(thing), id(thing), place)
 
 
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A thing under watch, as one function reaches it.
+
+    Attributes:
+        thing: The thing.
+        place: Where the function's code uses it, if known.
+        names: The attributes that matter; None for all.
+    """
+
+    thing: Thing
+    place: Place | None = None
+    names: Names | None = None
+
+
 @dataclass(slots=True)
 class Reach:
     """What a function can reach.
 
     Attributes:
-        things: What is under watch, the nearest first.
-        names: For each of them, the attributes that matter; None for all.
-        places: Where the function's code uses them, if known.
+        watched: What is under watch, the nearest first.
         held: The first of which a copy is of no use, or None.
         caches: Names of the caches of `lru_cache` that it uses.
         complete: Whether that is all.
     """
 
-    things: list[Thing] = field(default_factory=list)
-    names: list[Names | None] = field(default_factory=list)
-    places: list[Place | None] = field(default_factory=list)
+    watched: list[Watched] = field(default_factory=list)
     held: Held | None = None
     caches: list[str] = field(default_factory=list)
     complete: bool = True
@@ -115,12 +127,10 @@ class Space:
     """A namespace, and which of its names are used so far."""
 
     thing: Namespace
-    index: int  # in the reach
-    near: bool
-    whole: bool = False  # whether all of it is used, as of an object of a library
+    watched: Watched
+    job: Job
     used: set[str] | None = None  # of globals; of others, what the walk's code names
     besides: frozenset[str] = frozenset()  # ... and a library's
-    place: Place | None = None
 
 
 ROOTS_OF = "__txloop_roots__"

@@ -13,11 +13,10 @@ code is under watch, whatever there is besides.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import module_label
-from txloop.stm.origin import is_own_module
+from txloop.scan.source import own_modules
 from txloop.watch import limits
 from txloop.watch.ends import Trail
 from txloop.watch.patched import use_patches
@@ -48,8 +47,7 @@ def reach_of(
         any_hook: Whether all counts that others call, not only where code names what
             calls it.
     """
-    walk = Walk(table, roots.names, patches)
-    walk.template_names = roots.template_names
+    walk = Walk(table, roots, patches)
     if roots.receiver is not None:
         walk.begin_at_attributes(roots.receiver)
     walk.begin(roots.things)
@@ -67,13 +65,11 @@ def census(
     reach it, so what leads to objects of which the program would notice that they are
     kept alive is left out.
     """
-    walk = Walk({}, patches=patches)
-    walk.use_all()
+    walk = Walk({}, None, patches)
     walk.trail = Trail()
     use_patches(walk)
-    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
-    modules_named = ((module_label(vars(one)), one) for one in modules)
-    walk.begin((*things, *modules_named), limits.MOST_PICTURED)
+    modules = ((module_label(vars(one)), one) for one in own_modules())
+    walk.begin((*things, *modules), limits.MOST_PICTURED)
     walk.end()
     harmful = walk.trail.leading_to_missed()
     for key, thing in walk.table.items():
@@ -83,8 +79,6 @@ def census(
 
 def pictures_by_value(things: Iterable[tuple[str, object]]) -> list[Thing]:
     """Return what travels by value with some objects, with pictures of its own."""
-    walk = Walk({})
-    walk.use_all()
-    walk.by_value = True
+    walk = Walk({}, None, by_value=True)
     walk.begin(things)
-    return walk.found
+    return [watched.thing for watched in walk.reach.watched]

@@ -48,10 +48,6 @@ def _handlers() -> list[object]:
     return [_signal.getsignal(number) for number in range(1, signal.NSIG)]
 
 
-def _timeouts() -> list[object]:
-    return [socket.getdefaulttimeout()]
-
-
 def _types() -> list[object]:
     if not mimetypes.inited:
         mimetypes.init()  # else the first use would look like a change
@@ -116,7 +112,9 @@ _KEPT = {
     "gc": _Kept("how garbage is collected", _garbage),
     "mimetypes": _Kept("the tables of mimetypes", _types),
     "signal": _Kept("the signal handlers", _handlers),
-    "socket": _Kept("the default timeout of sockets", _timeouts),
+    "socket": _Kept(
+        "the default timeout of sockets", lambda: [socket.getdefaulttimeout()]
+    ),
     "urllib.request": _Kept("the opener of urllib.request", _openers),
     "xml.etree.ElementTree": _Kept("the prefixes of XML's namespaces", _prefixes),
     "warnings": _Kept("warnings.filters", lambda: list(warnings.filters)),

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan import Finding, FindingKind
-from txloop.scan.finding import short_path
+from txloop.scan.finding import CONTAINERS, short_path
 from txloop.stm.callables import with_article
 from txloop.watch import limits
 from txloop.watch.definitions import Definition
@@ -23,7 +23,7 @@ from txloop.watch.pictures import Namespace
 
 if TYPE_CHECKING:
     from txloop.watch.pictures import Thing
-    from txloop.watch.places import Held, Place, Reach, Roots
+    from txloop.watch.places import Held, Place, Reach, Roots, Watched
 
 __all__ = ["Change", "Subject", "change_of", "finding_of"]
 
@@ -62,24 +62,11 @@ class Change(NamedTuple):
         )
         if self.of_process:
             return f"do that before the first request, or {trusting}"
-        name = _CONTAINERS.get(self.kind)
+        name = CONTAINERS.get(self.kind)
         sharing = (
             f"make it a txloop.{name}" if name else "keep it in a txloop container"
         )
         return f"{sharing}, or {trusting}"
-
-
-_CONTAINERS = {
-    "Counter": "TCounterDict",
-    "OrderedDict": "TOrderedDict",
-    "count": "TCount",
-    "defaultdict": "TDefaultDict",
-    "deque": "TDeque",
-    "dict": "TDict",
-    "int": "TVar",
-    "list": "TList",
-    "set": "TSet",
-}
 
 
 def _where(place: Place | None) -> str:
@@ -138,22 +125,6 @@ class Subject:
             forked, and may have changed since.
     """
 
-    __slots__ = (
-        "_credit",
-        "_cursor",
-        "_parts",
-        "_runs",
-        "_seconds_a_part",
-        "calm",
-        "epoch",
-        "is_late",
-        "looked_at",
-        "reach",
-        "roots",
-        "rounds",
-        "settling",
-    )
-
     def __init__(self, roots: Roots, reach: Reach) -> None:
         self.roots = roots
         self.reach = reach
@@ -170,7 +141,7 @@ class Subject:
         self._runs = 0
         self._credit = 0.0
         self._cursor = 0
-        self._parts = max(1, sum(thing.parts for thing in self.reach.things))
+        self._parts = max(1, sum(one.thing.parts for one in self.reach.watched))
         self._seconds_a_part = 0.0  # unknown yet
 
     @property
@@ -205,13 +176,13 @@ class Subject:
         whole = self._parts * self._seconds_a_part
         if self._credit >= whole:
             self._credit = min(self._credit - whole, limits.MOST_CREDIT * whole)
-            return self._look_at(range(len(self.reach.things)))
+            return _difference_in(self.reach.watched)
         return self._go_on()
 
     def look_at_all(self) -> Change | None:
         """Return what has changed, whatever it takes to find it."""
         started = time.perf_counter()
-        change = self._look_at(range(len(self.reach.things)))
+        change = _difference_in(self.reach.watched)
         if change is None:
             spent = (time.perf_counter() - started) / self._parts
             known = self._seconds_a_part
@@ -220,43 +191,36 @@ class Subject:
 
     def _go_on(self) -> Change | None:
         """Look at as much as the credit pays for, from where the last look stopped."""
-        things = self.reach.things
+        watched = self.reach.watched
         found = None
         while found is None:
-            cost = things[self._cursor].parts * self._seconds_a_part
+            one = watched[self._cursor]
+            cost = one.thing.parts * self._seconds_a_part
             if self._credit < cost:
                 return None
             self._credit -= cost
-            found = self._look_at((self._cursor,))
-            self._cursor = (self._cursor + 1) % len(things)
+            found = _difference_in([one])
+            self._cursor = (self._cursor + 1) % len(watched)
         return found
 
-    def _look_at(self, indexes: range | tuple[int, ...]) -> Change | None:
-        things, names = self.reach.things, self.reach.names
-        for index in indexes:
-            thing = things[index]
-            part = thing.difference(names[index])
-            if part is not None:
-                change = change_of(thing, part)
-                return change._replace(place=self.reach.places[index])
-        return None
 
-    def retake(self) -> None:
-        """Make new pictures of everything: how it is now is how it should be."""
-        for thing in self.reach.things:
-            thing.retake()
-        self.begin_anew()
+def _difference_in(watched: list[Watched]) -> Change | None:
+    for one in watched:
+        part = one.thing.difference(one.names)
+        if part is not None:
+            return change_of(one.thing, part, one.place)
+    return None
 
 
-def change_of(thing: Thing, part: str) -> Change:
+def change_of(thing: Thing, part: str, place: Place | None = None) -> Change:
     """Return what is to be said of a thing of which a part is otherwise."""
     if thing.object is None or isinstance(thing, Definition):
         name = part if thing.object is None else f"{thing.name}{part}"
-        return Change(name or thing.name, "", thing.place, of_process=True)
+        return Change(name or thing.name, "", place, of_process=True)
     kind = type(thing.object)
     if isinstance(thing, Namespace):
         kind = type(thing.attributes.get(part.removeprefix(".")))
     plain = kind.__module__ in BUILTIN
     label = kind.__qualname__ if plain else f"{kind.__module__}.{kind.__qualname__}"
     name = f"{thing.name}{part}".lstrip(".")
-    return Change(name, "" if kind is type(None) else label, thing.place)
+    return Change(name, "" if kind is type(None) else label, place)

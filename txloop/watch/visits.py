@@ -21,6 +21,7 @@ from txloop.watch.code import BARE, add_class_of, visit_class, visit_function
 from txloop.watch.hooks import kept_by_module, libraries_behind
 from txloop.watch.kinds import (
     ATOMS,
+    CODE,
     Kind,
     is_harmless,
     kind_of,
@@ -50,7 +51,7 @@ from txloop.watch.states import state_behind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.watch.places import Job, Place
+    from txloop.watch.places import Job
     from txloop.watch.walk import Walk
 
 __all__ = [
@@ -62,14 +63,9 @@ __all__ = [
 
 def _visit_items(walk: Walk, job: Job) -> None:
     parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
-    walk.add_all(((f"[{index}]", one) for index, one in enumerate(parts)), job)
-    _note_rest(walk, job, parts)
-    _visit_subclass(walk, job)
-
-
-def _visit_members(walk: Walk, job: Job) -> None:
-    parts = list(islice(parts_of(job.thing), limits.MOST_CHILDREN))
-    walk.add_all((("", one) for one in parts), job)
+    ordered = not issubclass(type(job.thing), set)
+    labels = (f"[{index}]" if ordered else "" for index in range(len(parts)))
+    walk.add_all(zip(labels, parts, strict=True), job)
     _note_rest(walk, job, parts)
     _visit_subclass(walk, job)
 
@@ -97,9 +93,8 @@ def _visit_view(walk: Walk, job: Job) -> None:
     """Go into the mapping that a proxy shows: code that has it may change it."""
     mapping = mapping_behind(job.thing)
     if type(mapping) is dict and "__doc__" in mapping:  # of a class, or a module
-        space = walk.space(job, lambda: job.thing)
-        space.whole = True  # the attributes that matter are asked for as keys
-        walk.enter(space, list(mapping))
+        # The attributes that matter are asked for as keys.
+        walk.enter(walk.space(job, lambda: job.thing), list(mapping))
     else:
         walk.add(mapping, job.name, job.place, job.near)
 
@@ -158,10 +153,10 @@ def _visit_buffer(walk: Walk, job: Job) -> None:
 
 def use_library(walk: Walk, job: Job) -> None:
     """Go into what the modules behind something keep of the program's."""
-    walk.use_state(state_behind(job.thing))
+    walk.states.add(state_behind(job.thing))
     for module in libraries_behind(job.thing, walk.names):
         if type(job.thing) is types.ModuleType:
-            walk.use_state(state_behind(module))
+            walk.states.add(state_behind(module))
         if id(module) not in walk.libraries:
             walk.libraries.add(id(module))
             use_library_of(walk, module.__dict__.get("__name__"))
@@ -176,19 +171,17 @@ def _visit_logging(walk: Walk, job: Job) -> None:
         walk.handlers.append(job)
     if walk.is_own(type(job.thing)):
         add_class_of(walk, job)
-    walk.add_space(job, logging_attributes(job.thing))
+    walk.add_space(job, functools.partial(logging_attributes, job.thing))
 
 
 def _visit_decimals(walk: Walk, job: Job) -> None:
-    walk.space(job, numbers_of(job.thing)).whole = True
-    walk.add_space(job, flags_of(job.thing), part="flags")
+    walk.space(job, functools.partial(numbers_of, job.thing))
+    walk.add_space(job, functools.partial(flags_of, job.thing), part="flags")
 
 
 def _visit_options(walk: Walk, job: Job) -> None:
     look = functools.partial(options_of, job.thing)
-    space = walk.space(job, look)
-    space.whole = True  # code may ask for all of them
-    walk.enter(space, list(look()))
+    walk.enter(walk.space(job, look), list(look()))  # code may ask for all of them
 
 
 def _visit_module(walk: Walk, job: Job) -> None:
@@ -210,21 +203,15 @@ def _visit_object(walk: Walk, job: Job) -> None:
         add_class_of(walk, job)
     else:
         use_library_of(walk, cls.__module__)
-    _visit_attributes(walk, job, own)
-
-
-def _visit_attributes(walk: Walk, job: Job, own: bool) -> None:
     look = attributes_of(job.thing)
     if look is None:
         return
-    if _names_tell(walk, type(job.thing)):
+    if _names_tell(walk, cls):
         walk.add_space(job, look)
         return
-    space = walk.space(job, look)
-    space.whole = True
-    near = job.near and own
+    walk.space(job, look)
     parts = [(f".{name}", one) for name, one in list(look().items())]
-    walk.add_all(parts[: limits.MOST_CHILDREN], job, near=near)
+    walk.add_all(parts[: limits.MOST_CHILDREN], job, near=job.near and own)
 
 
 def _names_tell(walk: Walk, cls: type) -> bool:
@@ -254,10 +241,8 @@ def _visit_variable(walk: Walk, job: Job) -> None:
 
 
 def _can_change(thing: object) -> bool:
-    return type(thing) not in ATOMS and kind_of(thing) not in (
-        *(Kind.NOTHING, Kind.CLASS, Kind.MODULE, Kind.FUNCTION, Kind.WRAPPER),
-        *(Kind.PARTS, Kind.GETTER),
-    )
+    kind = kind_of(thing)
+    return kind not in CODE and kind not in (Kind.NOTHING, Kind.PARTS, Kind.GETTER)
 
 
 def _is_made_by_hand(module: types.ModuleType) -> bool:
@@ -272,7 +257,7 @@ VISITS: dict[Kind, Callable[[Walk, Job], None]] = {
     Kind.LIST: _visit_items,
     Kind.DICT: _visit_dict,
     Kind.VIEW: _visit_view,
-    Kind.SET: _visit_members,
+    Kind.SET: _visit_items,
     Kind.CACHE: _visit_cache,
     Kind.WRAPPER: _visit_wrapper,
     Kind.GETTER: _visit_getter,
@@ -303,7 +288,7 @@ _PICTURES: dict[Kind, type[Thing]] = {
 }
 
 
-def thing_of(thing: object, kind: Kind, name: str, place: Place | None) -> Thing | None:
+def thing_of(thing: object, kind: Kind, name: str) -> Thing | None:
     """Return an object under watch; None for one that is not pictured."""
     found = _PICTURES.get(kind)
-    return None if found is None else found(thing, name, place)
+    return None if found is None else found(thing, name)

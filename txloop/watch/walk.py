@@ -17,27 +17,14 @@ from txloop.watch.ambient import (
     translations,
 )
 from txloop.watch.code import CONSTRUCTING, TELLS_SUBCLASSES, add_subclasses
+from txloop.watch.definitions import Function
 from txloop.watch.ends import Trail, is_missed
 from txloop.watch.hooks import hooks
-from txloop.watch.kinds import (
-    ATOMS,
-    Kind,
-    is_live_stream,
-    kind_of,
-)
-from txloop.watch.library import (
-    record_keeper,
-)
-from txloop.watch.names import (
-    uses_any_attribute,
-)
-from txloop.watch.pictures import (
-    INTERNAL,
-    Names,
-    Namespace,
-    Thing,
-)
-from txloop.watch.places import Held, Job, Place, Reach, Space
+from txloop.watch.kinds import ATOMS, CODE, Kind, is_live_stream, kind_of
+from txloop.watch.library import record_keeper
+from txloop.watch.names import uses_any_attribute
+from txloop.watch.pictures import INTERNAL, Names, Namespace, Thing
+from txloop.watch.places import Held, Job, Place, Reach, Space, Watched
 from txloop.watch.states import State
 from txloop.watch.visits import VISITS, thing_of, use_library
 
@@ -46,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
 
     from txloop.scan import Patch
-    from txloop.watch.places import Table
+    from txloop.watch.places import Roots, Table
 
 __all__ = ["Walk"]
 
@@ -75,45 +62,59 @@ _RENDERED = (
     *("render_string", "template_loader", "ui_methods", "ui_modules"),
 )
 
-_FROM_LIBRARIES = (Kind.CLASS, Kind.FUNCTION, Kind.MODULE, Kind.WRAPPER)
-
 
 class Walk:
-    """One walk; belongs to the thread that makes it."""
+    """One walk; belongs to the thread that makes it.
+
+    Attributes:
+        table: What is under watch so far.
+        reach: What this walk has found.
+        names: The attributes that code names.
+        seen: What was gone into, by identity.
+        spaces: What has attributes, of which those count that code names.
+        modules: The globals of own code, likewise, by the identity of their dict.
+        everything: Whether to go into everything, whether code names it or not.
+        any_attribute: Whether code may use attributes that it does not name.
+        any_global: Likewise, globals.
+        constructs: Whether code may make more objects of a known class.
+        unconstructed: Classes of which no more are made, so far.
+        states: Modules that keep something for the process.
+        libraries: Modules that were gone through for functions of the program.
+        handlers: Handlers of log records.
+        patches: What the program sets in libraries that were not met, so far.
+        by_value: Whether it is about what travels by value.
+        missed: The first object whose end the program notices.
+        trail: From where it came to what, if that matters.
+    """
 
     def __init__(
         self,
         table: Table,
-        names: Iterable[str] = (),
+        roots: Roots | None,
         patches: Iterable[Patch] = (),
+        *,
+        by_value: bool = False,
     ) -> None:
+        """Begin nowhere yet; without roots, it is to go into everything."""
         self.table = table
-        self.names: set[str] = set(names)
         self.reach = Reach()
-        self._ahead: deque[Job] = deque()
+        self.names: set[str] = set() if roots is None else {*roots.names}
         self.seen: set[object] = set()
-        self.spaces: list[Space] = []  # whose attributes code names
-        self.modules: dict[int, Space] = {}  # by their dict: globals of own code
-        self._own: dict[type, bool] = {}
-        self.any_attribute = False
-        self.any_global = False
-        self.constructs = False  # whether code may make more objects of a known class
-        self._makes_files = False
-        self.unconstructed: list[Job] = []  # classes of which no more are made, so far
-        self.functions: list[int] = []  # in the reach
-        self.states: set[str] = set()  # modules that keep something for the process
-        self.libraries: set[int] = set()  # modules, gone through for own functions
-        self.handlers: list[Job] = []  # of log records
-        self.patches = list(patches)  # of libraries that were not met, so far
-        self.by_value = False
-        self.missed: Held | None = None  # the first whose end the program notices
+        self.spaces: list[Space] = []
+        self.modules: dict[int, Space] = {}
+        self.everything = roots is None
+        self.any_attribute = self.any_global = self.constructs = self.everything
+        self.unconstructed: list[Job] = []
+        self.states: set[str | None] = set()
+        self.libraries: set[int] = set()
+        self.handlers: list[Job] = []
+        self.patches = list(patches)
+        self.by_value = by_value
+        self.missed: Held | None = None
         self.trail: Trail | None = None
-        self.template_names: Callable[[], Iterable[str]] = tuple
-
-    def use_all(self) -> None:
-        """Go into everything, whether code names it or not."""
-        self.any_attribute = self.any_global = self._makes_files = True
-        self.constructs = True
+        self._roots = roots
+        self._ahead: deque[Job] = deque()
+        self._own: dict[type, bool] = {}
 
     def begin(
         self, things: Iterable[tuple[str, object]], most: int = 10 * limits.MOST_THINGS
@@ -122,19 +123,16 @@ class Walk:
         for name, thing in things:
             self.add(thing, name, None)
         while self._ahead:
-            if len(self.reach.things) >= limits.MOST_THINGS or len(self.seen) >= most:
+            if len(self.reach.watched) >= limits.MOST_THINGS or len(self.seen) >= most:
                 self.reach.complete = False
-                self._note_rest()
+                if self.trail is not None:
+                    for job in self._ahead:
+                        self.trail.note(job.thing)
                 return
             job = self._ahead.popleft()
             if id(job.thing) not in self.seen:
                 self.seen.add(id(job.thing))
                 self._visit(job)
-
-    def _note_rest(self) -> None:
-        if self.trail is not None:
-            for job in self._ahead:
-                self.trail.note(job.thing)
 
     def begin_at_attributes(self, thing: types.SimpleNamespace) -> None:
         """Walk from those attributes of an object, too, that code will name."""
@@ -148,23 +146,18 @@ class Walk:
                 self.begin([(hook.name, hook.thing)])
         self.begin(translations(self.names))
 
-    @property
-    def found(self) -> list[Thing]:
-        """What was found so far."""
-        return self.reach.things
-
     def end(self) -> Reach:
         """Return what was found."""
         reach = self.reach
         for space in (*self.spaces, *self.modules.values()):
-            reach.names[space.index] = self._names_of(space)
-        if not self.any_attribute:
-            for index in self.functions:
-                reach.names[index] = Names((), self.names)
+            space.watched.names = self._names_of(space)
+        for watched in reach.watched:
+            if isinstance(watched.thing, Function) and not self.any_attribute:
+                watched.names = Names((), self.names)
         self._watch(Ambient, "ambient", "", Names((), self.names))
-        if self._makes_files:
+        if self.everything or not MAKING_FILES.isdisjoint(self.names):
             self._watch(Umask, "umask", "the umask")
-        for name in self.states:
+        for name in filter(None, self.states):
             self._watch(State, f"state of {name}", name)
         for job in self.handlers:
             kept = record_keeper(job.thing, self.names)
@@ -178,7 +171,7 @@ class Walk:
             wanted, every = self.names | space.besides, self.any_attribute
         else:
             wanted, every = space.used, self.any_global
-        if every or space.whole:
+        if every:
             return None
         attributes = space.thing.attributes
         present = [
@@ -191,12 +184,8 @@ class Walk:
     def _watch(
         self, kind: type[Thing], key: str, name: str, names: Names | None = None
     ) -> None:
-        thing = self.table.get(key)
-        if thing is None:
-            thing = self.table[key] = kind(None, name, None)
-        self.reach.things.insert(0, thing)
-        self.reach.names.insert(0, names)
-        self.reach.places.insert(0, None)
+        thing = self.table.get(key) or self.table.setdefault(key, kind(None, name))
+        self.reach.watched.insert(0, Watched(thing, names=names))
 
     def add(
         self, thing: object, name: str, place: Place | None, near: bool = True
@@ -217,12 +206,11 @@ class Walk:
         for name, part in parts:
             self.add(part, f"{job.name}{name}", job.place, near)
 
-    def note(self, job: Job, thing: Thing) -> int:
-        """Put something under watch; return its place in the reach."""
-        self.reach.things.append(thing)
-        self.reach.names.append(None)
-        self.reach.places.append(job.place)
-        return len(self.reach.things) - 1
+    def note(self, job: Job, thing: Thing) -> Watched:
+        """Put something under watch."""
+        watched = Watched(thing, job.place)
+        self.reach.watched.append(watched)
+        return watched
 
     def _visit(self, job: Job) -> None:
         if self.trail is not None:
@@ -240,11 +228,11 @@ class Walk:
             return
         if kind in (Kind.NOTHING, Kind.HELD_NEAR):
             return
-        if kind in _FROM_LIBRARIES and not self.by_value:
+        if kind in CODE and not self.by_value:
             use_library(self, job)
         known = self.table.get(id(job.thing))
         if known is None:
-            known = thing_of(job.thing, kind, job.name, job.place)
+            known = thing_of(job.thing, kind, job.name)
             if known is not None:
                 self.table[id(job.thing)] = known
         if known is not None and not isinstance(known, Namespace):
@@ -254,11 +242,6 @@ class Walk:
         visit = VISITS.get(kind)
         if visit is not None:
             visit(self, job)
-
-    def use_state(self, module: str | None) -> None:
-        """Have it looked at what a module keeps for the process, if it keeps any."""
-        if module is not None:
-            self.states.add(module)
 
     def construct(self) -> None:
         """Go into the constructors of all classes, from now on and before."""
@@ -277,15 +260,12 @@ class Walk:
     def space(
         self, job: Job, look: Callable[[], Mapping[str, object]], part: str = "has"
     ) -> Space:
-        """Put what has attributes under watch."""
+        """Put what has attributes under watch: all of them, for all that is known."""
         key = id(job.thing), part
         known = self.table.get(key)
         if not isinstance(known, Namespace):
-            known = Namespace(job.thing, job.name, job.place, look)
-            self.table[key] = known
-        space = Space(known, self.note(job, known), job.near, place=job.place)
-        self.spaces.append(space)
-        return space
+            known = self.table[key] = Namespace(job.thing, job.name, look)
+        return Space(known, self.note(job, known), job)
 
     def add_space(
         self,
@@ -296,6 +276,7 @@ class Walk:
     ) -> Space:
         """Go into an object with attributes, of which those count that code names."""
         space = self.space(job, look, part)
+        self.spaces.append(space)
         names: Iterable[str] = list(look())
         if not self.any_attribute:
             names = [one for one in names if _is_used(one, self.names)]
@@ -320,14 +301,14 @@ class Walk:
                 if name == "settings" and type(thing) is dict:
                     self._add_settings(thing, full, space)
                 else:
-                    self.add(thing, full, place or space.place, space.near)
+                    self.add(thing, full, place or space.job.place, space.job.near)
 
     def _add_settings(
         self, settings: dict[str, object], name: str, space: Space
     ) -> None:
         if id(settings) not in self.seen:
             self.seen.add(id(settings))
-            job = Job(settings, name, space.place, space.near)
+            job = space.job._replace(thing=settings, name=name)
             self.add_space(job, lambda: settings).besides = _SETTINGS
 
     def use(self, names: frozenset[str]) -> None:
@@ -338,7 +319,6 @@ class Walk:
         self.names |= new
         if not new.isdisjoint(CONSTRUCTING):
             self.construct()
-        self._makes_files = self._makes_files or not MAKING_FILES.isdisjoint(new)
         if TELLS_SUBCLASSES in new:
             self._ask_for_subclasses()
         if self.any_attribute:
@@ -352,7 +332,8 @@ class Walk:
             attributes = space.thing.attributes
             self.enter(space, [name for name in new if name in attributes])
         if not new.isdisjoint(_RENDERING):
-            names = frozenset((*self.template_names(), *_RENDERED))
+            in_templates = () if self._roots is None else self._roots.template_names()
+            names = frozenset((*in_templates, *_RENDERED))
             self.use(names)
             if "import" in names:
                 self._import_as_templates_do(names)
@@ -366,10 +347,8 @@ class Walk:
 
     def _ask_for_subclasses(self) -> None:
         for space in list(self.spaces):
-            thing = space.thing
-            if issubclass(type(thing.object), type):
-                place = space.place
-                add_subclasses(self, Job(thing.object, thing.name, place, space.near))
+            if issubclass(type(space.job.thing), type):
+                add_subclasses(self, space.job)
 
 
 def _is_used(name: str, names: Set[str]) -> bool:

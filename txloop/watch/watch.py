@@ -186,9 +186,10 @@ class Watch:
 
 def _only_here(reach: Reach) -> Held | None:
     """Return what is kept for the loop thread alone, so that no other one finds it."""
-    for thing, names in zip(reach.things, reach.names, strict=True):
+    for one in reach.watched:
+        thing, names = one.thing, one.names
         if issubclass(type(thing.object), threading.local):
             for name in only_here(thing.object):
                 if names is None or name in names.wanted:
-                    return Held.of(f"{thing.name}.{name}", thing.object, thing.place)
+                    return Held.of(f"{thing.name}.{name}", thing.object, one.place)
     return None

@@ -1,0 +1,205 @@
+"""The walk through expressions that call: their arguments, and what builtins do."""
+
+from __future__ import annotations
+
+import ast
+import os
+from functools import reduce
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from txloop.scan.assignments import store_attribute
+from txloop.scan.calls import all_in, call, call_passed
+from txloop.scan.expressions import attribute, one_of
+from txloop.scan.frame import Nested
+from txloop.scan.live_objects import UNKNOWN, has_type
+from txloop.scan.member import class_of
+from txloop.scan.outside import act_of, process_changer
+from txloop.scan.parts import part_of
+from txloop.scan.references import prefix_of
+from txloop.scan.unfollowed import changes_argument
+from txloop.scan.value import (
+    SOMETHING,
+    Arguments,
+    Family,
+    Live,
+    Member,
+    Several,
+    Super,
+    Value,
+    alternatives,
+    constant,
+    either,
+)
+from txloop.stm.origin import own_module_of
+
+if TYPE_CHECKING:
+    from txloop.scan.walk import Walk
+
+_CALLERS = (filter, map, max, min, reduce, sorted)
+"""Builtins that call the functions they get, before they or their results end."""
+
+_APPLYING = (filter, map, max, min, sorted)
+"""Those of them that call these with what they go over, and nothing else."""
+
+
+def visit_call(walk: Walk, node: ast.Call) -> Value:
+    """Walk through a call and its arguments, and return what it stands for."""
+    callees = alternatives(walk.visit(node.func))
+    given = node.args
+    if given and not walk.everything and _is_ours(callees[0], "on_commit"):
+        given = _without_effect(given)
+    passed = _passed(walk, callees, node)
+
+    def value_of(one: ast.expr) -> Value:
+        return passed[one] if one in passed else walk.visit(one)
+
+    values = [value_of(each) for each in given]
+    # What comes after `*args` may be any parameter.
+    stars = (n for n, each in enumerate(given) if isinstance(each, ast.Starred))
+    positional = tuple(values[: next(stars, None)])
+    keywords = {each.arg or "": value_of(each.value) for each in node.keywords}
+    arguments = Arguments(positional, keywords)
+    return either(_call(walk, each, arguments, node) for each in callees)
+
+
+def _passed(
+    walk: Walk, callees: tuple[Value, ...], node: ast.Call
+) -> dict[ast.expr, Value]:
+    """Return the values of what a builtin applies, and of what it goes over.
+
+    Nothing where the call is not of such a builtin.
+    """
+    things = [one.thing if isinstance(one, Live) else None for one in callees]
+    if not all(any(one is each for each in _APPLYING) for one in things):
+        return {}
+    given = [*node.args, *(one.value for one in node.keywords)]
+    values = {each: walk.visit(each) for each in given if _applied(walk, each) is None}
+    one_each = len(node.args) == 1 or not any(
+        one is max or one is min for one in things
+    )
+    over = map(_element, values.values()) if one_each else values.values()
+    element = either(over)
+    for each in given:
+        function = _applied(walk, each)
+        if isinstance(function, Nested):
+            walk.walk_nested(function, element)
+            values[each] = function
+        elif function is not None:
+            values[each] = walk.walk_lambda(function, element)
+    return values
+
+
+def _applied(walk: Walk, given: ast.expr) -> ast.Lambda | Nested | None:
+    """Return the function that an argument is, if it stands in this one."""
+    if isinstance(given, ast.Lambda):
+        return given
+    found = walk.frame.value(given.id) if isinstance(given, ast.Name) else None
+    return found if isinstance(found, Nested) else None
+
+
+def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
+    """Return what a call of one value stands for, that of a builtin at once."""
+    thing = callee.thing if isinstance(callee, Live) else UNKNOWN
+    given = arguments.positional
+    several = alternatives(given[0] if given else None)
+    if isinstance(callee, Live):
+        _note_builtin(walk, callee, arguments, node)
+    if thing is super:
+        return _super(walk, given)
+    if thing is type and len(given) == 1:
+        return either(map(class_of, several))
+    if thing is globals:
+        label = walk.frame.label("globals()")
+        return Live(walk.frame.namespace, label, Family.GLOBAL)
+    if thing is getattr and len(node.args) > 1:
+        name = constant(node.args[1])
+        if isinstance(name, str):
+            return either(attribute(walk, each, name, node) for each in several)
+        for each in several:
+            _call_any(walk, each, prefix_of(node.args[1]))
+        if isinstance(several[0], Live):
+            return None
+    if (thing is setattr or thing is delattr) and len(given) > 1:
+        name = constant(node.args[1])
+        for each in several:
+            known = name if isinstance(name, str) else "?"
+            store_attribute(walk, each, known, None, node)
+        return None
+    if thing is next:
+        for each in several:
+            walk.notes.change(each, node)
+            walk.call_method(each, "__next__")
+        return part_of(given[0] if given else None)
+    return call(walk, callee, arguments, node)
+
+
+def _note_builtin(
+    walk: Walk, callee: Live, arguments: Arguments, node: ast.Call
+) -> None:
+    """Write down what a call of a builtin does, and walk into what that calls."""
+    thing = callee.thing
+    act = act_of(thing, node)
+    if act is not None:
+        walk.notes.act_outside(act, node)
+    changer = process_changer(thing)
+    if changer is not None:
+        walk.notes.change_process(changer, node)
+    if thing is os.getenv:
+        walk.notes.read_environment(node)
+    if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
+        for value in all_in(arguments):
+            call_passed(walk, value, node)
+    if changes_argument(thing):
+        for each in alternatives(next(iter(arguments.positional), None)):
+            walk.notes.change(each, node)
+
+
+def _call_any(walk: Walk, owner: Value, prefix: str) -> None:
+    """Walk into all methods of a shared object that a name may stand for."""
+    thing = owner.thing if isinstance(owner, Live) else UNKNOWN
+    if thing is UNKNOWN or has_type(thing, type, ModuleType):
+        return
+    for cls in type(thing).__mro__:
+        own = own_module_of(cls) is not None
+        for name in list(cls.__dict__) if own else ():
+            if name.startswith(prefix) and not name.startswith("__"):
+                walk.call_method(owner, name)
+
+
+def _super(walk: Walk, given: tuple[Value, ...]) -> Value:
+    frame = walk.frame.outermost
+    after = frame.cells.get("__class__")
+    receiver = frame.receiver
+    if len(given) == 2 and isinstance(given[0], Live):
+        after, receiver = given[0].thing, given[1]
+    return Super(after, receiver) if has_type(after, type) else None
+
+
+def _element(value: Value) -> Value:
+    """Return what a function gets that is applied to what is in a value."""
+    if isinstance(value, Several):
+        return either(map(_element, value.values))
+    pairs = isinstance(value, Member) and value.name == "items"
+    return SOMETHING if pairs else one_of(value)
+
+
+def _is_ours(callee: Value, function: str) -> bool:
+    """Tell whether it is txloop's function of that name."""
+    if not isinstance(callee, Live):
+        return False
+    module = str(getattr(type(callee.thing), "__module__", ""))
+    if module != "builtins":
+        return False
+    home = str(getattr(callee.thing, "__module__", ""))
+    name = getattr(callee.thing, "__name__", "")
+    return home.partition(".")[0] == "txloop" and name == function
+
+
+def _without_effect(given: list[ast.expr]) -> list[ast.expr]:
+    """Return the arguments without the function that runs at commit."""
+    first = given[0]
+    if isinstance(first, ast.Call):
+        return [*first.args[1:], *given[1:]]
+    named = isinstance(first, (ast.Lambda, ast.Name, ast.Attribute))
+    return given[1:] if named else given

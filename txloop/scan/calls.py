@@ -1,0 +1,271 @@
+"""The walk into what a call runs: code of the program, and past everything else."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import partial
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING
+
+from txloop.scan.assignments import store_attribute, taint
+from txloop.scan.expressions import item
+from txloop.scan.frame import Nested
+from txloop.scan.live_objects import (
+    GETTERS,
+    METHODS,
+    MUTATORS,
+    UNKNOWN,
+    class_label,
+    functions_of,
+    has_type,
+    is_cache,
+)
+from txloop.scan.member import class_value, member, own_functions
+from txloop.scan.notebook import shown
+from txloop.scan.parts import is_lost, is_risky, made_of, put_by, taken_by
+from txloop.scan.unfollowed import calls_later, leads_anywhere, outcome, tells_process
+from txloop.scan.value import (
+    FOREIGN,
+    NO_ARGUMENTS,
+    SOMETHING,
+    Arguments,
+    Bound,
+    Family,
+    Instance,
+    Live,
+    Member,
+    Parts,
+    Unfollowed,
+    Value,
+    alternatives,
+    constant,
+    either,
+    shared,
+)
+from txloop.stm.origin import is_own_function, own_module_of
+
+if TYPE_CHECKING:
+    from txloop.scan.walk import Walk
+
+
+def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Walk into what the call runs, and return what it stands for."""
+    if isinstance(callee, Unfollowed):
+        if not callee.foreign:
+            walk.notes.lose(node)
+        return callee
+    if is_lost(callee):
+        walk.notes.lose(node)
+        return SOMETHING
+    if isinstance(callee, Member):
+        return _call_member(walk, callee, arguments, node)
+    if isinstance(callee, Instance):
+        callee = member(callee, "__call__", walk.sources)
+    thing: object = UNKNOWN
+    cache: Live | None = None
+    if isinstance(callee, Live) and callee.thing is not UNKNOWN:
+        thing = callee.thing
+        if has_type(thing, type):
+            return _make(walk, thing, arguments, node)
+        cache = callee if is_cache(thing) else None
+        callee, arguments = _target(walk, callee, arguments)
+    if isinstance(callee, Bound) and callee.cache is not None:
+        name = str(getattr(callee.cache, "__qualname__", "a cache"))
+        cache = Live(callee.cache, name, Family.CLASS)
+    if cache is not None:
+        walk.notes.use_cache(cache, node)
+    if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
+        if cache is not None:
+            return _run_cached(walk, cache, callee, arguments, node)
+        return walk.run(callee, arguments)
+    if isinstance(callee, Nested):
+        return None
+    passed = all_in(arguments)
+    for each in passed:
+        walk.notes.escape(each, node)
+    if thing is not UNKNOWN:
+        return _outside(walk, thing, passed, node)
+    func = node.func if isinstance(node, ast.Call) else None
+    if callee is None and not isinstance(func, ast.Attribute):
+        walk.notes.run_anything(node)
+    if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
+        put = made_of(put_by(func.attr, passed))
+        taint(walk, func.value, put if func.attr in MUTATORS else SOMETHING)
+    if any(map(_is_own_code, passed)):
+        walk.notes.lose(node, f"{shown(node)}, which is given a function")
+    if callee is None and isinstance(func, ast.Attribute):
+        # A method of an object out of a container may be one of several.
+        found = walk.contents.called(func.attr)
+        return either(
+            walk.run(one, arguments) for one in found if isinstance(one, Bound)
+        )
+    return None
+
+
+def _target(walk: Walk, callee: Live, arguments: Arguments) -> tuple[Value, Arguments]:
+    """Return the functions that a call of the object runs, and with which arguments."""
+    thing, receiver = callee.thing, None
+    for _ in range(32):  # partial of a method of a partial ..., each adds something
+        if has_type(thing, partial):
+            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
+            positional = (*preset, *arguments.positional)
+            arguments = replace(arguments, positional=positional)
+            thing = thing.func
+        elif has_type(thing, MethodType):
+            receiver = _owner(thing.__self__)
+            thing = thing.__func__
+        else:
+            break
+    functions = functions_of(thing)
+    if not functions and own_module_of(type(thing)) is not None:
+        return member(replace(callee, thing=thing), "__call__", walk.sources), arguments
+    return Bound(functions, receiver), arguments
+
+
+def _owner(thing: object) -> Value:
+    """Return the value of the object whose bound method is called."""
+    if has_type(thing, type):
+        return class_value(thing)
+    return shared(thing, class_label(type(thing)), Family.GLOBAL)
+
+
+def _call_member(
+    walk: Walk, method: Member, arguments: Arguments, node: ast.AST
+) -> Value:
+    """Return what a method of a builtin container gives."""
+    holder = method.holder
+    if is_lost(holder):
+        walk.notes.lose(node)
+    if method.name in MUTATORS and isinstance(node, ast.Call):
+        for each, given in zip(arguments.positional, node.args, strict=False):
+            walk.notes.keep(holder, each, given)
+    if isinstance(holder, Parts):
+        return _use_parts(walk, holder, method.name, arguments, node)
+    if method.name in {"items", "values"}:
+        return method
+    if method.name not in GETTERS:
+        return None
+    key: object = UNKNOWN
+    if isinstance(node, ast.Call) and node.args:
+        key = constant(node.args[0])
+    return item(walk, holder, key, node)
+
+
+def _run_cached(
+    walk: Walk, cache: Live, callee: Bound, arguments: Arguments, node: ast.AST
+) -> Value:
+    """Walk into a function of which an `lru_cache` keeps what it returns.
+
+    Each process has such a cache of its own: what is in it must not depend on when
+    it was made, and making it must change nothing.
+    """
+    key, before = id(cache.thing), walk.notes.containers
+    first = key not in walk.uses_containers
+    if first:
+        walk.uses_containers[key] = False  # as long as it calls itself
+    found = walk.run(callee, arguments, anew=first)
+    if first:
+        walk.uses_containers[key] = walk.notes.containers > before
+    if walk.uses_containers[key]:
+        walk.notes.lose(node, f"{cache.name}, which keeps what it makes of others")
+    if found is not None and not isinstance(found, Parts):
+        return found
+    # It keeps one list, dict or set for all calls.
+    slots = ((id(cache.thing), "results"),)
+    return Live(UNKNOWN, f"{cache.name}()", cache.family, slots)
+
+
+def _outside(
+    walk: Walk, thing: object, given: tuple[Value, ...], node: ast.AST
+) -> Value:
+    """Return what a call gives that is not of the program's code."""
+    if leads_anywhere(thing) or tells_process(thing):
+        walk.notes.lose(node)
+    for each in given:
+        if _is_own_code(each):
+            if calls_later(thing):
+                walk.notes.lose(node, f"{shown(node)}, which is given a function")
+            else:
+                call_passed(walk, each, node)
+    return outcome(thing, given)
+
+
+def _use_parts(
+    walk: Walk, parts: Parts, method: str, arguments: Arguments, node: ast.AST
+) -> Value:
+    """Return what a method of a container gives that the attempt has made."""
+    passed = all_in(arguments)
+    for each in passed:
+        if _is_own_code(each) and method == "sort":
+            call_passed(walk, each, node)
+    for each in filter(is_risky, put_by(method, passed)):
+        parts.add(each)
+    found = taken_by(method, parts)
+    if found is SOMETHING and method not in METHODS:
+        walk.notes.lose(node)
+    return found
+
+
+def _make(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Value:
+    """Return a new object of the class, walking through what makes it."""
+    if own_module_of(cls) is None:
+        given = all_in(arguments)
+        for each in given:
+            walk.notes.escape(each, node)
+        found = _outside(walk, cls, given, node)
+        return None if found == FOREIGN else found
+    called = own_functions(type(cls), "__call__")
+    if not called or cls in walk.calling:
+        return _construct(walk, cls, arguments, node)
+    walk.calling.append(cls)
+    found = walk.run(Bound(called, class_value(cls)), arguments)
+    walk.calling.pop()
+    if isinstance(found, Live) and found.thing is not UNKNOWN:
+        return found  # the one that is there already
+    return either((found, _construct(walk, cls, arguments, node)))
+
+
+def _construct(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Value:
+    """Return a new object of a class of the program, as `type.__call__` does."""
+    key = (id(cls), walk.unless, arguments.identity())
+    if key not in walk.made:
+        new = Bound(own_functions(cls, "__new__"), class_value(cls))
+        known = walk.run(new, arguments)
+        if isinstance(known, Live):  # what it returns is there already
+            walk.made[key] = known
+            walk.call_method(known, "__init__", arguments)
+            return known
+        walk.made[key] = instance = Instance(cls)
+        fields = getattr(cls, "__dataclass_fields__", ())
+        named = dict(zip(fields, arguments.positional, strict=False))
+        for name in fields:
+            value = {**named, **arguments.keywords}.get(name)
+            store_attribute(walk, instance, name, value, node)
+        for name in ("__init__", "__post_init__"):
+            walk.call_method(instance, name, arguments)
+    walk.notes.use(walk.made[key])
+    return walk.made[key]
+
+
+def call_passed(walk: Walk, value: Value, node: ast.AST) -> None:
+    """Walk into a function that a builtin calls."""
+    callable_live = isinstance(value, Live) and has_type(value.thing, FunctionType)
+    if callable_live or isinstance(value, Bound):
+        call(walk, value, NO_ARGUMENTS, node)
+
+
+def _is_own_code(value: Value) -> bool:
+    if isinstance(value, Bound):
+        return any(map(is_own_function, value.functions))
+    return (
+        isinstance(value, Live)
+        and has_type(value.thing, FunctionType)
+        and is_own_function(value.thing)
+    )
+
+
+def all_in(arguments: Arguments) -> tuple[Value, ...]:
+    """Return all values that a call may pass."""
+    given = (*arguments.positional, *arguments.keywords.values())
+    return tuple(each for value in given for each in alternatives(value))
