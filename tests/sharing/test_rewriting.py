@@ -839,6 +839,7 @@ UNCHANGED = {
     "read": "print(nested['rows'], len(nested), sorted(nested['rows'])[0] is None)",
     "put deeper": "grid[k][0] = nested['rows']",
     "a new one": "x = [*nested['rows']]\n    x.append(k)",
+    "a copy": "x = list(nested['rows'])\n    x.append(k)",
 }
 
 
@@ -890,6 +891,7 @@ def f(k):
         "table[k] = copy.deepcopy(nested)",
         "table[k] = table.get(k)",
         "nested['t'] = table",
+        "x = []; x.append(vars(k)); x = sorted(x, key=lambda y: y['table'])",
     ],
 )
 def test_what_keeps_only_values_of_something_plain_is_a_container(line):

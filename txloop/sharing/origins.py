@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["Origins"]
 
 
+_COPIES = frozenset(["dict", "frozenset", "list", "set", "sorted", "tuple"])
+"""Python's own functions that make something new of the parts of what they get."""
+
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
 
 
@@ -365,6 +368,8 @@ class Origins:
             if last_name(function.value) in PARTS and call.args:  # ``dict.get(d, key)``
                 return values | part_of(self.of(scope, call.args[0]))
             return values | self._taken_from(scope, function.value, call)
+        if isinstance(function, ast.Name) and self._copies(scope, name):
+            return self._copied(scope, call)
         base = function.value if isinstance(function, ast.Attribute) else function
         values |= self._of_all(scope, [base, *arguments_of(call)])
         made, parts = {self._made(scope, call)}, part_of(values)
@@ -372,6 +377,18 @@ class Origins:
             made |= inside(made)
             parts |= values
         return made | parts | inside(parts)
+
+    def _copies(self, scope: ast.AST, name: str) -> bool:
+        """Tell whether a function makes something new of what it is given."""
+        is_pythons = self.meanings.makes_plain(scope, name)
+        return name in _COPIES and is_pythons and not self.meanings.home(scope, name)
+
+    def _copied(self, scope: ast.AST, call: ast.Call) -> Values:
+        """Return what is new, with parts of what is given: not of a sort's keys."""
+        values = [one.value for one in call.keywords if one.arg != "key"]
+        named = self._of_all(scope, values)
+        parts = part_of(self._of_all(scope, call.args) | named) | named
+        return self._made_of(scope, call, parts)
 
     def _taken_from(self, scope: ast.AST, holder: ast.expr, call: ast.Call) -> Values:
         """Return what a method such as `get` returns: an element, or its default."""
