@@ -759,6 +759,7 @@ KEPT_TWICE = {
     "a function's argument": "keep(nested['rows'])",
     "through a third": "other.append(nested)\n    table[k] = other[0]",
     "by name": "table[k] = vars(nested)",
+    "by a setting's name": "s = app.settings\n    s['table'][k] = nested",
     "a method that is passed on": "each(table.setdefault, nested)",
     "a function without a name": "table[k] = (lambda x: x)(nested)",
 }
@@ -891,6 +892,8 @@ def f(k):
         "table[k] = copy.deepcopy(nested)",
         "table[k] = table.get(k)",
         "nested['t'] = table",
+        "x = json.loads(k); x['table'].append(nested)",
+        "x = json.loads(k); x.get('table').append(nested)",
         "x = []; x.append(vars(k)); x = sorted(x, key=lambda y: y['table'])",
     ],
 )
@@ -902,6 +905,14 @@ NAMES = ["a", "b"]
 def f(k): {line}
 """
     assert "table = txloop.share({})" in shared(source, "table")
+
+
+def test_a_key_may_be_an_attribute_where_a_class_gives_its_items_as_such():
+    source = "table = {}\nnested = {}\ndef f(x): x['table'].append(nested)\n"
+    own = "class D(dict):\n    def __getattr__(self, name): return self[name]\n"
+
+    assert "table = txloop.share({})" in shared(source, "table")
+    assert "table = {}" in shared(own + source, "table")
 
 
 MAKERS = {
@@ -1012,8 +1023,15 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
     assert reason in left(source, "things")
 
 
-def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone():
-    other = "class Other:\n    def f(self, d): self.__dict__ = d\n"
+@pytest.mark.parametrize(
+    "method",
+    [
+        "def f(self, d): self.__dict__ = d",
+        "@classmethod\n    def f(cls, k): x = cls(); setattr(x, k, 1); return x",
+    ],
+)
+def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone(method):
+    other = f"class Other:\n    {method}\n"
     mixed = "class Mixed(Thing, Other): pass\n"
     source = CLASSES.format("Thing", "Thing")
 

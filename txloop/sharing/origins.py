@@ -311,7 +311,7 @@ class Origins:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             if last_name(value.value) == "settings":
                 return {Origin(key.value)}
-            parts.add(Origin(key.value))
+            parts |= self._of_key(key.value, parts)
         return parts
 
     def _of_sum(self, scope: ast.AST, value: ast.BinOp) -> Values:
@@ -396,11 +396,27 @@ class Origins:
         values = self._of_all(
             scope, [one for one in arguments_of(call) if one is not key]
         )
+        parts = part_of(self.of(scope, holder))
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            values.add(Origin(key.value))
-        if last_name(holder) != "settings":
-            values |= part_of(self.of(scope, holder))
-        return values
+            if last_name(holder) == "settings":
+                return {*values, Origin(key.value)}
+            parts |= self._of_key(key.value, parts)
+        return values | parts
+
+    def _of_key(self, key: str, parts: Values) -> Values:
+        """Return the name that a key stands for, if it may be one of the program's.
+
+        That is a name of what handlers are given, or of an attribute in a `__dict__`.
+
+        Args:
+            key: The key.
+            parts: The origins of what is in the same object.
+        """
+        meanings = self.meanings
+        is_name = key in meanings.keys or meanings.has_keys_for_attributes
+        named = {"settings", ANY, *meanings.keys}
+        is_name = is_name or any(one.name in named for one in parts)
+        return {Origin(key)} if is_name else set()
 
     def _of_object(self, scope: ast.AST, call: ast.Call, name: str) -> Values:
         """Return what an object of a class has in it, if it is a tuple or the like."""
