@@ -48,9 +48,6 @@ _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe
 _LATER = frozenset(["Pickler", "open"])
 """Functions of dumpers that return what objects are given to later."""
 
-_READ_ONLY = frozenset(["merge", "nlargest", "nsmallest"])
-"""Functions of heapq that take any iterable."""
-
 _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
 """Packages that do, beside the standard library."""
 
@@ -149,10 +146,7 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     elif isinstance(function, ast.Name) and function.id in modules:
         home, _, name = modules[function.id].rpartition(".")
     given = arguments_of(call)
-    if home == "heapq" and name not in _READ_ONLY:
-        what = f"calls heapq.{name}, which takes plain objects only"
-        yield given[:1], what, Wants.PLAIN
-    elif home == "itertools" and name == "tee":
+    if home == "itertools" and name == "tee":
         yield given[:1], "calls itertools.tee, which copies a container", Wants.PLAIN
     elif home in _DUMPERS and name in _DUMPS:
         what = f"calls {home}.{name}, which does not know containers"
