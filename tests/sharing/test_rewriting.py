@@ -202,6 +202,10 @@ HAZARDS = {
     "pickle": ("import pickle\npickle.dumps(items)", "pickle.dumps"),
     "pickle's function": ("from pickle import dumps\ndumps(items)", "pickle.dumps"),
     "an iterator": ("import itertools\nx = itertools.tee(items)", "itertools.tee"),
+    "a function of heapq": (
+        "from heapq import heappush\npush = functools.partial(heappush, items)",
+        "passes heapq.heappush on",
+    ),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
     "an object's own identity": (
@@ -916,6 +920,7 @@ def test_a_key_may_be_an_attribute_where_a_class_gives_its_items_as_such():
 
 
 HEAPS = {
+    "all": ("from heapq import *", "from txloop.cells.heaps import *", "heappush"),
     "a module": (
         "import heapq",
         "import txloop.cells.heaps as heapq",

@@ -14,7 +14,7 @@ from txloop.sharing.scopes import walked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["imports_of_heaps", "with_methods"]
+__all__ = ["imports_of_heaps", "is_passed_on", "with_methods"]
 
 _METHODS = {
     "heapify": "sort",
@@ -38,6 +38,8 @@ def with_methods(tree: ast.Module) -> ast.Module:
                         named |= {f"{home}.{name}": name for name in _METHODS}
             case ast.ImportFrom(module="heapq" | "txloop.cells.heaps", names=names):
                 named |= {one.asname or one.name: one.name for one in names}
+                if "*" in named:
+                    named |= {name: name for name in _METHODS}
     return _Calls(named).visit(tree) if named else tree
 
 
@@ -54,6 +56,14 @@ class _Calls(ast.NodeTransformer):
         function = ast.Attribute(heap, method, ast.Load())
         call = ast.Call(ast.copy_location(function, node.func), given, node.keywords)
         return ast.copy_location(call, node)
+
+
+def is_passed_on(home: str, name: str) -> bool:
+    """Tell whether it is a function of heapq that changes a heap.
+
+    One that is called is none any more: what is found is used otherwise.
+    """
+    return name in _METHODS and home in ("heapq", _OURS)
 
 
 def imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:
