@@ -201,7 +201,11 @@ HAZARDS = {
     "an executor": ("loop.run_in_executor(None, f)", "threads"),
     "pickle": ("import pickle\npickle.dumps(items)", "pickle.dumps"),
     "pickle's function": ("from pickle import dumps\ndumps(items)", "pickle.dumps"),
-    "heapq": ("import heapq\nheapq.heappush(items, 1)", "heapq.heappush"),
+    "an iterator": ("import itertools\nx = itertools.tee(items)", "itertools.tee"),
+    "a function of heapq": (
+        "from heapq import heappush\npush = functools.partial(heappush, items)",
+        "passes heapq.heappush on",
+    ),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
     "an object's own identity": (
@@ -226,12 +230,12 @@ def test_what_containers_do_otherwise_leaves_the_program_alone(case):
 
 
 LIMITED = {
-    "heapq": "import heapq\ndef f(): heapq.heappush(rows, 1)",
-    "heapq of a part": "import heapq\ndef f(k): heapq.heappush(rows[k], 1)",
-    "heapq of a variable": "import heapq\ndef f():\n    x = rows\n    heapq.heappop(x)",
-    "heapq of an argument": "import heapq\ndef f(x): heapq.heapify(x)\nf(rows)",
-    "heapq of a result": "import heapq\ndef g(): return rows\nheapq.heapify(g())",
-    "what is kept in it": "import heapq\nh = []\nheapq.heapify(h)\nh.append(rows)",
+    "tee": "from itertools import tee\ndef f(): return tee(rows)",
+    "tee of a part": "from itertools import tee\ndef f(k): return tee(rows[k])",
+    "tee of a variable": "from itertools import tee\ndef f():\n    x = rows; tee(x)",
+    "tee of an argument": "from itertools import tee\ndef f(x): tee(x)\nf(rows)",
+    "tee of a result": "from itertools import tee\ndef g(): return rows\ntee(g())",
+    "what is kept in it": "from itertools import tee\nh = []\ntee(h)\nh.append(rows)",
     "a method of list": "def f(): list.append(rows, 1)",
     "a method of list, of a variable": "def f():\n    x = rows\n    list.sort(x)",
     "pickle": "import pickle\ndef f(): pickle.dump({'r': rows}, open('f', 'wb'))",
@@ -286,13 +290,13 @@ def test_what_wants_plain_objects_leaves_those_alone(case):
 
 def test_what_has_to_be_plain_is_not_put_into_a_container():
     source = """
-import heapq
+import itertools
 items = []
 table = {}
 def f(k):
     h = []
     table[k] = h
-    heapq.heappush(h, k)
+    itertools.tee(h)
 """
     after = shared(source, "items", "table")
 
@@ -351,7 +355,7 @@ UNKNOWN = {
         "from threading import Thread\ndef f(g): g()\nThread(target=f, args=(h,))"
     ),
     "a parameter of what is kept": (
-        "import heapq\ndef f(x): heapq.heapify(x)\nJOBS = {'f': f}"
+        "import itertools\ndef f(x): itertools.tee(x)\nJOBS = {'f': f}"
     ),
     "a decorator": (
         "def away(g):\n    def inner(*a): return loop.run_in_executor(None, g, *a)\n"
@@ -759,6 +763,7 @@ KEPT_TWICE = {
     "a function's argument": "keep(nested['rows'])",
     "through a third": "other.append(nested)\n    table[k] = other[0]",
     "by name": "table[k] = vars(nested)",
+    "by a setting's name": "s = app.settings\n    s['table'][k] = nested",
     "a method that is passed on": "each(table.setdefault, nested)",
     "a function without a name": "table[k] = (lambda x: x)(nested)",
 }
@@ -839,6 +844,7 @@ UNCHANGED = {
     "read": "print(nested['rows'], len(nested), sorted(nested['rows'])[0] is None)",
     "put deeper": "grid[k][0] = nested['rows']",
     "a new one": "x = [*nested['rows']]\n    x.append(k)",
+    "a copy": "x = list(nested['rows'])\n    x.append(k)",
 }
 
 
@@ -890,6 +896,9 @@ def f(k):
         "table[k] = copy.deepcopy(nested)",
         "table[k] = table.get(k)",
         "nested['t'] = table",
+        "x = json.loads(k); x['table'].append(nested)",
+        "x = json.loads(k); x.get('table').append(nested)",
+        "x = []; x.append(vars(k)); x = sorted(x, key=lambda y: y['table'])",
     ],
 )
 def test_what_keeps_only_values_of_something_plain_is_a_container(line):
@@ -900,6 +909,51 @@ NAMES = ["a", "b"]
 def f(k): {line}
 """
     assert "table = txloop.share({})" in shared(source, "table")
+
+
+def test_a_key_may_be_an_attribute_where_a_class_gives_its_items_as_such():
+    source = "table = {}\nnested = {}\ndef f(x): x['table'].append(nested)\n"
+    own = "class D(dict):\n    def __getattr__(self, name): return self[name]\n"
+
+    assert "table = txloop.share({})" in shared(source, "table")
+    assert "table = {}" in shared(own + source, "table")
+
+
+HEAPS = {
+    "all": ("from heapq import *", "from txloop.cells.heaps import *", "heappush"),
+    "a module": (
+        "import heapq",
+        "import txloop.cells.heaps as heapq",
+        "heapq.heappush",
+    ),
+    "another name": (
+        "import os, heapq as q",
+        "import os, txloop.cells.heaps as q",
+        "q.heappush",
+    ),
+    "a function": (
+        "from heapq import heappush as push",
+        "from txloop.cells.heaps import heappush as push",
+        "push",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HEAPS)
+def test_a_heap_is_a_container_and_stores_what_is_pushed(case):
+    before, after, push = HEAPS[case]
+    source = f"""
+{before}
+heap = []
+def f():
+    x = [1]
+    {push}(heap, x)
+    x.append(2)
+"""
+    text = shared(source, "heap")
+
+    assert f"{after}\nheap = txloop.share([])" in text
+    assert "x = txloop.share([1])" in text
 
 
 MAKERS = {
@@ -1010,8 +1064,15 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
     assert reason in left(source, "things")
 
 
-def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone():
-    other = "class Other:\n    def f(self, d): self.__dict__ = d\n"
+@pytest.mark.parametrize(
+    "method",
+    [
+        "def f(self, d): self.__dict__ = d",
+        "@classmethod\n    def f(cls, k): x = cls(); setattr(x, k, 1); return x",
+    ],
+)
+def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone(method):
+    other = f"class Other:\n    {method}\n"
     mixed = "class Mixed(Thing, Other): pass\n"
     source = CLASSES.format("Thing", "Thing")
 

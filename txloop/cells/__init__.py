@@ -32,6 +32,7 @@
     bulk          whether many values can be stored as they are
     likeness      containers that pass for plain objects: `like_plain`
     live          lists that are changed while they are gone over
+    heaps         what heapq has, for lists of both kinds
     encoding      containers as JSON
 """
 

@@ -8,6 +8,7 @@
     live        which names lead to which objects of the program
     making      which line has made each plain object
     rewriting   from that to changes of the text: one round
+    heaps       calls of heapq
     texts       a module's text, where its syntax stands in it, changes by position
     syntax      parts of syntax trees
     scopes      which names mean a variable of the module

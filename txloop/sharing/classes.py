@@ -306,8 +306,18 @@ def _stray_attributes(texts: Iterable[Text]) -> Iterator[_Stray]:
                     name = of.id if isinstance(of, ast.Name) else ""
                     if isinstance(node, ast.Attribute) and name in imported:
                         continue
-                    own = owner.name if owner is not None and name == "self" else ""
+                    own = owner.name if owner and _is_own(scope, of) else ""
                     yield _Stray(text, scope, of, attribute, own)
+
+
+def _is_own(method: ast.AST, of: ast.expr) -> bool:
+    """Tell whether it is the object of a method, or one that a class method makes."""
+    if not isinstance(of, ast.Name) or of.id == "self":
+        return isinstance(of, ast.Name)
+    marks = map(last_name, getattr(method, "decorator_list", ()))
+    values, others = bindings(method, of.id)
+    makers = {ast.unparse(getattr(one, "func", one)) for one in values}
+    return makers == {"cls"} and not others and "classmethod" in marks
 
 
 def _set_by(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.expr, str | None]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import Hazard
+from txloop.sharing.heaps import is_passed_on
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     arguments_of,
@@ -47,9 +48,6 @@ _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe
 
 _LATER = frozenset(["Pickler", "open"])
 """Functions of dumpers that return what objects are given to later."""
-
-_READ_ONLY = frozenset(["merge", "nlargest", "nsmallest"])
-"""Functions of heapq that take any iterable."""
 
 _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
 """Packages that do, beside the standard library."""
@@ -133,6 +131,12 @@ def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
     match node:
         case ast.Call():
             yield from _wanted_by(node, modules)
+        case ast.Attribute(attr=called) if not is_passed_on("heapq", called):
+            pass
+        case ast.Attribute() | ast.Name():
+            home, name = _meant(node, modules)
+            if is_passed_on(home, name):
+                yield _UNKNOWN, f"passes {home}.{name} on", Wants.PLAIN
         case ast.Compare(left=left, comparators=comparators):
             asked = [left, *comparators]
             its = [one.args[0] for one in asked if _asks_type(one)]
@@ -142,17 +146,9 @@ def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
 
 def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     function = call.func
-    name = last_name(function)
-    home = ""
-    if isinstance(function, ast.Attribute):
-        home = modules.get(ast.unparse(function.value), "")
-    elif isinstance(function, ast.Name) and function.id in modules:
-        home, _, name = modules[function.id].rpartition(".")
+    home, name = _meant(function, modules)
     given = arguments_of(call)
-    if home == "heapq" and name not in _READ_ONLY:
-        what = f"calls heapq.{name}, which takes plain objects only"
-        yield given[:1], what, Wants.PLAIN
-    elif home == "itertools" and name == "tee":
+    if home == "itertools" and name == "tee":
         yield given[:1], "calls itertools.tee, which copies a container", Wants.PLAIN
     elif home in _DUMPERS and name in _DUMPS:
         what = f"calls {home}.{name}, which does not know containers"
@@ -163,6 +159,17 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
         yield _UNKNOWN, what, Wants.PLAIN
+
+
+def _meant(node: ast.expr, modules: dict[str, str]) -> tuple[str, str]:
+    """Return the module of what is named, if that is known, and its name there."""
+    name = last_name(node)
+    home = ""
+    if isinstance(node, ast.Attribute):
+        home = modules.get(ast.unparse(node.value), "")
+    elif name in modules:
+        home, _, name = modules[name].rpartition(".")
+    return home, name
 
 
 def _is_method_of_class(function: ast.expr) -> bool:

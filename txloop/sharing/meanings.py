@@ -38,6 +38,7 @@ class Meanings:
         classes: By simple name.
         keys: Names of what an application or a route gives to handlers.
         initialized: The `initialize` methods, which get that as arguments.
+        has_keys_for_attributes: Whether a class may give its items as attributes.
         used_without_call: Attributes that are not called, and name no own function.
     """
 
@@ -66,6 +67,10 @@ class Meanings:
             self._collect(text.tree)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
+        self.has_keys_for_attributes = any(
+            "__getattr__" in names or "__getattribute__" in names
+            for names in self._defined.values()
+        )
         self._inherit()
 
     def _note_uses(self, tree: ast.Module) -> None:

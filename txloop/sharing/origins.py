@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["Origins"]
 
 
+_COPIES = frozenset(["dict", "frozenset", "list", "set", "sorted", "tuple"])
+"""Python's own functions that make something new of the parts of what they get."""
+
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
 
 
@@ -308,7 +311,7 @@ class Origins:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             if last_name(value.value) == "settings":
                 return {Origin(key.value)}
-            parts.add(Origin(key.value))
+            parts |= self._of_key(key.value, parts)
         return parts
 
     def _of_sum(self, scope: ast.AST, value: ast.BinOp) -> Values:
@@ -365,6 +368,8 @@ class Origins:
             if last_name(function.value) in PARTS and call.args:  # ``dict.get(d, key)``
                 return values | part_of(self.of(scope, call.args[0]))
             return values | self._taken_from(scope, function.value, call)
+        if isinstance(function, ast.Name) and self._copies(scope, name):
+            return self._copied(scope, call)
         base = function.value if isinstance(function, ast.Attribute) else function
         values |= self._of_all(scope, [base, *arguments_of(call)])
         made, parts = {self._made(scope, call)}, part_of(values)
@@ -373,17 +378,45 @@ class Origins:
             parts |= values
         return made | parts | inside(parts)
 
+    def _copies(self, scope: ast.AST, name: str) -> bool:
+        """Tell whether a function makes something new of what it is given."""
+        is_pythons = self.meanings.makes_plain(scope, name)
+        return name in _COPIES and is_pythons and not self.meanings.home(scope, name)
+
+    def _copied(self, scope: ast.AST, call: ast.Call) -> Values:
+        """Return what is new, with parts of what is given: not of a sort's keys."""
+        values = [one.value for one in call.keywords if one.arg != "key"]
+        named = self._of_all(scope, values)
+        parts = part_of(self._of_all(scope, call.args) | named) | named
+        return self._made_of(scope, call, parts)
+
     def _taken_from(self, scope: ast.AST, holder: ast.expr, call: ast.Call) -> Values:
         """Return what a method such as `get` returns: an element, or its default."""
         key = call.args[0] if call.args else None
         values = self._of_all(
             scope, [one for one in arguments_of(call) if one is not key]
         )
+        parts = part_of(self.of(scope, holder))
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            values.add(Origin(key.value))
-        if last_name(holder) != "settings":
-            values |= part_of(self.of(scope, holder))
-        return values
+            if last_name(holder) == "settings":
+                return {*values, Origin(key.value)}
+            parts |= self._of_key(key.value, parts)
+        return values | parts
+
+    def _of_key(self, key: str, parts: Values) -> Values:
+        """Return the name that a key stands for, if it may be one of the program's.
+
+        That is a name of what handlers are given, or of an attribute in a `__dict__`.
+
+        Args:
+            key: The key.
+            parts: The origins of what is in the same object.
+        """
+        meanings = self.meanings
+        is_name = key in meanings.keys or meanings.has_keys_for_attributes
+        named = {"settings", ANY, *meanings.keys}
+        is_name = is_name or any(one.name in named for one in parts)
+        return {Origin(key)} if is_name else set()
 
     def _of_object(self, scope: ast.AST, call: ast.Call, name: str) -> Values:
         """Return what an object of a class has in it, if it is a tuple or the like."""

@@ -19,6 +19,7 @@ from txloop.sharing.demands import Demands
 from txloop.sharing.flow import Flow
 from txloop.sharing.hazard import EVERYTHING
 from txloop.sharing.hazards import hazards
+from txloop.sharing.heaps import imports_of_heaps
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.making import Site
 from txloop.sharing.origins import Origins
@@ -139,6 +140,7 @@ class Round:
                 break
         if self._edits:
             self._share_aliases(aliases)
+            self._replace_heaps()
         for file, edits in self._edits.items():
             text = self._by_file[file]
             text.change(edits.applied(text.source))
@@ -337,6 +339,12 @@ class Round:
                     f"a container from the start: {hazard.reason}",
                 )
             )
+
+    def _replace_heaps(self) -> None:
+        for text in self.texts:
+            for node, part, new in imports_of_heaps(text.tree):
+                start = text.source.index(part, text.start(node))
+                self._edits[text.file].replace(start, start + len(part), new)
 
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from txloop.sharing.heaps import with_methods
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -54,7 +56,7 @@ class Text:
         Raises:
             SyntaxError: if it is not Python.
         """
-        self.tree = ast.parse(source)
+        self.tree = with_methods(ast.parse(source))
         self.source = source
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
 

@@ -275,9 +275,13 @@ PROGRAMS = {
     "function of the standard library": """
     import heapq
     import random
+    from txloop.cells import heaps
     heap = []
+    table = [[]]
     def get():
         heapq.heappush(heap, 1)  # MUTATES_GLOBAL app.heap
+        heaps.heapify(heap)  # MUTATES_GLOBAL app.heap
+        heaps.heapreplace(table, []).append(1)  # MUTATES_GLOBAL app.table
         random.shuffle(heap)  # MUTATES_GLOBAL app.heap
     """,
     "method that is passed on": """
