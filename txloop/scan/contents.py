@@ -9,13 +9,12 @@ thread only; an attempt elsewhere that comes upon one is given up.
 from __future__ import annotations
 
 import enum
-import sys
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import has_type, is_container
 from txloop.scan.member import member
 from txloop.scan.value import Bound, Getter, Instance
-from txloop.stm.origin import is_own_module, own_module_of
+from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.source import Sources
 
-__all__ = ["Contents", "own_modules"]
+__all__ = ["Contents"]
 
 
 class Contents:
@@ -45,17 +44,10 @@ class Contents:
         return self._found[name]
 
     def _all(self) -> Iterator[Instance]:
-        for cls in {
-            each: None for module in own_modules() for each in _classes(module)
-        }:
+        modules = self._sources.modules()
+        for cls in {each: None for module in modules for each in _classes(module)}:
             # What it holds is no shared state: that is in cells, or cannot change.
             yield Instance(cls, unshared={*self._sources.assigned(cls)})
-
-
-def own_modules() -> list[ModuleType]:
-    """Return the modules of the program."""
-    unique = {id(each): each for each in list(sys.modules.values())}
-    return [each for each in unique.values() if is_own_module(each)]
 
 
 def _classes(module: ModuleType) -> Iterator[type]:

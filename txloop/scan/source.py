@@ -10,15 +10,16 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.stm.origin import file_of, own_module_of
+from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FunctionType
+    from types import FunctionType, ModuleType
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -86,11 +87,19 @@ class Sources:
         self._files: dict[str, Source] = {}
         self._fresh: set[str] = set()
         self._attributes: dict[type, frozenset[str]] = {}
+        self._modules: list[ModuleType] = []
 
     def refresh(self) -> None:
-        """Look again, once, whether files have changed."""
+        """Look again, once, which modules there are, and whether files have changed."""
         self._fresh.clear()
         self._attributes.clear()
+        self._modules.clear()
+
+    def modules(self) -> list[ModuleType]:
+        """Return the modules of the program."""
+        if not self._modules:
+            self._modules += own_modules()
+        return self._modules
 
     def source(self, file: str, namespace: dict[str, object]) -> Source:
         """Return the file's source, without functions where there is none."""
@@ -145,6 +154,12 @@ class Sources:
         if module is None:
             return None
         return self.source(file_of(module), module.__dict__)
+
+
+def own_modules() -> list[ModuleType]:
+    """Return the modules of the program, which takes a look at all that are loaded."""
+    unique = {id(each): each for each in list(sys.modules.values())}
+    return [each for each in unique.values() if is_own_module(each)]
 
 
 def _parse(file: str, lines: list[str]) -> Source:
