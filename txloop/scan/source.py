@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FunctionType, ModuleType
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -88,18 +88,32 @@ class Sources:
         self._fresh: set[str] = set()
         self._attributes: dict[type, frozenset[str]] = {}
         self._modules: list[ModuleType] = []
+        self._classes: dict[object, tuple[type, ...]] = {}
 
     def refresh(self) -> None:
         """Look again, once, which modules there are, and whether files have changed."""
         self._fresh.clear()
         self._attributes.clear()
         self._modules.clear()
+        self._classes.clear()
 
     def modules(self) -> list[ModuleType]:
         """Return the modules of the program."""
         if not self._modules:
             self._modules += own_modules()
         return self._modules
+
+    def classes(self, wanted: Callable[[type], bool]) -> tuple[type, ...]:
+        """Return the program's classes that a function of a module says are wanted."""
+        if wanted not in self._classes:
+            found: dict[type, None] = {}
+            for module in self.modules():
+                for one in list(vars(module).values()):
+                    is_class = issubclass(type(one), type)  # it is not asked itself
+                    if is_class and own_module_of(one) is not None and wanted(one):
+                        found[one] = None
+            self._classes[wanted] = tuple(found)
+        return self._classes[wanted]
 
     def source(self, file: str, namespace: dict[str, object]) -> Source:
         """Return the file's source, without functions where there is none."""
