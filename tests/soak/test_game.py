@@ -12,7 +12,7 @@ from tests.soak import game
 if TYPE_CHECKING:
     from tests.soak.bank import Report
 
-SECONDS = float(os.environ.get("TXLOOP_SOAK_SECONDS", "20"))
+SECONDS = float(os.environ.get("TXLOOP_SOAK_SECONDS", "10"))
 SEEDS = (2014, 2015, 2016)
 
 

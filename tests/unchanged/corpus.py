@@ -25,38 +25,53 @@ PICKLED = {"p34_housing": {"sklearn"}}
 
 
 _PROGRAM = """
-import importlib.util, re, sys
-path = sys.argv[1]
-del sys.argv[1]
+import importlib.util, json, pathlib, pickle, re, sys, zlib
+path, kept = sys.argv[1], pathlib.Path(sys.argv[2])
+del sys.argv[1:3]
 spec = importlib.util.spec_from_file_location("corpus", path)
 corpus = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(corpus)
 # Little time that has passed, in seconds: now and then it is twice the same.
 moment = re.compile(r"\\b(\\d+(\\.\\d+)?e-0[567]|0\\.0\\d{8,})")
 corpus.VOLATILE.append((moment, "A MOMENT"))
-# Where chance decides, two runs on stock Tornado may agree; four will not.
 run, runs = corpus.run, {}
-def run_more_often(python, program, options, env, spec):
-    answers = run(python, program, options, env, spec)
-    runs[program] = runs.get(program, 0) + 1
-    if options is None and runs[program] == 2 and by_chance(program):
+def run_stock_once(python, program, options, env, spec):
+    if options is not None:
+        return run(python, program, options, env, spec)
+    number = runs[program] = runs.get(program, 0) + 1
+    asked = zlib.crc32(json.dumps(spec).encode())
+    file = kept / f"{program.name}-{asked}-{number}"
+    if not file.exists():
+        answers = run_stock(python, program, env, spec, number)
+        file.write_bytes(pickle.dumps(answers))
+    return pickle.loads(file.read_bytes())
+# Where chance decides, two runs on stock Tornado may agree; four will not.
+def run_stock(python, program, env, spec, number):
+    answers = run(python, program, None, env, spec)
+    if number == 2 and by_chance(program):
         for _ in range(2):
-            others = run(python, program, options, env, spec)
+            others = run(python, program, None, env, spec)
             answers = [one if one == other else ["by chance"]
                        for one, other in zip(answers, others)]
     return answers
 def by_chance(program):
     return any(re.search(r"import .*\\b(random|names)\\b", path.read_text())
                for path in program.rglob("*.py"))
-corpus.run = run_more_often
+corpus.run = run_stock_once
 sys.exit(corpus.main())
 """
 
 
-def compare(*arguments: str) -> tuple[int, str]:
-    """Run the comparison; return its exit code and what it printed."""
+def compare(kept: Path, *arguments: str) -> tuple[int, str]:
+    """Run the comparison; return its exit code and what it printed.
+
+    Args:
+        kept: A folder for what stock Tornado answers, which is not asked again.
+        arguments: For the comparison.
+    """
+    command = [sys.executable, "-c", _PROGRAM, str(CORPUS), str(kept)]
     ended = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, str(CORPUS), sys.executable, *arguments],
+        [*command, sys.executable, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -23,10 +23,15 @@ VOTES = 200
 ORDERS = 3
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("stock")
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("forced", FORCED)
-def test_all_programs_answer_as_on_stock_tornado(forced, options):
+def test_all_programs_answer_as_on_stock_tornado(forced, options, kept):
     # GIVEN
     programs = sorted(path for path in PROGRAMS.iterdir() if path.is_dir())
     needs = {program.name: missing(program) for program in programs}
@@ -36,6 +41,7 @@ def test_all_programs_answer_as_on_stock_tornado(forced, options):
 
     # WHEN
     code, printed = compare(
+        kept,
         *complete,
         f"--options={OPTIONS[options]}",
         *(["--env", *variables] if variables else []),
@@ -53,7 +59,9 @@ def test_all_programs_answer_as_on_stock_tornado(forced, options):
 
 
 @pytest.mark.parametrize("forced", FORCED)
-def test_a_game_on_the_application_is_found_in_any_order_of_requests(forced, tmp_path):
+def test_a_game_on_the_application_is_found_in_any_order_of_requests(
+    forced, tmp_path, kept
+):
     # GIVEN
     source = PROGRAMS / "p03_box"
     if lacking := missing(source):
@@ -69,7 +77,7 @@ def test_a_game_on_the_application_is_found_in_any_order_of_requests(forced, tmp
 
     # WHEN
     code, printed = compare(
-        "--root", str(tmp_path), *(["--env", *variables] if variables else [])
+        kept, "--root", str(tmp_path), *(["--env", *variables] if variables else [])
     )
 
     # THEN

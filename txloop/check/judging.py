@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.engine import calls
 from txloop.engine.marks import mark_of
-from txloop.scan import FindingKind
+from txloop.scan import FindingKind, scan_once
 from txloop.scan.source import own_modules
 from txloop.stm.callables import is_coroutine, name_of
 from txloop.stm.origin import own_module_of
@@ -110,13 +110,14 @@ def verdicts() -> list[Verdict]:
     register_all()  # which tells whose code they are
     handlers = dict.fromkeys(each for one in applications() for each in mounted(one))
     own = [each for each in handlers if own_module_of(each) is not None]
-    verbs = [
-        _judge_verb(handler_class, verb)
-        for handler_class in own
-        for verb in sorted(verbs_of(handler_class))
-        if why_not(handler_class, verb) != NO_VERB
-    ]
-    return [*verbs, *map(_judge_function, _marked_functions())]
+    with scan_once():
+        verbs = [
+            _judge_verb(handler_class, verb)
+            for handler_class in own
+            for verb in sorted(verbs_of(handler_class))
+            if why_not(handler_class, verb) != NO_VERB
+        ]
+        return [*verbs, *map(_judge_function, _marked_functions())]
 
 
 def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:

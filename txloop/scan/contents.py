@@ -11,15 +11,12 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import has_type, is_container
+from txloop.scan.live_objects import is_container
 from txloop.scan.member import member
-from txloop.scan.source import own_modules
 from txloop.scan.value import Bound, Descriptor, Instance
-from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
     from txloop.scan.source import Sources
 
@@ -45,16 +42,11 @@ class Contents:
         return self._found[name]
 
     def _all(self) -> Iterator[Instance]:
-        for cls in {
-            each: None for module in own_modules() for each in _classes(module)
-        }:
+        for cls in self._sources.classes(_may_be_held):
             # What it holds is no shared state: that is in cells, or cannot change.
             yield Instance(cls, unshared={*self._sources.assigned(cls)})
 
 
-def _classes(module: ModuleType) -> Iterator[type]:
-    for each in list(vars(module).values()):
-        if has_type(each, type) and own_module_of(each) is not None:
-            frozen = getattr(vars(each).get("__dataclass_params__"), "frozen", False)
-            if frozen or is_container(each) or issubclass(each, tuple | enum.Enum):
-                yield each
+def _may_be_held(cls: type) -> bool:
+    frozen = getattr(vars(cls).get("__dataclass_params__"), "frozen", False)
+    return frozen or is_container(cls) or issubclass(cls, tuple | enum.Enum)

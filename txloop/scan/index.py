@@ -19,7 +19,7 @@ from txloop.scan.evidence import words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
-from txloop.scan.source import Sources, own_modules
+from txloop.scan.source import Sources
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
 from txloop.scan.walk import Walk
 from txloop.stm.origin import claimed, file_of, own_module_of
@@ -97,9 +97,11 @@ class Program:
             return self._writes
         self.sources.refresh()
         self._plain_calls.clear()
-        served = [one for provider in self._providers for one in provider()]
+        # Rules may name a handler twice, and Tornado's own routers each other's rules.
+        mounted = (one for provider in self._providers for one in provider())
+        served = [*{_numbers(one): one for one in mounted}.values()]
         self._take_application(served)
-        indexed = tuple(map(self._indexed, own_modules()))
+        indexed = tuple(map(self._indexed, self.sources.modules()))
         known = indexed, tuple(map(_identity, served))
         if known != self._known:
             self._known = known
@@ -179,10 +181,14 @@ def _unknown() -> object:
     return UNKNOWN
 
 
+def _numbers(served: Served) -> tuple[int, ...]:
+    arguments = id(served.arguments) if served.arguments else 0
+    return id(served.handler), arguments, id(served.application)
+
+
 def _identity(served: Served) -> tuple[object, ...]:
     # Numbers are used again for new objects; of two applications one may be gone.
-    arguments = id(served.arguments) if served.arguments else 0
-    return id(served.handler), arguments, weakref.ref(served.application)
+    return *_numbers(served)[:2], weakref.ref(served.application)
 
 
 def _settings(app: object) -> dict[str, object]:

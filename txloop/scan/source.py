@@ -21,19 +21,13 @@ from txloop.scan.references import references
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FunctionType, ModuleType
 
     from txloop.scan.references import References
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-
-def own_modules() -> list[ModuleType]:
-    """Return the modules of the program."""
-    unique = {id(each): each for each in list(sys.modules.values())}
-    return [each for each in unique.values() if is_own_module(each)]
 
 
 _rewritten: dict[str, list[str]] = {}  # filled before the modules are imported
@@ -108,11 +102,33 @@ class Sources:
         self._files: dict[str, Source] = {}
         self._fresh: set[str] = set()
         self._attributes: dict[type, frozenset[str]] = {}
+        self._modules: list[ModuleType] = []
+        self._classes: dict[object, tuple[type, ...]] = {}
 
     def refresh(self) -> None:
-        """Look again, once, whether files have changed."""
+        """Look again, once, which modules there are, and whether files have changed."""
         self._fresh.clear()
         self._attributes.clear()
+        self._modules.clear()
+        self._classes.clear()
+
+    def modules(self) -> list[ModuleType]:
+        """Return the modules of the program."""
+        if not self._modules:
+            self._modules += own_modules()
+        return self._modules
+
+    def classes(self, wanted: Callable[[type], bool]) -> tuple[type, ...]:
+        """Return the program's classes that a function of a module says are wanted."""
+        if wanted not in self._classes:
+            found: dict[type, None] = {}
+            for module in self.modules():
+                for one in list(vars(module).values()):
+                    is_class = issubclass(type(one), type)  # it is not asked itself
+                    if is_class and own_module_of(one) is not None and wanted(one):
+                        found[one] = None
+            self._classes[wanted] = tuple(found)
+        return self._classes[wanted]
 
     def source(self, file: str, namespace: dict[str, object]) -> Source:
         """Return the file's source, without functions where there is none."""
@@ -165,6 +181,12 @@ class Sources:
         if module is None:
             return None
         return self.source(file_of(module), module.__dict__)
+
+
+def own_modules() -> list[ModuleType]:
+    """Return the modules of the program, which takes a look at all that are loaded."""
+    unique = {id(each): each for each in list(sys.modules.values())}
+    return [each for each in unique.values() if is_own_module(each)]
 
 
 def _parse(file: str, lines: list[str]) -> Source:

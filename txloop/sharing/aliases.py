@@ -87,11 +87,14 @@ class Aliases:
             for function, _ in functions_in(text.tree):
                 self._find_cached(text, function)
         for _ in range(_ROUNDS):
+            known = self._habits.known()
             self._hashed: dict[str, Set[int]] = {}
             for function, owner, skipped in functions:
                 self._learn(function, owner, skipped)
             self._habits.hashed = self._hashed
             self._habits.given = self._arguments.staying(self._habits)
+            if known == self._habits.known():
+                break
 
     def _find_cached(self, text: Text, function: Function) -> None:
         """Note what a function returns, if `functools.cache` keeps it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
@@ -30,6 +30,8 @@ __all__ = [
     "names_of_parts",
     "names_of_same",
 ]
+
+_Given: TypeAlias = tuple[ast.expr, ast.expr]
 
 _MAKERS = ("copy", "deepcopy", "dict", "list", "loads", "set", "sorted")
 
@@ -100,6 +102,13 @@ def given_to(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield from _elements(node.target, node.iter)
 
 
+@functools.lru_cache(maxsize=4096)
+def _all_given(scope: ast.AST) -> list[tuple[ast.AST, list[_Given]]]:
+    """Return the nodes of a scope that give something to targets, with these."""
+    found = ((node, [*given_to(node)]) for node in walked(scope))
+    return [(node, given) for node, given in found if given]
+
+
 IMMUTABLE = ast.Constant(0)
 """Stands for what cannot change: a number, a key."""
 
@@ -162,11 +171,11 @@ def is_fresh(scope: ast.AST, name: str) -> bool:
 def names_of_same(scope: ast.AST, name: str) -> set[str]:
     """Return the variables that may hold the very object which a variable holds."""
     pairs: list[tuple[str, str]] = []
-    for node in walked(scope):
+    for node, given in _all_given(scope):
         if isinstance(node, ast.For | ast.comprehension):
             continue
         by_value: dict[int, str] = {}  # of `a = b = []`, both are given one object
-        for target, value in given_to(node):
+        for target, value in given:
             if isinstance(target, ast.Name):
                 pairs.append((by_value.setdefault(id(value), target.id), target.id))
                 if isinstance(value, ast.Name):
@@ -188,8 +197,8 @@ def names_of_parts(
     """
     pairs = []
     own = bound_in(scope) - {"self", "cls"}
-    for node in walked(scope):
-        for target, value in given_to(node):
+    for _, given in _all_given(scope):
+        for target, value in given:
             its = [one.id for one in leaves(target) if isinstance(one, ast.Name)]
             # What comes out of one object may be the same, or have the same parts.
             pairs += [
@@ -199,6 +208,7 @@ def names_of_parts(
             ]
             if isinstance(target, ast.Subscript) and root_name(target) in own:
                 pairs += [(of, root_name(target)) for of in handed_on(value)]
+    for node in walked(scope):
         if isinstance(node, ast.Call) and last_name(node.func) in MUTATORS:
             into = root_name(node.func)
             if into in own:  # it has got what it is given

@@ -44,9 +44,16 @@ class Flow:
         self._returned: defaultdict[str, set[str]] = defaultdict(set)
         self._meanings = meanings
         trees = [text.tree for text in texts]
+        before = -1
         for _ in range(_ROUNDS):
             for tree in trees:
                 self._go_over(tree, tree)
+            if before == (before := self._size()):
+                break
+
+    def _size(self) -> int:
+        tables = (self.attributes, self._names, self._values, self._returned)
+        return sum(len(one) for table in tables for one in table.values())
 
     def classes_of(self, value: ast.AST | None, scope: ast.AST) -> set[str]:
         """Return the classes whose objects an expression may give, or hold."""

@@ -7,6 +7,7 @@ whether what it returns is the same object once it is stored.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,18 @@ class Habits:
     changing: set[str] = field(default_factory=set)
     returning: dict[str, bool] = field(default_factory=dict)
     given: dict[tuple[object, str], bool] = field(default_factory=dict)
+
+    def known(self) -> tuple[object, ...]:
+        """Return what is another value when more is known; of what grows, the size."""
+        growing = (self.stored, self.places, self.handed)
+        return (
+            *(sum(map(len, found.values())) for found in growing),
+            len(self.changing),
+            Counter(self.returning.values()),
+            self.hashed,
+            dict(self.keys),
+            self.given,
+        )
 
     def stored_by(self, node: ast.AST) -> list[ast.expr]:
         """Return what a call, or an operator, gives to what may store it."""

@@ -52,6 +52,7 @@ class Origins:
         self.meanings = Meanings(texts)
         self._locals: defaultdict[tuple[int, str], Values] = defaultdict(set)
         self.returned: defaultdict[str, Values] = defaultdict(set)
+        self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
         for function, names in self.meanings.initialized:
             for one in names:
                 self._locals[id(function), one].add(Origin(one))
@@ -65,11 +66,16 @@ class Origins:
         tables = (*self._locals.values(), *self.returned.values())
         return sum(map(len, tables))
 
-    def nodes(self, text: Text) -> Iterator[tuple[ast.AST, ast.AST]]:
-        """Yield all nodes of a module, each with its function or the module."""
-        for node in walked(text.tree):
-            for child in ast.iter_child_nodes(node):
-                yield self.meanings.scope_of(node), child
+    def nodes(self, text: Text) -> list[tuple[ast.AST, ast.AST]]:
+        """Return all nodes of a module, each with its function or the module."""
+        tree = text.tree
+        if tree not in self._nodes:
+            self._nodes[tree] = [
+                (self.meanings.scope_of(node), child)
+                for node in walked(tree)
+                for child in ast.iter_child_nodes(node)
+            ]
+        return self._nodes[tree]
 
     # What is put into variables of functions
 

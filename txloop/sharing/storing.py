@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from txloop.sharing.scopes import Function
 
 __all__ = ["Store", "Storing"]
+
+_Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
 
 _STORING = frozenset(
     [
@@ -151,26 +155,8 @@ class Storing:
             local: The variables of the function that are not yielded yet.
         """
         local = local - {name}
-        for node, loops in nodes_with_loops(scope):
-            if isinstance(node, ast.comprehension):
-                continue  # it has a variable of its own
-            found: set[str] = set()
-            for target, value in given_to(node):
-                if (
-                    isinstance(target, ast.Name | ast.Subscript)
-                    and root_name(target) == name
-                ):
-                    found |= self._habits.handed_on(value)
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in MUTATORS
-                and root_name(node.func) == name
-            ):
-                for one in arguments_of(node):
-                    found |= self._habits.handed_on(one)
-            if isinstance(node, ast.AugAssign) and root_name(node.target) == name:
-                found |= self._habits.handed_on(node.value)
+        for node, loops, values in _additions(scope).get(name, ()):
+            found = set().union(*map(self._habits.handed_on, values))
             for inner in found & local:
                 yield Store(inner, into, node, loops)
                 yield from self._inner(scope, inner, into, local)
@@ -198,6 +184,31 @@ class Storing:
                 yield from ((function, one) for one in self._habits.stored_by(node))
             case ast.BinOp(left=left):
                 yield from ((left, one) for one in self._habits.stored_by(node))
+
+
+@functools.lru_cache(maxsize=4096)
+def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
+    """Return what a scope puts into each variable: where, in which loops, which values.
+
+    What is put into a part of what it holds counts, too.
+    """
+    found: defaultdict[str, list[_Addition]] = defaultdict(list)
+    for node, loops in nodes_with_loops(scope):
+        if isinstance(node, ast.comprehension):
+            continue  # it has a variable of its own
+        values: defaultdict[str, list[ast.expr]] = defaultdict(list)
+        for target, value in given_to(node):
+            if isinstance(target, ast.Name | ast.Subscript):
+                values[root_name(target)].append(value)
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method) as function):
+                if method in MUTATORS:
+                    values[root_name(function)] += arguments_of(node)
+            case ast.AugAssign(target=target, value=value):
+                values[root_name(target)].append(value)
+        for name, its in values.items():
+            found[name].append((node, loops, its))
+    return found
 
 
 def _into(holder: ast.AST, places: set[str]) -> list[str]:

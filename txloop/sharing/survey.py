@@ -9,6 +9,7 @@ program, and reads the answer.
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import pickle
 import re
@@ -306,11 +307,17 @@ def _roots(name: str) -> Iterator[tuple[object, str]]:
     if name.startswith("application"):
         for application in applications():
             yield application, name.removeprefix("application")
-    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
-    for module in sorted(modules, key=lambda one: -len(module_label(vars(one)))):
+    for module in _own_modules():
         label = module_label(vars(module))
         if name.startswith(f"{label}."):
             yield module, name.removeprefix(label)
+
+
+@functools.cache
+def _own_modules() -> list[ModuleType]:
+    """Return the program's modules, in the child; the longest names first."""
+    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
+    return sorted(modules, key=lambda one: -len(module_label(vars(one))))
 
 
 def _part(owner: object, attribute: str | None, key: str) -> object:

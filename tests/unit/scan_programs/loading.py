@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from txloop import scan as scanning
-from txloop.scan import Finding, FindingKind, contents, index, scan_function
+from txloop.scan import Finding, FindingKind, scan_function, source
 from txloop.stm.origin import is_own_module
 
 if TYPE_CHECKING:
@@ -66,10 +66,7 @@ def loading(folder: Path) -> Iterator[Load]:
         return module
 
     # Alone: what the tests themselves name would count otherwise.
-    with (
-        mock.patch.object(index, "own_modules", program),
-        mock.patch.object(contents, "own_modules", program),
-    ):
+    with mock.patch.object(source, "own_modules", program):
         yield load_module
     for name in loaded:
         del sys.modules[name]
