@@ -211,6 +211,19 @@ MIXTURES = {
     ],
     "no body allowed": [["set_status", 204], ["write", "body"]],
     "no body allowed, flushed": [["set_status", 204], ["flush"], ["write", "body"]],
+    "a length, and a bad encoding": [
+        ["set_header", "Content-Length", "4"],
+        ["force_header", "Transfer-Encoding", "a\r\nX-Injected: 1"],
+        ["write", "body"],
+    ],
+    "no body, and a bad encoding": [
+        ["set_status", 204],
+        ["force_header", "Transfer-Encoding", "a\r\nX-Injected: 1"],
+    ],
+    "not modified, and a bad encoding": [
+        ["set_status", 304],
+        ["force_header", "Transfer-Encoding", "a\r\nX-Injected: 1"],
+    ],
     "not modified": [["set_status", 304], ["flush"], ["write", "body"]],
     "switching": [["set_status", 101], ["flush"], ["write", "body"]],
     "status of letters": [["force_status", "200 OK\r\nX-Injected: 1"]],
