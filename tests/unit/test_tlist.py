@@ -298,7 +298,7 @@ def test_an_item_that_does_not_pickle_is_refused_alone():
 @pytest.mark.parametrize("where", [slice(None, None, 2), slice(None, None, -1)])
 def test_a_slice_with_a_step_is_set_and_deleted_as_in_a_list(where):
     row, expected = TList(range(5)), [*range(5)]
-    new = ["x"] * len(expected[where])
+    new = [7] * len(expected[where])
 
     row[where] = expected[where] = new
     assert expected == list(row)
