@@ -53,6 +53,7 @@ __all__ = [
     "AwayExecutor",
     "Pair",
     "Server",
+    "begun_in_fronts",
     "logged",
     "loop_of",
     "pair_of",
@@ -80,6 +81,9 @@ FORKED = ("processes", *(["dask"] * DASK), *(["fronts"] * gil_enabled()))
 
 THREADED = ("threads", *(["fronts"] * (not gil_enabled())))
 """Where requests run in other threads."""
+
+begun_in_fronts: list[int] = []
+"""How many attempts have begun in fronts, each time that one was asked."""
 
 T = TypeVar("T")
 
@@ -122,6 +126,7 @@ class Server:
         self.application = make_application()
         self.port = 0
         self.fronts: Sequence[Any] = ()
+        self._begun = 0
         self._listening: list[HTTPServer] = []
 
     def listen(self, application: Application | None = None, **options: object) -> int:
@@ -163,6 +168,9 @@ class Server:
             await self.pause()  # what they have told is read, and may begin something
             await self.idle()
             await self.pause()
+            begun = sum(front.slot.begun for front in self.fronts)
+            begun_in_fronts.append(begun - self._begun)
+            self._begun = begun
 
     def fetch(
         self,
@@ -352,6 +360,7 @@ def serving(
     make_application: Callable[[], Application],
     *,
     early: bool = False,
+    listening: Mapping[str, object] | None = None,
     **options: object,
 ) -> Iterator[Server]:
     """Serve an application on a loop of its own while the block runs.
@@ -361,13 +370,14 @@ def serving(
         make_application: Called once.
         early: Whether workers are forked now and not by the first transaction; a
             server that several tests share would leave them behind the first test.
+        listening: Options of the HTTP server.
         options: Those of the loop.
     """
     loop = loop_of(kind, **options)  # type: ignore[arg-type] # workers among them
     server = Server(loop, kind, make_application)
 
     async def start() -> int:
-        port = server.listen()
+        port = server.listen(None, **listening or {})
         if kind == "fronts":
             await server.open_fronts()
         return port
@@ -428,12 +438,15 @@ def pair_of(
     make_application: Callable[[], Application],
     *,
     early: bool = False,
+    listening: Mapping[str, object] | None = None,
     **options: object,
 ) -> Iterator[Pair]:
-    """Serve an application twice while the block runs."""
+    """Serve an application twice while the block runs; arguments as of `serving`."""
     with (
-        serving("stock", make_application) as stock,
-        serving(kind, make_application, early=early, **options) as server,
+        serving("stock", make_application, listening=listening) as stock,
+        serving(
+            kind, make_application, early=early, listening=listening, **options
+        ) as server,
     ):
         yield Pair(stock, server)
 

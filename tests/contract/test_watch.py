@@ -75,6 +75,16 @@ def inside_an_argument():
     return append_inside, ([rows],), lambda: rows
 
 
+def run_all(jobs):
+    for job in jobs:
+        job.run()
+
+
+def a_key_of_an_argument():
+    job = Job()
+    return run_all, ({job: 1},), lambda: job.done
+
+
 def the_object_of_a_method():
     job = Job()
     return job.run, (), lambda: job.done
@@ -165,6 +175,7 @@ def a_default_of_a_named_function():
 GIVEN = [
     an_argument,
     inside_an_argument,
+    a_key_of_an_argument,
     the_object_of_a_method,
     the_attributes_of_an_object,
     a_callable_object,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster import DASK, names_of
-from tests.serving import KINDS, pair_of
+from tests.serving import KINDS, begun_in_fronts, pair_of
+from txloop.executors.protocol import available_cores
 
 FAR = ("test_responses", "test_errors", "test_on_finish")
 """Modules whose tests run on a Dask cluster, too."""
@@ -32,3 +33,20 @@ def pair(request, kind):
     """Serve the module's application, on the stock loop and where `kind` says."""
     with pair_of(kind, request.module.make_application, early=True) as servers:
         yield servers
+
+
+@pytest.fixture(autouse=True)
+def _in_front(request):
+    """Assert that a front has run something, or the test says why none does."""
+    begun_in_fronts.clear()
+    yield
+    chosen = getattr(request.node, "callspec", None)
+    if chosen is None or chosen.params.get("kind") != "fronts" or available_cores() < 2:
+        return
+    cases = chosen.params.values()
+    stays = any(
+        not mark.args[1:] or any(case in cases for case in mark.args[1:])
+        for mark in request.node.iter_markers("at_owner")
+    )
+
+    assert stays == (not any(begun_in_fronts))

@@ -159,6 +159,7 @@ def test_rules_for_hosts_and_nested_applications(kind):
     assert b"inner ('x',) None None" == inner
 
 
+@pytest.mark.at_owner("the program has a router of its own")
 def test_a_router_of_the_programs_own(kind):
     """The HTTP server asks it, and it asks the application."""
     application = Application([("/", Named, {"name": "routed"})])
@@ -192,6 +193,7 @@ class ByPath(Router):
         )
 
 
+@pytest.mark.at_owner("the program has a router of its own")
 def test_a_router_that_makes_arguments_for_each_request(kind):
     """A worker cannot know them, and nobody may keep them."""
     application = Application()

@@ -263,6 +263,7 @@ ON_THE_LOOP = {
 }
 
 
+@pytest.mark.at_owner("no streamed body moves", "streamed body")
 @pytest.mark.parametrize("name", ON_THE_LOOP)
 def test_a_verb_that_never_is_a_transaction(name, pair):
     def talk(server):
@@ -357,6 +358,7 @@ def test_what_a_verb_did_before_it_used_the_loop_happens_once(kind):
     assert ["callback"] * 3 == events
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 def test_a_web_socket(pair):
     upgrade = {
         "Connection": "Upgrade",

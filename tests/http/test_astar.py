@@ -353,6 +353,7 @@ def test_after_a_while_of_waiting_there_are_no_events(kind, monkeypatch):
         assert [] == server.events()
 
 
+@pytest.mark.at_owner("it is not marked")
 def test_the_page_comes_as_it_is(room):
     answer = room.server.get("/")
 

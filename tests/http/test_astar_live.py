@@ -106,6 +106,7 @@ async def play(served):
     return answers[0][1]["at"], [status for status, _ in answers]
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 def test_since_a_version_come_the_events_after_it_and_then_the_new_ones(served):
     async def talk():
         await note_events(served, 1, 3)
@@ -120,6 +121,7 @@ def test_since_a_version_come_the_events_after_it_and_then_the_new_ones(served):
     assert [2, 3, 4] == [event["x"] for event in events]
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 @pytest.mark.parametrize(
     ("since", "expected"),
     [
@@ -140,6 +142,7 @@ def test_a_socket_that_asks_for_what_there_is_not_is_not_opened(
     assert expected == refused(served, f"?since={since}")
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 def test_a_plain_request_is_no_socket(served):
     with expect_log("tornado.access", "^400 GET /live"):
         answer = served.server.get("/live")
@@ -163,6 +166,7 @@ def test_figures_come_to_those_who_ask(served):
     assert stats["commits"] >= 1
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 def test_who_does_not_read_holds_up_nobody_and_is_dropped_when_it_is_too_late(served):
     at_once = KEPT_EVENTS // 2
 
@@ -201,6 +205,7 @@ def sockets(served):
     raise AssertionError("no sockets are served")
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 def test_a_server_that_had_too_much_to_do_goes_on(served, monkeypatch):
     refusals = [TxOverloadError("too much")]
     atomically = txloop.atomically
@@ -222,6 +227,7 @@ def test_a_server_that_had_too_much_to_do_goes_on(served, monkeypatch):
     assert [1] == [event["version"] for event in served.server.run(talk)]
 
 
+@pytest.mark.at_owner("it is a WebSocket")
 def test_nobody_waits_for_events_when_nobody_wants_them(served):
     dispatcher = served.server.loop.dispatcher
 

@@ -216,6 +216,7 @@ def test_a_filter_that_drops_a_record_is_obeyed(pair, listener):
 # The access log
 
 
+@pytest.mark.at_owner("the program logs requests itself")
 def test_log_function_is_called_once_and_sees_the_handler(kind):
     def log(handler):
         note("log_function", handler.get_status(), handler.left, handler.request.path)
@@ -235,6 +236,7 @@ def test_log_function_is_called_once_and_sees_the_handler(kind):
     assert [here("log_function", 202, {"by": "get"}, "/watched")] == calls
 
 
+@pytest.mark.at_owner("the program logs requests itself")
 @pytest.mark.parametrize("handler", [Watched, LoggingItself])
 def test_an_overridden_log_is_called_once_and_sees_the_handler(handler, kind):
     def talk(server):

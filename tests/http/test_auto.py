@@ -144,7 +144,7 @@ class Routes(Router):
 
 
 def make_application():
-    application = Application(
+    return Application(
         [
             ("/proved", Proved),
             ("/awaiting", Awaiting),
@@ -160,6 +160,10 @@ def make_application():
         actions=actions,
         pid=os.getpid(),
     )
+
+
+def make_routed():
+    application = make_application()
     application.add_handlers(".*", [("/anew", Routes(application))])
     return application
 
@@ -170,6 +174,7 @@ def server(kind):
         yield served
 
 
+@pytest.mark.at_owner("nothing is proved", b"plain")
 @pytest.mark.parametrize(
     ("verb", "path", "where"),
     [
@@ -233,9 +238,11 @@ def test_routes_that_are_added_are_proved_anew(kind):
         assert b"plain 2" == server.get("/new").body
 
 
-def test_arguments_that_a_router_makes_are_no_proof(server):
+@pytest.mark.at_owner("the program has a router of its own")
+def test_arguments_that_a_router_makes_are_no_proof(kind):
     before = len(rows)
 
-    answers = [server.get("/anew").body for _ in range(2)]
+    with serving(kind, make_routed, auto=True) as server:
+        answers = [server.get("/anew").body for _ in range(2)]
 
     assert [b"plain %d" % (before + n) for n in (1, 2)] == answers

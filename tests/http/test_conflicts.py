@@ -213,6 +213,7 @@ def test_requests_commit_in_the_order_of_arrival_if_asked():
     assert ["slow", "fast"] == committed
 
 
+@pytest.mark.at_owner("there are no fronts, which would blur the order")
 def test_arrival_order_gives_the_result_of_the_serial_server(kind):
     """Increments answer with their place in the order."""
     requests = [Request("GET", "/increment") for _ in range(12)]

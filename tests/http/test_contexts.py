@@ -6,6 +6,7 @@ import contextvars
 import decimal
 from decimal import Decimal
 
+import pytest
 from tornado.web import Application, RequestHandler
 
 from tests.logs import expect_log
@@ -187,6 +188,7 @@ def set_precision():
     decimal.getcontext().prec = 6
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_the_settings_of_a_handler_hold_at_the_commit_and_in_on_finish(kind):
     def test():
         FINISHED.clear()

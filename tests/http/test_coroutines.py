@@ -481,17 +481,18 @@ def test_what_belongs_to_transactions_fails_as_in_stock(pair, path):
     assert [path] * 3 == paths
 
 
-def test_one_that_waits_is_tried_once(pair):
-    # GIVEN
-    pair.server.get("/sleeps")
-    before = pair.server.stats().attempts
+def test_one_that_waits_is_tried_once(kind):
+    with serving(kind, make_application) as server:
+        # GIVEN
+        server.get("/sleeps")
+        before = server.stats().attempts
 
-    # WHEN
-    for _ in range(3):
-        pair.server.get("/sleeps")
+        # WHEN
+        for _ in range(3):
+            server.get("/sleeps")
 
-    # THEN
-    assert before == pair.server.stats().attempts
+        # THEN
+        assert before == server.stats().attempts
 
 
 AWAY = ("processes", "threads", "fronts")
@@ -537,6 +538,7 @@ def test_what_acts_outside_has_acted_once(kind, tmp_path):
     assert [b"x", b"xx", b"xxx"] == found
 
 
+@pytest.mark.at_owner("what code shares is known before it runs")
 def test_shared_plain_state_keeps_it_on_the_loop_thread(kind):
     # GIVEN
     counts["file"] = 0

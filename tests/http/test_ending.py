@@ -124,6 +124,10 @@ class Ending(RequestHandler):
         self.set_status(204)
         self.finish()
 
+    def body_of_not_modified(self):
+        self.set_status(304)
+        self.write("body")
+
     def refused_itself(self):
         self.set_status(204)
         try:
@@ -232,7 +236,9 @@ def test_an_error_after_the_end_undoes_the_writes(kind):
         assert b"plain" == server.get("/written").body
 
 
-@pytest.mark.parametrize("how", ["body_of_no_content", "header_in_two_lines"])
+@pytest.mark.parametrize(
+    "how", ["body_of_no_content", "body_of_not_modified", "header_in_two_lines"]
+)
 def test_a_refused_end_undoes_the_writes(how, kind):
     with serving(kind, make_application) as server:
         server.get("/ending/plain")

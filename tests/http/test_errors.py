@@ -229,6 +229,7 @@ CASES = {
 }
 
 
+@pytest.mark.at_owner("there is no such verb", "write_error, verb")
 @pytest.mark.parametrize("name", CASES)
 def test_an_answer_is_that_of_stock_tornado(name, pair):
     status, request = CASES[name]

@@ -154,6 +154,7 @@ REQUESTS = {
 }
 
 
+@pytest.mark.at_owner("it is not marked", "unmarked", "unmarked, with a body")
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_answer_comes(name, server):
     request, body = REQUESTS[name]
@@ -271,6 +272,7 @@ def test_what_waits_is_dropped(server, tmp_path):
     assert 0 == count.value
 
 
+@pytest.mark.at_owner("it is not marked", "/asynchronous")
 @pytest.mark.parametrize("path", ["/asynchronous", "/awaiting"])
 def test_a_handler_that_waits_learns_of_it_as_in_stock_tornado(path, kind):
     async def talk(server):

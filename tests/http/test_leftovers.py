@@ -220,6 +220,7 @@ def seen_of(server, request):
     return list(seen)
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 @pytest.mark.parametrize("name", REQUESTS)
 def test_on_finish_finds_what_it_finds_in_stock_tornado(name, kind):
     with pair_of(kind, make_application) as pair:
@@ -228,6 +229,7 @@ def test_on_finish_finds_what_it_finds_in_stock_tornado(name, kind):
         assert pair.server.sent_away()
 
 
+@pytest.mark.at_owner("the program logs requests itself")
 def test_the_access_log_finds_what_the_handler_put_on_the_request(kind):
     with serving(kind, lambda: make_application(log_function=note_access)) as server:
         found = seen_of(server, REQUESTS["get"])
@@ -236,6 +238,7 @@ def test_the_access_log_finds_what_the_handler_put_on_the_request(kind):
     assert ("access", "ann", "10.0.0.1") == found[0]
 
 
+@pytest.mark.at_owner("it words its own line of the access log", "/summing")
 @pytest.mark.parametrize(
     "path", ["/changing", "/changing?method=DELETE", "/changing?method=GO", "/summing"]
 )
@@ -246,6 +249,7 @@ def test_the_access_log_tells_what_it_tells_in_stock_tornado(path, kind):
         assert pair.server.sent_away()
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 # The run that is thrown away leaves its file open.
 @pytest.mark.filterwarnings("ignore:.*unclosed file")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -275,6 +279,7 @@ def test_what_did_not_travel_is_said_to_be_missing():
     assert "'Asking' object has no attribute 'never'" == never
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_many_at_once_do_not_mix(kind):
     async def fetch(server, number):
         async with server.connection() as (reader, writer):

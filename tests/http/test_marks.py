@@ -138,10 +138,14 @@ def make_application():
     )
 
 
-@pytest.mark.parametrize(("verb", "path"), TRANSACTIONS)
-def test_where_a_verb_runs(verb, path, pair):
+@pytest.mark.at_owner("it is not marked", False)
+@pytest.mark.parametrize(
+    ("verb", "path", "marked"),
+    [(*case, marked) for case, marked in TRANSACTIONS.items()],
+)
+def test_where_a_verb_runs(verb, path, marked, pair):
     expected = b"plain here"
-    if TRANSACTIONS[verb, path]:
+    if marked:
         away = pair.server.kind in FORKED
         expected = b"transaction away" if away else b"transaction here"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import nullcontext
 
 import pytest
@@ -18,6 +19,8 @@ from tests.logs import expect_log
 from tests.serving import FORKED, THREADED, serving
 from txloop import TList, TSet, TVar, on_commit, retry, transactional
 from txloop.stm.attempt import current
+
+pytestmark = pytest.mark.at_owner("it is a WebSocket")
 
 sockets: TSet[WebSocketHandler] = TSet()
 total: TVar[int] = TVar(0)
@@ -52,6 +55,7 @@ class Chat(Base):
         for socket in sockets:
             if socket is not self:
                 socket.write_message(f"{self.name}: {text}")
+        on_commit(note_done, text)
         self.write_message(f"{len(lines)} {os.getpid() == owner}")
 
 
@@ -96,6 +100,9 @@ class Own(Base):
     def on_message(self, text):
         self.name += text
         self.plain.append(text)
+        lines.append(text)
+        if text == "fail":
+            raise ValueError(text)
         self.write_message(f"{self.name} {len(self.plain)}")
 
 
@@ -110,10 +117,26 @@ class Renamed(Base):
 
     @transactional
     def on_message(self, text):
-        self.write_message(f"{self.name} {text}")
+        self.write_message(f"{getattr(self, 'name', 'nobody')} {text}")
 
     def on_pong(self, data: bytes) -> None:
-        self.name = data.decode()
+        if data:
+            self.name = data.decode()
+        else:
+            del self.name
+
+
+@transactional
+class Locked(Base):
+    """Uses an attribute that does not travel."""
+
+    def open(self) -> None:
+        super().open()
+        self.lock = threading.Lock()
+
+    def on_message(self, text):
+        with self.lock:
+            self.write_message(text)
 
 
 @transactional
@@ -136,7 +159,7 @@ class Listed(WebSocketHandler):
 
 owner = os.getpid()
 
-KINDS_OF = (Chat, Count, Fail, Marked, Wait, Own, Plain, Renamed, Listed)
+KINDS_OF = (Chat, Count, Fail, Marked, Wait, Own, Plain, Renamed, Locked, Listed)
 
 
 def make_application() -> Application:
@@ -189,7 +212,7 @@ def test_messages_of_a_connection_keep_their_order(server):
     assert [f"one: {number}" for number in range(20)] == heard
     here = server.kind not in FORKED
     assert [f"{number} {here}" for number in range(1, 21)] == told
-    assert [f"{number}" for number in range(20)] == list(lines)
+    assert [f"{number}" for number in range(20)] == list(lines) == done
     assert server.sent_away()
 
 
@@ -299,14 +322,18 @@ def test_whoever_changes_itself_runs_on_the_loop_thread(server):
     # WHEN
     async def talk():
         client = await connect(server, Own, "a")
-        for text in "bcd":
+        for text in ("b", "c", "d", "fail"):
             client.write_message(text)
-        heard = [await client.read_message() for _ in range(3)]
-        await close(server, client)
+        heard = [await client.read_message() for _ in range(4)]
+        client.close()
+        await until(lambda: not sockets)
+        await server.pause()
         return heard
 
     # THEN
-    assert ["ab 2", "abc 3", "abcd 4"] == server.run(talk)
+    with expect_log("tornado.application", "^Uncaught exception GET /Own"):
+        assert ["ab 2", "abc 3", "abcd 4", None] == server.run(talk)
+    assert ["b", "c", "d"] == list(lines)
     if server.kind in FORKED:
         assert "changes name of Own" in server.at_home()["on_message Own"]
 
@@ -316,7 +343,7 @@ def test_an_attribute_that_the_loop_thread_sets_is_seen(server):
     async def talk():
         client = await connect(server, Renamed, "before")
         heard = []
-        for name in ("first", "second"):
+        for name in ("first", "second", ""):
             client.write_message("?")
             heard.append(await client.read_message())
             client.protocol._write_frame(True, 0xA, name.encode())
@@ -326,8 +353,36 @@ def test_an_attribute_that_the_loop_thread_sets_is_seen(server):
         return heard
 
     # THEN
-    assert ["before ?", "first ?", "first ?", "second ?"] == server.run(talk)
+    expected = ["before", "first", "first", "second", "second", "nobody"]
+    assert [f"{name} ?" for name in expected] == server.run(talk)
     assert server.sent_away() or server.at_home()
+
+
+def test_whoever_uses_what_does_not_travel_runs_on_the_loop_thread(server):
+    # WHEN
+    async def talk():
+        client = await connect(server, Locked)
+        client.write_message("x")
+        heard = await client.read_message()
+        await close(server, client)
+        return heard
+
+    # THEN
+    assert "x" == server.run(talk)
+    if server.kind in FORKED:
+        assert "uses lock of Locked" in server.at_home()["on_message Locked"]
+
+
+def test_on_a_stock_loop_nothing_is_one():
+    async def talk():
+        client = await connect(server, Count)
+        client.write_message("x")
+        heard = await client.read_message()
+        await close(server, client)
+        return heard
+
+    with serving("stock", make_application) as server:
+        assert "1 7 set" == server.run(talk)
 
 
 def test_without_a_mark_nothing_is_one(server):

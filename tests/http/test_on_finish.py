@@ -154,6 +154,7 @@ def _clean():
     commits.set(0)
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 @pytest.mark.parametrize(
     "request_",
     [
@@ -189,6 +190,7 @@ def _finish(pair):
     return [answer], list(finished)
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_on_finish_runs_on_the_loop_thread_outside_the_transaction(pair):
     pair.server.get("/placed")
 
@@ -198,6 +200,7 @@ def test_on_finish_runs_on_the_loop_thread_outside_the_transaction(pair):
     assert 1 == commits.get()
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_on_finish_runs_once_for_each_of_many(pair):
     answers = pair.server.fetch_together([Request("GET", "/placed")] * 20)
 
@@ -213,12 +216,14 @@ def test_what_a_verb_gives_its_handler_runs_once_and_at_commit(how, kind):
     assert [(None, 200)] == finished
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_an_error_in_on_finish_is_logged_as_in_stock_tornado(pair):
     answer = pair.same(lambda server: server.get("/failing"))
 
     assert b"sent before" == answer.body
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_attributes_that_do_not_pickle_keep_the_handler_on_the_loop(kind):
     """It works as ever, and one warning says what it costs."""
     with serving(kind, make_application) as server:
@@ -236,6 +241,7 @@ def test_attributes_that_do_not_pickle_keep_the_handler_on_the_loop(kind):
 # Context variables
 
 
+@pytest.mark.at_owner("it has an on_finish of its own")
 def test_on_finish_sees_the_context_of_its_request(pair):
     def talk(server):
         finished.clear()
@@ -284,6 +290,7 @@ def test_a_context_set_before_the_server_starts_is_seen(kind):
     assert (b"nobody north", b"nobody east") == bodies
 
 
+@pytest.mark.at_owner("fronts were started in another context")
 def test_a_context_set_on_the_loop_is_seen(kind):
     """A value that is newer than the workers travels with the request."""
 
@@ -299,6 +306,7 @@ def test_a_context_set_on_the_loop_is_seen(kind):
         assert b"from the loop none" == pair.same(talk)
 
 
+@pytest.mark.at_owner("fronts were started in another context")
 def test_a_variable_without_a_name_keeps_the_handler_on_the_loop(kind):
     """One that was set when there were workers already."""
     hidden: contextvars.ContextVar[object] = contextvars.ContextVar("hidden")

@@ -10,6 +10,7 @@ from tornado.escape import json_decode
 from tornado.web import Application, RequestHandler, url
 
 from tests.messages import Request, without_date
+from tests.serving import pair_of
 from txloop import transactional
 
 
@@ -157,6 +158,11 @@ CASES = {
 }
 
 
+NO_VERB = "verb not there", "verb not supported", "verb unknown", "no such path"
+
+
+@pytest.mark.at_owner("there is nothing to run", *NO_VERB)
+@pytest.mark.at_owner("no such body moves", "large body")
 @pytest.mark.parametrize("name", CASES)
 def test_an_answer_is_that_of_stock_tornado(name, pair):
     status, request = CASES[name]
@@ -223,30 +229,21 @@ PROXIED = {"X-Forwarded-For": "10.1.2.3, 10.4.5.6", "X-Scheme": "https"}
     ("options", "request_"),
     [
         ({"xheaders": True}, Request("GET", "/echo", PROXIED)),
-        (
+        pytest.param(
             {"decompress_request": True},
             Request(
                 "POST", "/json", {"Content-Encoding": "gzip"}, gzip.compress(b"[1, 2]")
             ),
+            marks=pytest.mark.at_owner("no compressed body moves"),
         ),
         ({"max_body_size": 10}, Request("POST", "/json", body=b"[1, 2]")),
         ({"protocol": "https"}, Request("GET", "/echo")),
     ],
     ids=["xheaders", "decompress_request", "max_body_size", "protocol"],
 )
-def test_options_of_the_http_server(options, request_, pair):
-    def talk(server):
-        async def listen():
-            return server.listen(**options)
-
-        usual, server.port = server.port, server.run(listen)
-        try:
-            return server.fetch_together([request_])
-        finally:
-            server.port = usual
-            server.run(server.stop_newest)
-
-    [answer] = pair.same(talk)
+def test_options_of_the_http_server(options, request_, kind):
+    with pair_of(kind, make_application, listening=options) as pair:
+        [answer] = pair.same(lambda server: server.fetch_together([request_]))
 
     assert 200 == answer.status
 

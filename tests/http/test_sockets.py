@@ -67,9 +67,11 @@ class Prune(Verb):
     def post(self) -> None:
         for socket in list(members):
             try:
-                socket.write_message(self.text())
+                socket.ping(b"still there?")
             except WebSocketClosedError:
                 members.remove(socket)
+            else:
+                socket.write_message(self.text())
 
 
 @transactional

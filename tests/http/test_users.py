@@ -200,5 +200,6 @@ def test_cross_origin_protection(kind):
         pair.same(lambda server: server.fetch_together([request]))
 
 
+@pytest.mark.at_owner("it asks for nothing more")
 def test_all_ran_where_it_should(pair):
     assert pair.server.sent_away()

@@ -13,14 +13,13 @@ from tests.flags import until
 from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import serving
-from txloop import TDict, TList, TVar, on_commit, retry, transactional
+from txloop import Channel, TDict, TList, TVar, on_commit, or_else, retry, transactional
 
 messages = TList[str]()
 rooms = TDict[str, str]()
 poured = TVar(0)
+jobs: Channel[str] = Channel(1)
 noted: list[object] = []
-
-POSTED = "finished POST"
 
 who = contextvars.ContextVar("who", default="nobody")
 
@@ -64,6 +63,10 @@ class Messages(RequestHandler):
         text = self.get_query_argument("seconds", "")
         return float(text) if text else None
 
+
+class Noted(Messages):
+    """Looks at itself after the response; no front runs that."""
+
     def on_finish(self):
         note(f"finished {self.request.method}")
 
@@ -105,13 +108,41 @@ class Slow(RequestHandler):
         poured.value += 1
 
 
+def take_message():
+    poured.value += 1
+    return messages.pop(0) if messages else retry()
+
+
+def take_key():
+    return rooms.pop("key") if "key" in rooms else retry()
+
+
+@transactional
+class Either(RequestHandler):
+    def get(self):
+        found = or_else(take_message, take_key)
+        self.write(f"{found} {poured.value}")
+
+
+@transactional
+class Jobs(RequestHandler):
+    def get(self):
+        self.write(jobs.get())
+
+    def post(self):
+        jobs.put(self.get_query_argument("job"))
+
+
 def make_application():
     return Application(
         [
             ("/messages", Messages),
+            ("/noted", Noted),
             ("/form", Form),
             ("/touching", Touching),
             ("/slow", Slow),
+            ("/either", Either),
+            ("/jobs", Jobs),
         ]
     )
 
@@ -121,14 +152,27 @@ def server(kind):
     messages.clear()
     rooms.clear()
     poured.value = 0
+    while jobs:
+        jobs.get()
     noted.clear()
     with serving(kind, make_application) as server:
         yield server
 
 
-def post(text):
+def post(text, path="/messages"):
     head = {"Content-Type": "application/x-www-form-urlencoded"}
-    return Request("POST", "/messages", head, f"text={text}".encode())
+    return Request("POST", path, head, f"text={text}".encode())
+
+
+def with_and_without_on_finish(test):
+    """Run a test of long polls with either class; no front runs the one that notes."""
+    test = pytest.mark.at_owner("it has an on_finish of its own", "/noted")(test)
+    return pytest.mark.parametrize("path", ["/messages", "/noted"])(test)
+
+
+def finished(path, *methods):
+    """Return what was noted after responses."""
+    return [f"finished {one}" for one in methods if path == "/noted"]
 
 
 async def waiting(server, count):
@@ -148,16 +192,17 @@ def fetch_waiting(server, request, change):
     return server.run(talk)
 
 
-def test_a_long_poll_is_woken_by_another_request(server):
+@with_and_without_on_finish
+def test_a_long_poll_is_woken_by_another_request(server, path):
     # GIVEN
     async def talk():
         async with (
             server.connection() as (reader, writer),
             server.connection() as (other_reader, other_writer),
         ):
-            writer.write(Request("GET", "/messages").encoded())
+            writer.write(Request("GET", path).encoded())
             await waiting(server, 1)
-            other_writer.write(post("tea").encoded())
+            other_writer.write(post("tea", path).encoded())
             posted = await server.read(other_reader)
             return posted, await server.read(reader)
 
@@ -166,7 +211,7 @@ def test_a_long_poll_is_woken_by_another_request(server):
 
     # THEN
     assert (200, 200, b"message: tea") == (posted.status, answer.status, answer.body)
-    assert ["effect", "finished GET"] == [one for one in noted if one != POSTED]
+    assert {"effect", *finished(path, "GET", "POST")} == set(noted)
 
 
 def test_a_long_poll_is_woken_by_unmarked_code(server):
@@ -177,11 +222,12 @@ def test_a_long_poll_is_woken_by_unmarked_code(server):
     assert (200, b"message: tea") == (answer.status, answer.body)
 
 
-def test_a_long_poll_ends_at_its_timeout(server):
-    answer = server.get("/messages?seconds=0.01")
+@with_and_without_on_finish
+def test_a_long_poll_ends_at_its_timeout(server, path):
+    answer = server.get(f"{path}?seconds=0.01")
 
     assert (204, b"") == (answer.status, answer.body)
-    assert ["effect", "finished GET"] == noted
+    assert ["effect", *finished(path, "GET")] == noted
 
 
 def test_nothing_was_sent_of_an_attempt_that_retried(server):
@@ -253,6 +299,64 @@ def test_the_request_is_as_it_was_sent(server, kind_of_body):
     assert b'{"files": ' + files + b", " + expected == answer.body
 
 
+WAKES = {
+    "the first alternative": (lambda: messages.append("tea"), b"tea 1"),
+    "the second alternative": (lambda: rooms.update(key="open"), b"open 0"),
+}
+
+
+@pytest.mark.parametrize("name", WAKES)
+def test_either_alternative_is_waited_for_and_the_other_leaves_nothing(server, name):
+    change, expected = WAKES[name]
+
+    answer = fetch_waiting(server, Request("GET", "/either"), change)
+
+    assert expected == answer.body
+
+
+def test_an_alternative_that_is_there_is_taken_at_once(server):
+    rooms["key"] = "open"
+
+    answer = server.get("/either")
+
+    assert (b"open 0", 0, 0) == (answer.body, poured.value, len(rooms))
+
+
+def test_a_channel_passes_things_from_request_to_request(server):
+    """One waits for a thing, one for room."""
+
+    # GIVEN
+    async def talk():
+        async with contextlib.AsyncExitStack() as stack:
+            connections = [
+                await stack.enter_async_context(server.connection()) for _ in range(2)
+            ]
+            (reader, writer), (other_reader, other_writer) = connections
+            found = []
+            for number in range(3):
+                writer.write(Request("GET", "/jobs").encoded())
+                await waiting(server, 1)
+                other_writer.write(put(number).encoded())
+                found += [await server.read(reader), await server.read(other_reader)]
+            jobs.put("old")
+            other_writer.write(put("new").encoded())
+            await waiting(server, 1)
+            for _ in range(2):
+                writer.write(Request("GET", "/jobs").encoded())
+                found.append(await server.read(reader))
+            return [*found, await server.read(other_reader)]
+
+    def put(job):
+        return Request("POST", f"/jobs?job={job}", {}, b"")
+
+    # WHEN
+    answers = server.run(talk)
+
+    # THEN
+    expected = [b"0", b"", b"1", b"", b"2", b"", b"old", b"new", b""]
+    assert expected == [answer.body for answer in answers]
+
+
 # Clients that leave
 
 
@@ -266,17 +370,19 @@ def leave_while_waiting(server, request):
     server.run(talk)
 
 
-def test_a_client_that_leaves_takes_nothing(server):
+@with_and_without_on_finish
+def test_a_client_that_leaves_takes_nothing(server, path):
     # GIVEN
-    leave_while_waiting(server, Request("GET", "/messages"))
+    leave_while_waiting(server, Request("GET", path))
 
     # WHEN
-    server.fetch_together([post("tea")])
-    answer = server.get("/messages")
+    server.fetch_together([post("tea", path)])
+    answer = server.get(path)
 
     # THEN
     assert b"message: tea" == answer.body
-    assert [POSTED, "effect", "finished GET"] == noted
+    expected = [*finished(path, "POST"), "effect", *finished(path, "GET")]
+    assert expected == noted
 
 
 def test_a_client_that_leaves_makes_way_for_the_next(server):

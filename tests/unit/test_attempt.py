@@ -7,6 +7,7 @@ import inspect
 
 import pytest
 
+from txloop import Channel
 from txloop.errors import BecomeInevitable, TxForgottenError, TxInternalError
 from txloop.stm.attempt import Attempt, current
 from txloop.stm.container import Container
@@ -191,6 +192,20 @@ def test_a_value_that_does_not_pickle_sends_the_call_home(box):
     # THEN
     reason = "it reads a value that does not pickle (cannot pickle it)"
     assert Refusal(reason, warn=False) == answer
+
+
+def test_nor_does_one_leave_a_channel_elsewhere():
+    # GIVEN
+    channel = Channel[object]()
+    channel._things.put(Unsendable("cannot pickle it"))
+
+    # WHEN
+    answer = run(channel.get)
+
+    # THEN
+    reason = "it reads a value that does not pickle (cannot pickle it)"
+    assert Refusal(reason, warn=False) == answer
+    assert 1 == len(channel)
 
 
 USES = {

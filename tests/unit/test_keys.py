@@ -54,7 +54,13 @@ class Card(TObject, dataclass=False):
         return hash(self.number)
 
 
+class Stuck:
+    def __reduce__(self) -> str:
+        raise TypeError("it does not pickle")
+
+
 LOST = {
+    "does not pickle": (Stuck(), "^Stuck .* is equal only to itself"),
     "object": (object(), "^object .* as a key: .* or a member of an Enum$"),
     "of a class": (Plain(), "^Plain .* is equal only to itself and may not be shared"),
     "dataclass": (Topic("news"), "leave eq=False out of its dataclass, or make it an "),

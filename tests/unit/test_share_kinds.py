@@ -105,6 +105,11 @@ def test_a_factory_that_can_change_is_refused_with_advice():
         TDefaultDict(5)  # type: ignore[call-overload] # that is the point
 
 
+def test_a_deque_counts_from_its_end_and_may_hold_nothing():
+    assert 1 == TDeque([1, 2])[-2]
+    assert (0, []) == (TDeque([1], 0).maxlen, [*TDeque([1], 0)])
+
+
 def test_what_contains_itself_can_be_shown():
     # GIVEN
     shared: Any = TDefaultDict(list)

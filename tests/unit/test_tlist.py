@@ -295,6 +295,17 @@ def test_an_item_that_does_not_pickle_is_refused_alone():
     assert isinstance(twin[1], Unsendable)
 
 
+@pytest.mark.parametrize("where", [slice(None, None, 2), slice(None, None, -1)])
+def test_a_slice_with_a_step_is_set_and_deleted_as_in_a_list(where):
+    row, expected = TList(range(5)), [*range(5)]
+    new = [7] * len(expected[where])
+
+    row[where] = expected[where] = new
+    assert expected == list(row)
+    del row[where], expected[where]
+    assert expected == list(row)
+
+
 @pytest.mark.parametrize("read", [lambda row: row[0], list, lambda row: row[0:1]])
 def test_an_attempt_that_reads_what_did_not_travel_is_abandoned(read):
     # GIVEN

@@ -220,6 +220,7 @@ def test_objects_of_one_class_compare_by_what_is_to_be_compared():
     assert ann != Player("ann", 4, note="x")
     assert Player("ann") != Captain("ann", team="red")
     assert ann != "ann"
+    assert NotImplemented is ann.__eq__("ann")
     with pytest.raises(TypeError, match="unhashable"):
         hash(ann)
 

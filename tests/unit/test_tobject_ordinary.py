@@ -12,6 +12,7 @@ import pytest
 
 from tests.comparing import RUNS, attempted
 from txloop import TDict, TList, TObject, TxConfigurationError, TxValueError, plain
+from txloop.cells.assigned import assigned_names
 from txloop.stm.store import committed
 
 T = TypeVar("T")
@@ -248,6 +249,7 @@ def test_its_dict_can_be_changed():
 
     # THEN
     assert ("c", "news", 3, ["x"]) == (room.name, room.topic, room.limit, room.people)
+    assert fields == {**vars(room)}
     assert {**vars(room)} == {
         "name": "c",
         "topic": "news",
@@ -415,3 +417,19 @@ def test_an_attribute_that_its_class_has_lost_is_not_shown():
     del Pair.second
 
     assert {"first": 1} == vars(pair)
+
+
+def test_what_a_class_declares_as_its_own_is_no_attribute_of_objects():
+    """Annotations are texts, or what they name."""
+
+    class Declared:
+        __annotations__ = {  # as Python makes them
+            "own": int,
+            "limit": ClassVar[int],
+            "bare": ClassVar,
+            "text": "int",
+            "short": "ClassVar[int]",
+            "long": "typing.ClassVar[int]",
+        }
+
+    assert ["own", "text"] == assigned_names(Declared)
