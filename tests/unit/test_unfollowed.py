@@ -29,10 +29,16 @@ LOST = {
     ),
     "what other processes answer otherwise": ("os.getpid()", "os.getpid"),
     "what each thread has for itself": ("LOCAL.size = 1", "LOCAL.size"),
+    "what a function that is made of another may change": (
+        "functools.partial(list.append, ROWS)(1)",
+        "functools.partial(list.append, ROWS)",
+    ),
     "what other threads do": ("threading.current_thread()", "threading.current"),
 }
 
 FOLLOWED = [
+    "self.write(str(numpy.array(ROWS).sum()))",
+    "self.write(str(Kind(name).value))",
     "self.items.append(name); self.write({'items': self.items})",
     "Tools().run()",
     "self.write(str(name).upper().strip())",
@@ -96,8 +102,11 @@ WRITING = [
 """Each changes `NOTES` or `SHARED`, by way of one of several objects or functions."""
 
 PROGRAM = """
-import json, os, threading
+import enum, functools, json, os, threading
+import numpy
 from tornado.web import RequestHandler
+ROWS = [1, 2, 3]
+Kind = enum.Enum("Kind", "A B")
 SIZES = {{"a": 1}}
 NOTES = {{}}
 def TABLE_SIZE():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import enum
 import os
+from dataclasses import replace
 from functools import reduce
+from operator import attrgetter, methodcaller
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from txloop.scan._expressions import Expressions, one_of
 from txloop.scan.frame import Nested
@@ -17,8 +20,10 @@ from txloop.scan.live_objects import (
     UNKNOWN,
     has_type,
     is_cache,
+    is_plain,
 )
 from txloop.scan.member import (
+    changed_with,
     class_of,
     class_value,
     member,
@@ -37,9 +42,12 @@ from txloop.scan.parts import (
 )
 from txloop.scan.references import prefix_of
 from txloop.scan.unfollowed import (
+    CHANGERS,
+    READING,
     calls_later,
     changes_argument,
     leads_anywhere,
+    may_change,
     outcome,
     tells_process,
 )
@@ -61,11 +69,12 @@ from txloop.scan.value import (
     alternatives,
     constant,
     either,
+    members_of,
 )
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from txloop.scan.source import Sources
 
@@ -108,11 +117,13 @@ class Calls(Expressions):
             return passed[one] if one in passed else self.any_value(one)
 
         values = [value_of(each) for each in given]
-        # What comes after `*args` may be any parameter.
         stars = (n for n, each in enumerate(given) if isinstance(each, ast.Starred))
-        positional = tuple(values[: next(stars, None)])
-        keywords = {each.arg or "": value_of(each.value) for each in node.keywords}
-        arguments = Arguments(positional, keywords)
+        first = next(stars, len(given))
+        named = [(each.arg, value_of(each.value)) for each in node.keywords]
+        keywords = {name: value for name, value in named if name is not None}
+        spread = (part_of(value) for name, value in named if name is None)
+        others = tuple(one for one in (*values[first:], *spread) if is_risky(one))
+        arguments = Arguments(tuple(values[:first]), keywords, others)
         return either(self._call(each, arguments, node) for each in callees)
 
     def _passed(
@@ -162,6 +173,8 @@ class Calls(Expressions):
         if isinstance(callee, Unfollowed):
             if not callee.foreign:
                 self.notes.lose(node)
+            elif _called(node) not in READING:
+                self._hand_over(_all_in(arguments), node)
             return callee
         if is_lost(callee):
             self.notes.lose(node)
@@ -179,12 +192,15 @@ class Calls(Expressions):
                 self.notes.use_cache(callee, node)
             if has_type(thing, type):
                 return self._make(thing, arguments, node)
-            callee, arguments = target(callee, arguments, self.sources)
+            thing, callee, arguments = target(callee, arguments, self.sources)
         if isinstance(callee, Bound) and callee.cache is not None:
             name = str(getattr(callee.cache, "__qualname__", "a cache"))
             cache = Live(callee.cache, name, Family.CLASS)
             self.notes.use_cache(cache, node)
         if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
+            if callee.preset:
+                positional = (*callee.preset, *arguments.positional)
+                arguments = replace(arguments, positional=positional)
             if cache is not None:
                 return self._run_cached(cache, callee, arguments, node)
             return self.run(callee.functions, callee.receiver, arguments)
@@ -194,16 +210,19 @@ class Calls(Expressions):
         for each in passed:
             self.notes.escape(each, node)
         if thing is not UNKNOWN:
-            return self._outside(thing, passed, node)
+            return self._outside(thing, arguments, node)
         func = node.func if isinstance(node, ast.Call) else None
         if callee is None and not isinstance(func, ast.Attribute):
             self.notes.run_anything(node)
+            self._hand_over(passed, node)
         if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
             put = made_of(put_by(func.attr, passed))
             self.taint(func.value, put if func.attr in MUTATORS else SOMETHING)
         if any(map(_is_own_code, passed)):
             self.notes.lose(node, f"{shown(node)}, which is given a function")
         if callee is None and isinstance(func, ast.Attribute):
+            if func.attr in CHANGERS:
+                self._change_first(arguments, node)
             return self._call_on_unknown(func.attr, arguments)
         return None
 
@@ -260,10 +279,18 @@ class Calls(Expressions):
         found = [one for one in self.contents.called(method) if isinstance(one, Bound)]
         return either(self.run(o.functions, o.receiver, arguments) for o in found)
 
-    def _outside(self, thing: object, given: tuple[Value, ...], node: ast.AST) -> Value:
+    def _outside(self, thing: object, arguments: Arguments, node: ast.AST) -> Value:
         """Return what a call gives that is not of the program's code."""
+        given = _all_in(arguments)
         if leads_anywhere(thing) or tells_process(thing):
             self.notes.lose(node)
+        if has_type(thing, attrgetter) or has_type(thing, methodcaller):
+            return self._call_named(thing, arguments, node)
+        self.notes.change(changed_with(thing, shown(node)), node)
+        if changes_argument(thing):
+            self._change_first(arguments, node)
+        elif may_change(thing):
+            self._hand_over(given, node)
         for each in given:
             if _is_own_code(each):
                 if calls_later(thing):
@@ -271,6 +298,39 @@ class Calls(Expressions):
                 else:
                     self._call_passed(each, node)
         return outcome(thing, given)
+
+    def _change_first(self, arguments: Arguments, node: ast.AST) -> None:
+        """Write down that what a call gets first is changed."""
+        given = (*arguments.positional[:1], *arguments.keywords.values())
+        for each in given or arguments.others:
+            for one in alternatives(each):
+                self.notes.change(one, node)
+
+    def _hand_over(self, given: Iterable[Value], node: ast.AST) -> None:
+        """Write down that a library gets plain objects that it may change."""
+        for each in given:
+            if isinstance(each, Live) and is_plain(each.thing):
+                self.notes.hand_over(each, node)
+
+    def _call_named(
+        self, caller: attrgetter[Any] | methodcaller, given: Arguments, node: ast.AST
+    ) -> Value:
+        """Return what `operator` takes by a name, or calls by one, of what it gets."""
+        made, names = cast("tuple[Any, tuple[str, ...]]", caller.__reduce__()[:2])
+        names = (*getattr(made, "args", ()), *names)  # of one with keywords
+        calls = has_type(caller, methodcaller)
+        first = given.positional[0] if given.positional else either(given.others)
+        found: list[Value] = []
+        for name in names[:1] if calls else names:
+            values = alternatives(first)
+            for part in name.split("."):
+                values = alternatives(
+                    either(self.attribute(each, part, node) for each in values)
+                )
+            found += values
+        if calls:
+            return either(self.call(each, Arguments(), node) for each in found)
+        return found[0] if len(names) == 1 and len(found) == 1 else made_of(found)
 
     def _use_parts(
         self, parts: Parts, method: str, arguments: Arguments, node: ast.AST
@@ -290,11 +350,12 @@ class Calls(Expressions):
     def _make(self, cls: type, arguments: Arguments, node: ast.AST) -> Value:
         """Return a new object of the class, walking through what makes it."""
         if own_module_of(cls) is None:
-            given = _all_in(arguments)
-            for each in given:
+            for each in _all_in(arguments):
                 self.notes.escape(each, node)
-            found = self._outside(cls, given, node)
+            found = self._outside(cls, arguments, node)
             return None if found == FOREIGN else found
+        if has_type(cls, enum.EnumType) and members_of(cls):
+            return part_of(class_value(cls))  # one of its members, by a value
         called = own_functions(type(cls), "__call__")
         if not called or cls in self._calling:
             return self._construct(cls, arguments, node)
@@ -379,11 +440,12 @@ class Calls(Expressions):
         if thing is os.getenv:
             self.notes.read_environment(node)
         if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
-            for value in _all_in(arguments):
+            values = _all_in(arguments)
+            for value in values:
                 self._call_passed(value, node)
-        if changes_argument(thing):
-            for each in alternatives(next(iter(arguments.positional), None)):
-                self.notes.change(each, node)
+                if isinstance(value, Live) and changes_argument(value.thing):
+                    parts = tuple(map(part_of, values))
+                    self._change_first(Arguments(others=parts), node)
 
     def _getattr(
         self, several: tuple[Value, ...], node: ast.Call
@@ -445,9 +507,14 @@ def _is_own_code(value: Value) -> bool:
     )
 
 
+def _called(node: ast.AST) -> str:
+    """Return the name of the method that is called; "" if it is none."""
+    return str(getattr(getattr(node, "func", None), "attr", ""))
+
+
 def _all_in(arguments: Arguments) -> tuple[Value, ...]:
     """Return all values that a call may pass."""
-    given = (*arguments.positional, *arguments.keywords.values())
+    given = (*arguments.positional, *arguments.keywords.values(), *arguments.others)
     return tuple(each for value in given for each in alternatives(value))
 
 

@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import weakref
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, partialmethod
 from inspect import getattr_static
 from logging import Logger
 from types import (
@@ -115,6 +115,7 @@ _INNER: Mapping[type, str] = MappingProxyType(
         staticmethod: "__func__",
         classmethod: "__func__",
         partial: "func",
+        partialmethod: "func",
         cached_property: "func",
         property: "fget",
     }

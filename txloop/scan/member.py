@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, partial, partialmethod
 from types import (
+    BuiltinMethodType,
     FunctionType,
     MemberDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from txloop.scan.live_objects import (
     METHODS,
     UNKNOWN,
     can_change,
+    changes_by,
     class_label,
     functions_of,
     has_type,
@@ -104,15 +107,24 @@ def setters(value: Value, name: str, given: Value) -> list[tuple[Bound, Argument
 
 def target(
     callee: Live, arguments: Arguments, sources: Sources
-) -> tuple[Value, Arguments]:
-    """Return the functions that a call of the object runs, and with which arguments."""
-    thing, receiver = callee.thing, None
+) -> tuple[object, Value, Arguments]:
+    """Return what a call of the object runs, and with which arguments.
+
+    That is what a `partial` is one of, and the functions of this.
+    """
+    called = thing = callee.thing
+    receiver = None
     for _ in range(32):  # partial of a method of a partial ..., each adds something
         if has_type(thing, partial):
             preset = (replace(callee, thing=each, slots=()) for each in thing.args)
             positional = (*preset, *arguments.positional)
-            arguments = replace(arguments, positional=positional)
-            thing = thing.func
+            named = {
+                name: replace(callee, thing=each, slots=())
+                for name, each in thing.keywords.items()
+            }
+            keywords = {**named, **arguments.keywords}
+            arguments = replace(arguments, positional=positional, keywords=keywords)
+            called = thing = thing.func
         elif has_type(thing, MethodType):
             receiver = _owner(thing.__self__)
             thing = thing.__func__
@@ -120,8 +132,23 @@ def target(
             break
     functions = functions_of(thing)
     if not functions and own_module_of(type(thing)) is not None:
-        return member(replace(callee, thing=thing), "__call__", sources), arguments
-    return Bound(functions, receiver), arguments
+        found = member(replace(callee, thing=thing), "__call__", sources)
+        return called, found, arguments
+    return called, Bound(functions, receiver), arguments
+
+
+def changed_with(thing: object, name: str) -> Value:
+    """Return the object that a call of one of its methods, taken before, changes.
+
+    Args:
+        thing: What is called: such a method, or something else.
+        name: What findings call the object.
+    """
+    if not (has_type(thing, BuiltinMethodType) or has_type(thing, MethodWrapperType)):
+        return None
+    owner = thing.__self__
+    changes = can_change(owner) and changes_by(owner, thing.__name__)
+    return shared(owner, name, Family.GLOBAL) if changes else None
 
 
 def settings(thing: object) -> Live:
@@ -387,6 +414,9 @@ def _called(raw: object, receiver: Value) -> Value:
         return None if receiver is None else Getter(functions, receiver)
     if has_type(raw, staticmethod):
         return Bound(functions, None, _cache(raw.__func__))
+    if has_type(raw, partialmethod):
+        preset = (shared(one, "a preset argument", Family.CLASS) for one in raw.args)
+        return Bound(functions, receiver, None, tuple(preset))
     return Bound(functions, receiver, _cache(raw)) if functions else None
 
 

@@ -94,4 +94,16 @@ PROGRAMS = {
         def get(self):
             self.note()
     """,
+    "partialmethod": """
+    import functools
+    class Switch:
+        state = "off"
+        def set(self, state, log):
+            self.state = state  # MUTATES_GLOBAL app.switch.state
+            log.append(state)  # MUTATES_GLOBAL app.log
+        turn_on = functools.partialmethod(set, "on")
+    switch, log = Switch(), []
+    def get():
+        switch.turn_on(log)
+    """,
 }
