@@ -181,6 +181,8 @@ class Record(ast.NodeVisitor, abc.ABC):
         if called and name != "?":
             return
         if isinstance(owner, Instance):
+            if name == "__dict__" and is_risky(value):
+                self.notes.lose(node)  # which others may have
             _keep(owner, name, value)
         elif isinstance(owner, Unfollowed):
             self.notes.lose(node)

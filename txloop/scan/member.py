@@ -30,6 +30,7 @@ from txloop.scan.live_objects import (
     is_cache,
     is_container,
     is_data,
+    is_of_others,
     is_options,
     module_label,
     options_of,
@@ -275,7 +276,7 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
         thing = _in_slot(raw, thing)
     elif found is None:
         thing = UNKNOWN
-    elif can_change(thing) and own_module_of(found[0]) is None:
+    elif own_module_of(found[0]) is None and _is_method(thing, name):
         return Member(live, name)
     else:
         return _of_object_or_class(
@@ -287,6 +288,13 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
     if is_container(cls) or guess:
         return None
     return shared(thing, f"{live.name}.{name}", live.family, ((live.key, name),))
+
+
+def _is_method(thing: object, name: str) -> bool:
+    """Tell whether it is a method of a container, of which it is known what it does."""
+    if is_of_others(thing):
+        return name in METHODS or changes_by(thing, name)
+    return can_change(thing)
 
 
 def _of_object_or_class(live: Live, name: str, found: Value, sources: Sources) -> Value:

@@ -84,12 +84,14 @@ _OF_PROCESS = frozenset(
 CHANGERS = frozenset(
     [
         *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
-        *("insort", "insort_left", "insort_right", "shuffle"),
+        *("insort", "insort_left", "insort_right", "shuffle", "SubElement"),
     ]
 )
 """Functions of the standard library that change the list they get."""
 
-_CHANGERS_HOMES = frozenset(["_heapq", "heapq", "_bisect", "bisect", "random"])
+_CHANGERS_HOMES = frozenset(
+    ["_heapq", "heapq", "_bisect", "bisect", "random", "_elementtree"]
+)
 
 _IN_PLACE = frozenset(
     [

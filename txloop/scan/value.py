@@ -20,6 +20,7 @@ from txloop.scan.live_objects import (
     has_type,
     is_application,
     is_harmless,
+    is_of_others,
     mapping_behind,
 )
 from txloop.stm.immutability import CHANGEABLE
@@ -274,10 +275,11 @@ def is_changeable(value: Value) -> bool:
     return not (is_harmless(value.thing) or has_type(value.thing, *IMMUTABLE))
 
 
-def element(holder: Live, index: object = UNKNOWN) -> Live | None:
+def element(holder: Live, index: object = UNKNOWN) -> Live | Unfollowed | None:
     """Return the element of a plain container or tuple, or one that stands for all.
 
-    One that cannot be looked up is None: it may be a container of txloop.
+    One that cannot be looked up is None: it may be a container of txloop. That of a
+    library's container may be a part of it, as a row of an array is.
     """
     thing = holder.thing
     if thing is UNKNOWN:
@@ -290,7 +292,7 @@ def element(holder: Live, index: object = UNKNOWN) -> Live | None:
     elif has_type(thing, enum.EnumType):
         found = _value_of(members_of(thing), index)
     if found is UNKNOWN:
-        return None
+        return FOREIGN if is_of_others(thing) else None
     value = shared(found, holder.name, holder.family, holder.slots)
     return replace(value, sample=True)
 

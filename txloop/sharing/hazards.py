@@ -70,7 +70,7 @@ def hazards(
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
         for node in walked(text.tree):
             wanted = [*_wanted_of(node, modules)]
-            if node not in methods:
+            if node not in methods and not isinstance(node, ast.Compare):
                 wanted += _handed_on(node)
             for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"

@@ -292,6 +292,29 @@ PROGRAMS = {
         numpy.array(numbers)
         cloudpickle.dumps(numbers)
     """,
+    "containers of libraries": """
+    import ctypes
+    import numpy
+    import sortedcontainers
+    from tornado.httputil import HTTPHeaders
+    from xml.etree import ElementTree
+    class Scores(sortedcontainers.SortedList):
+        pass
+    numbers, grid, fixed = numpy.zeros(3), [numpy.zeros(2)], numpy.zeros(3)
+    scores, headers = Scores([1]), HTTPHeaders()
+    tree, buffer = ElementTree.Element("a"), (ctypes.c_int * 3)()
+    def get(key):
+        numbers[key] += 1  # MUTATES_GLOBAL app.numbers
+        numbers.fill(0)  # MUTATES_GLOBAL app.numbers
+        grid[0][1] = 1  # MUTATES_GLOBAL app.grid
+        scores.add(key)  # MUTATES_GLOBAL app.scores
+        del scores[0]  # MUTATES_GLOBAL app.scores
+        headers["Name"] = key  # MUTATES_GLOBAL app.headers
+        tree.set(key, "1")  # MUTATES_GLOBAL app.tree
+        ElementTree.SubElement(tree, key)  # MUTATES_GLOBAL app.tree
+        buffer[0] = 1  # MUTATES_GLOBAL app.buffer
+        return fixed[key], fixed.sum(), fixed.shape
+    """,
     "function of operator": """
     import operator
     rows, table = [], {}
