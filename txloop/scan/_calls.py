@@ -85,6 +85,9 @@ _APPLYING = (filter, map, max, min, sorted)
 """Those of them that call these with what they go over, and nothing else."""
 
 
+_SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
+
+
 class Calls(Expressions):
     """Visits calls.
 
@@ -415,7 +418,7 @@ class Calls(Expressions):
             return self._globals(), True
         if thing is getattr and len(node.args) > 1:
             return self._getattr(several, node)
-        if (thing is setattr or thing is delattr) and len(given) > 1:
+        if any(thing is each for each in _SETTING) and len(given) > 1:
             name = constant(node.args[1])
             attribute = name if isinstance(name, str) else "?"
             for each in several:

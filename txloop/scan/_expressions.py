@@ -138,6 +138,7 @@ class Expressions(Record):
                 if isinstance(one, Getter):
                     self.run(one.functions, one.receiver, one.arguments)
         self.notes.use(owner)
+        asked = self.run_special(owner, ("__getattribute__",))
         found = self._known(member(owner, name, self.sources))
         if isinstance(found, Member):
             holder = found.holder
@@ -158,7 +159,7 @@ class Expressions(Record):
             return FOREIGN
         missing = isinstance(found, Live) and found.thing is UNKNOWN
         if missing or found in (None, SOMETHING):
-            return self.run_special(owner, ("__getattr__",)) or found
+            return self.run_special(owner, ("__getattr__",)) or asked or found
         return found
 
     def visit_Subscript(self, node: ast.Subscript) -> Value:

@@ -106,4 +106,16 @@ PROGRAMS = {
     def get():
         switch.turn_on(log)
     """,
+    "__getattribute__": """
+    class Counted:
+        reads = 0
+        def __init__(self):
+            self.rows = []
+        def __getattribute__(self, name):
+            object.__setattr__(self, "reads", 1)  # MUTATES_GLOBAL app.counted.reads
+            return object.__getattribute__(self, name)
+    counted = Counted()
+    def get():
+        return counted.rows
+    """,
 }
