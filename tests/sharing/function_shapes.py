@@ -595,6 +595,7 @@ x = [k]; (items.append)(x); x.append(v)
 x = [k]; list.append(items, x); x.append(v)
 ==
 x = [k]; operator.setitem(table, k, x); x.append(v)
+y = [v]; operator.iadd(items, [y]); y.append(k)
 ==
 x = [k]; dict.__setitem__(table, k, x); x.append(v)
 ==

@@ -212,6 +212,8 @@ HAZARDS = {
         "class Cache:\n    def get(self, k): return id(self)",
         "id(self)",
     ),
+    "a method of list in a table": ("x = {'a': list.append}", "hands list.append on"),
+    "a method of list, given": ("run(list.append, x)", "hands list.append on"),
     "a package": ("import pandas\nx = pandas.DataFrame(items)", "gives it to pandas"),
     "a package by another name": (
         "import pandas\ndef f():\n    rows = items[1:]\n    return pandas.f(rows)",
@@ -237,6 +239,7 @@ LIMITED = {
     "tee of a result": "from itertools import tee\ndef g(): return rows\ntee(g())",
     "what is kept in it": "from itertools import tee\nh = []\ntee(h)\nh.append(rows)",
     "a method of list": "def f(): list.append(rows, 1)",
+    "a method of list, applied": "def f(): map(list.append, [rows], [1])",
     "a method of list, of a variable": "def f():\n    x = rows\n    list.sort(x)",
     "pickle": "import pickle\ndef f(): pickle.dump({'r': rows}, open('f', 'wb'))",
     "an identity": "def f(): return id(rows)",

@@ -29,10 +29,20 @@ LOST = {
     ),
     "what other processes answer otherwise": ("os.getpid()", "os.getpid"),
     "what each thread has for itself": ("LOCAL.size = 1", "LOCAL.size"),
+    "what a function that is made of another may change": (
+        "functools.partial(list.append, ROWS)(1)",
+        "functools.partial(list.append, ROWS)",
+    ),
+    "attributes of another's": ("Borg().size = 1", "self.__dict__"),
+    "a part of a library's container": ("NUMBERS[0][1] = 1", "NUMBERS[0][1]"),
     "what other threads do": ("threading.current_thread()", "threading.current"),
 }
 
 FOLLOWED = [
+    "self.write(str(numpy.array(ROWS).sum()))",
+    "self.write(str(NUMBERS[0].sum() + NUMBERS.sum()))",
+    "for row in NUMBERS: self.write(str(float(row[0])))",
+    "self.write(str(Kind(name).value))",
     "self.items.append(name); self.write({'items': self.items})",
     "Tools().run()",
     "self.write(str(name).upper().strip())",
@@ -96,8 +106,16 @@ WRITING = [
 """Each changes `NOTES` or `SHARED`, by way of one of several objects or functions."""
 
 PROGRAM = """
-import json, os, threading
+import enum, functools, json, os, threading
+import numpy
 from tornado.web import RequestHandler
+ROWS = [1, 2, 3]
+NUMBERS = numpy.zeros((2, 2))
+class Borg:
+    shared = {{}}
+    def __init__(self):
+        self.__dict__ = self.shared
+Kind = enum.Enum("Kind", "A B")
 SIZES = {{"a": 1}}
 NOTES = {{}}
 def TABLE_SIZE():

@@ -85,6 +85,8 @@ def store_attribute(
     if called and name != "?":
         return
     if isinstance(owner, Instance):
+        if name == "__dict__" and is_risky(value):
+            walk.notes.lose(node)  # which others may have
         _keep(owner, name, value)
     elif isinstance(owner, Unfollowed):
         walk.notes.lose(node)

@@ -9,13 +9,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute
-from txloop.scan.calls import all_in, call, call_passed
+from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import UNKNOWN, has_type
 from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
-from txloop.scan.parts import part_of
+from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
 from txloop.scan.unfollowed import changes_argument
 from txloop.scan.value import (
@@ -43,6 +43,9 @@ _APPLYING = (filter, map, max, min, sorted)
 """Those of them that call these with what they go over, and nothing else."""
 
 
+_SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
+
+
 def visit_call(walk: Walk, node: ast.Call) -> Value:
     """Walk through a call and its arguments, and return what it stands for."""
     callees = alternatives(walk.visit(node.func))
@@ -55,11 +58,13 @@ def visit_call(walk: Walk, node: ast.Call) -> Value:
         return passed[one] if one in passed else walk.visit(one)
 
     values = [value_of(each) for each in given]
-    # What comes after `*args` may be any parameter.
     stars = (n for n, each in enumerate(given) if isinstance(each, ast.Starred))
-    positional = tuple(values[: next(stars, None)])
-    keywords = {each.arg or "": value_of(each.value) for each in node.keywords}
-    arguments = Arguments(positional, keywords)
+    first = next(stars, len(given))
+    named = [(each.arg, value_of(each.value)) for each in node.keywords]
+    keywords = {name: value for name, value in named if name is not None}
+    spread = (part_of(value) for name, value in named if name is None)
+    others = tuple(one for one in (*values[first:], *spread) if is_risky(one))
+    arguments = Arguments(tuple(values[:first]), keywords, others)
     return either(_call(walk, each, arguments, node) for each in callees)
 
 
@@ -120,7 +125,7 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
             _call_any(walk, each, prefix_of(node.args[1]))
         if isinstance(several[0], Live):
             return None
-    if (thing is setattr or thing is delattr) and len(given) > 1:
+    if any(thing is each for each in _SETTING) and len(given) > 1:
         name = constant(node.args[1])
         for each in several:
             known = name if isinstance(name, str) else "?"
@@ -148,11 +153,12 @@ def _note_builtin(
     if thing is os.getenv:
         walk.notes.read_environment(node)
     if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
-        for value in all_in(arguments):
+        values = all_in(arguments)
+        for value in values:
             call_passed(walk, value, node)
-    if changes_argument(thing):
-        for each in alternatives(next(iter(arguments.positional), None)):
-            walk.notes.change(each, node)
+            if isinstance(value, Live) and changes_argument(value.thing):
+                parts = tuple(map(part_of, values))
+                change_first(walk, Arguments(others=parts), node)
 
 
 def _call_any(walk: Walk, owner: Value, prefix: str) -> None:

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import ast
+import enum
 from dataclasses import replace
 from functools import partial
-from types import FunctionType, MethodType
-from typing import TYPE_CHECKING
+from operator import attrgetter, methodcaller
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from typing import TYPE_CHECKING, Any, cast
 
 from txloop.scan.assignments import store_attribute, taint
-from txloop.scan.expressions import item
+from txloop.scan.expressions import attribute, item
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import (
     GETTERS,
     METHODS,
     MUTATORS,
     UNKNOWN,
+    can_change,
+    changes_by,
     class_label,
     functions_of,
     has_type,
     is_cache,
+    is_plain,
 )
 from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
-from txloop.scan.parts import is_lost, is_risky, made_of, put_by, taken_by
-from txloop.scan.unfollowed import calls_later, leads_anywhere, outcome, tells_process
+from txloop.scan.parts import is_lost, is_risky, made_of, part_of, put_by, taken_by
+from txloop.scan.unfollowed import (
+    CHANGERS,
+    READING,
+    calls_later,
+    changes_argument,
+    leads_anywhere,
+    may_change,
+    outcome,
+    tells_process,
+)
 from txloop.scan.value import (
     FOREIGN,
     NO_ARGUMENTS,
@@ -41,11 +55,14 @@ from txloop.scan.value import (
     alternatives,
     constant,
     either,
+    members_of,
     shared,
 )
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from txloop.scan.walk import Walk
 
 
@@ -54,6 +71,8 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if isinstance(callee, Unfollowed):
         if not callee.foreign:
             walk.notes.lose(node)
+        elif _called(node) not in READING:
+            _hand_over(walk, all_in(arguments), node)
         return callee
     if is_lost(callee):
         walk.notes.lose(node)
@@ -69,13 +88,16 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         if has_type(thing, type):
             return _make(walk, thing, arguments, node)
         cache = callee if is_cache(thing) else None
-        callee, arguments = _target(walk, callee, arguments)
+        thing, callee, arguments = _target(walk, callee, arguments)
     if isinstance(callee, Bound) and callee.cache is not None:
         name = str(getattr(callee.cache, "__qualname__", "a cache"))
         cache = Live(callee.cache, name, Family.CLASS)
     if cache is not None:
         walk.notes.use_cache(cache, node)
     if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
+        if callee.preset:
+            positional = (*callee.preset, *arguments.positional)
+            arguments = replace(arguments, positional=positional)
         if cache is not None:
             return _run_cached(walk, cache, callee, arguments, node)
         return walk.run(callee, arguments)
@@ -85,16 +107,19 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     for each in passed:
         walk.notes.escape(each, node)
     if thing is not UNKNOWN:
-        return _outside(walk, thing, passed, node)
+        return _outside(walk, thing, arguments, node)
     func = node.func if isinstance(node, ast.Call) else None
     if callee is None and not isinstance(func, ast.Attribute):
         walk.notes.run_anything(node)
+        _hand_over(walk, passed, node)
     if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
         put = made_of(put_by(func.attr, passed))
         taint(walk, func.value, put if func.attr in MUTATORS else SOMETHING)
     if any(map(_is_own_code, passed)):
         walk.notes.lose(node, f"{shown(node)}, which is given a function")
     if callee is None and isinstance(func, ast.Attribute):
+        if func.attr in CHANGERS:
+            change_first(walk, arguments, node)
         # A method of an object out of a container may be one of several.
         found = walk.contents.called(func.attr)
         return either(
@@ -103,15 +128,26 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     return None
 
 
-def _target(walk: Walk, callee: Live, arguments: Arguments) -> tuple[Value, Arguments]:
-    """Return the functions that a call of the object runs, and with which arguments."""
-    thing, receiver = callee.thing, None
+def _target(
+    walk: Walk, callee: Live, arguments: Arguments
+) -> tuple[object, Value, Arguments]:
+    """Return what a call of the object runs, and with which arguments.
+
+    That is what a `partial` is one of, and the functions of this.
+    """
+    called = thing = callee.thing
+    receiver = None
     for _ in range(32):  # partial of a method of a partial ..., each adds something
         if has_type(thing, partial):
             preset = (replace(callee, thing=each, slots=()) for each in thing.args)
             positional = (*preset, *arguments.positional)
-            arguments = replace(arguments, positional=positional)
-            thing = thing.func
+            named = {
+                name: replace(callee, thing=each, slots=())
+                for name, each in thing.keywords.items()
+            }
+            keywords = {**named, **arguments.keywords}
+            arguments = replace(arguments, positional=positional, keywords=keywords)
+            called = thing = thing.func
         elif has_type(thing, MethodType):
             receiver = _owner(thing.__self__)
             thing = thing.__func__
@@ -119,8 +155,9 @@ def _target(walk: Walk, callee: Live, arguments: Arguments) -> tuple[Value, Argu
             break
     functions = functions_of(thing)
     if not functions and own_module_of(type(thing)) is not None:
-        return member(replace(callee, thing=thing), "__call__", walk.sources), arguments
-    return Bound(functions, receiver), arguments
+        found = member(replace(callee, thing=thing), "__call__", walk.sources)
+        return called, found, arguments
+    return called, Bound(functions, receiver), arguments
 
 
 def _owner(thing: object) -> Value:
@@ -176,12 +213,18 @@ def _run_cached(
     return Live(UNKNOWN, f"{cache.name}()", cache.family, slots)
 
 
-def _outside(
-    walk: Walk, thing: object, given: tuple[Value, ...], node: ast.AST
-) -> Value:
+def _outside(walk: Walk, thing: object, arguments: Arguments, node: ast.AST) -> Value:
     """Return what a call gives that is not of the program's code."""
+    given = all_in(arguments)
     if leads_anywhere(thing) or tells_process(thing):
         walk.notes.lose(node)
+    if has_type(thing, attrgetter) or has_type(thing, methodcaller):
+        return _call_named(walk, thing, arguments, node)
+    walk.notes.change(_changed_with(thing, shown(node)), node)
+    if changes_argument(thing):
+        change_first(walk, arguments, node)
+    elif may_change(thing):
+        _hand_over(walk, given, node)
     for each in given:
         if _is_own_code(each):
             if calls_later(thing):
@@ -189,6 +232,58 @@ def _outside(
             else:
                 call_passed(walk, each, node)
     return outcome(thing, given)
+
+
+def _changed_with(thing: object, name: str) -> Value:
+    """Return the object that a call of one of its methods, taken before, changes.
+
+    Args:
+        thing: What is called: such a method, or something else.
+        name: What findings call the object.
+    """
+    if not (has_type(thing, BuiltinMethodType) or has_type(thing, MethodWrapperType)):
+        return None
+    owner = thing.__self__
+    changes = can_change(owner) and changes_by(owner, thing.__name__)
+    return shared(owner, name, Family.GLOBAL) if changes else None
+
+
+def change_first(walk: Walk, arguments: Arguments, node: ast.AST) -> None:
+    """Write down that what a call gets first is changed."""
+    given = (*arguments.positional[:1], *arguments.keywords.values())
+    for each in given or arguments.others:
+        for one in alternatives(each):
+            walk.notes.change(one, node)
+
+
+def _hand_over(walk: Walk, given: Iterable[Value], node: ast.AST) -> None:
+    """Write down that a library gets plain objects that it may change."""
+    for each in given:
+        if isinstance(each, Live) and is_plain(each.thing):
+            walk.notes.hand_over(each, node)
+
+
+def _call_named(
+    walk: Walk,
+    caller: attrgetter[Any] | methodcaller,
+    given: Arguments,
+    node: ast.AST,
+) -> Value:
+    """Return what `operator` takes by a name, or calls by one, of what it gets."""
+    made, names = cast("tuple[Any, tuple[str, ...]]", caller.__reduce__()[:2])
+    names = (*getattr(made, "args", ()), *names)  # of one with keywords
+    calls = has_type(caller, methodcaller)
+    first = given.positional[0] if given.positional else either(given.others)
+    found: list[Value] = []
+    for name in names[:1] if calls else names:
+        values = alternatives(first)
+        for part in name.split("."):
+            taken = (attribute(walk, each, part, node) for each in values)
+            values = alternatives(either(taken))
+        found += values
+    if calls:
+        return either(call(walk, each, NO_ARGUMENTS, node) for each in found)
+    return found[0] if len(names) == 1 and len(found) == 1 else made_of(found)
 
 
 def _use_parts(
@@ -210,11 +305,12 @@ def _use_parts(
 def _make(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Value:
     """Return a new object of the class, walking through what makes it."""
     if own_module_of(cls) is None:
-        given = all_in(arguments)
-        for each in given:
+        for each in all_in(arguments):
             walk.notes.escape(each, node)
-        found = _outside(walk, cls, given, node)
+        found = _outside(walk, cls, arguments, node)
         return None if found == FOREIGN else found
+    if has_type(cls, enum.EnumType) and members_of(cls):
+        return part_of(class_value(cls))  # one of its members, by a value
     called = own_functions(type(cls), "__call__")
     if not called or cls in walk.calling:
         return _construct(walk, cls, arguments, node)
@@ -265,7 +361,12 @@ def _is_own_code(value: Value) -> bool:
     )
 
 
+def _called(node: ast.AST) -> str:
+    """Return the name of the method that is called; "" if it is none."""
+    return str(getattr(getattr(node, "func", None), "attr", ""))
+
+
 def all_in(arguments: Arguments) -> tuple[Value, ...]:
     """Return all values that a call may pass."""
-    given = (*arguments.positional, *arguments.keywords.values())
+    given = (*arguments.positional, *arguments.keywords.values(), *arguments.others)
     return tuple(each for value in given for each in alternatives(value))

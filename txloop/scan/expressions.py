@@ -85,6 +85,7 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
             if isinstance(one, Descriptor):
                 walk.run(one)
     walk.notes.use(owner)
+    asked = walk.run_special(owner, ("__getattribute__",))
     found = _known(walk, member(owner, name, walk.sources))
     if isinstance(found, Member):
         holder = found.holder
@@ -101,7 +102,7 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         return FOREIGN
     missing = isinstance(found, Live) and found.thing is UNKNOWN
     if missing or found in (None, SOMETHING):
-        return walk.run_special(owner, ("__getattr__",)) or found
+        return walk.run_special(owner, ("__getattr__",)) or asked or found
     return found
 
 

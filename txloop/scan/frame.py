@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import UNKNOWN, module_label
+from txloop.scan.parts import made_of
 from txloop.scan.source import FunctionNode, private
-from txloop.scan.value import Family, Live, Value, shared
+from txloop.scan.value import Family, Live, Value, either, shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -170,14 +171,23 @@ def parameters(node: FunctionNode) -> list[str]:
 
 def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str, Value]:
     """Return the parameters' values, with the receiver as the first."""
-    known = set(parameters(node))
+    rest, named = node.args.vararg, node.args.kwarg
     names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    known = {*names, *(each.arg for each in node.args.kwonlyargs)}
     values = arguments.positional
     if receiver is not None:
         values = (receiver, *values)
-    bound = dict(zip(names, values, strict=False))
-    given = {name: it for name, it in arguments.keywords.items() if name in known}
-    return {**bound, **given}
+    bound: dict[str, Value] = dict(zip(names, values, strict=False))
+    bound |= {name: it for name, it in arguments.keywords.items() if name in known}
+    others = arguments.others
+    if others:
+        bound = {**dict.fromkeys(known, either(others)), **bound}
+    if rest is not None:
+        bound[rest.arg] = made_of([*values[len(names) :], *others])
+    if named is not None:
+        more = (it for name, it in arguments.keywords.items() if name not in known)
+        bound[named.arg] = made_of([*more, *others])
+    return bound
 
 
 @functools.lru_cache(maxsize=4096)  # a function is walked through more than once

@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import weakref
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, partialmethod
 from inspect import getattr_static
 from logging import Logger
 from types import (
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from txloop.stm.callables import contents_of
 from txloop.stm.immutability import CHANGEABLE, PLAIN
-from txloop.stm.origin import is_own_function
+from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,6 +92,10 @@ _CHANGES = (
 )
 """Their methods that no builtin container has."""
 
+_OF_ARRAYS = frozenset(
+    ["fill", "itemset", "parse_line", "partition", "put", "resize", "set", "setflags"]
+)
+"""Methods by which arrays, headers and elements of XML change."""
 
 _HARMLESS = (
     FunctionType,
@@ -115,6 +119,7 @@ _INNER: Mapping[type, str] = MappingProxyType(
         staticmethod: "__func__",
         classmethod: "__func__",
         partial: "func",
+        partialmethod: "func",
         cached_property: "func",
         property: "fget",
     }
@@ -204,15 +209,25 @@ def is_data(thing: object) -> bool:
 
 def can_change(thing: object) -> bool:
     """Tell whether the object is a container that is not ours, and can change."""
-    library = has_type(thing, *_LIBRARY) and not is_container(type(thing))
-    return library or is_plain(thing)
+    return is_plain(thing) or is_of_others(thing)
+
+
+def is_of_others(thing: object) -> bool:
+    """Tell whether it is a container of a library: an array, a cache, headers ..."""
+    cls = type(thing)
+    if is_container(cls) or is_plain(thing):
+        return False
+    if has_type(thing, *_LIBRARY):
+        return True
+    giver = next((one for one in cls.__mro__ if "__setitem__" in vars(one)), None)
+    return giver is not None and own_module_of(giver) is None
 
 
 def changes_by(thing: object, method: str) -> bool:
     """Tell whether calling the method of such a container changes it."""
-    return method in MUTATORS or any(
-        has_type(thing, *kinds) and method in names for kinds, names in _CHANGES
-    )
+    if method in MUTATORS or (method in _OF_ARRAYS and is_of_others(thing)):
+        return True
+    return any(has_type(thing, *kinds) and method in names for kinds, names in _CHANGES)
 
 
 def makes_values(thing: object) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partialmethod
 from types import (
     FunctionType,
     MemberDescriptorType,
@@ -20,12 +20,14 @@ from txloop.scan.live_objects import (
     METHODS,
     UNKNOWN,
     can_change,
+    changes_by,
     class_label,
     functions_of,
     has_type,
     is_cache,
     is_container,
     is_data,
+    is_of_others,
     is_options,
     module_label,
     options_of,
@@ -218,7 +220,7 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
         thing = _in_slot(raw, thing)
     elif found is None:
         thing = UNKNOWN
-    elif can_change(thing) and own_module_of(found[0]) is None:
+    elif own_module_of(found[0]) is None and _is_method(thing, name):
         return Member(live, name)
     else:
         return _of_object_or_class(
@@ -230,6 +232,13 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
     if is_container(cls) or guess:
         return None
     return shared(thing, f"{live.name}.{name}", live.family, ((live.key, name),))
+
+
+def _is_method(thing: object, name: str) -> bool:
+    """Tell whether it is a method of a container, of which it is known what it does."""
+    if is_of_others(thing):
+        return name in METHODS or changes_by(thing, name)
+    return can_change(thing)
 
 
 def _of_object_or_class(live: Live, name: str, found: Value, sources: Sources) -> Value:
@@ -357,6 +366,9 @@ def _called(raw: object, receiver: Value) -> Value:
         return None if receiver is None else Descriptor(functions, receiver)
     if has_type(raw, staticmethod):
         return Bound(functions, None, _cache(raw.__func__))
+    if has_type(raw, partialmethod):
+        preset = (shared(one, "a preset argument", Family.CLASS) for one in raw.args)
+        return Bound(functions, receiver, None, tuple(preset))
     return Bound(functions, receiver, _cache(raw)) if functions else None
 
 

@@ -136,6 +136,12 @@ class Notebook:
         elif can_change(thing) or is_iterator(thing):
             self._write_down(Act.CHANGE, kind, value, node)
 
+    def hand_over(self, value: Live, node: ast.AST) -> None:
+        """Write down that a library may change a plain object that it gets."""
+        kind, words = _CHANGES[value.family], f"{shown(node)}, which gets {value.name}"
+        self._write_down(Act.CHANGE, kind, value, node, certain=False)
+        self.lose(node, words)
+
     def change_process(self, changer: str, node: ast.AST) -> None:
         """Write down that a function is called that changes the whole process."""
         live = Live(UNKNOWN, changer, Family.GLOBAL)

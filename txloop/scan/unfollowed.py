@@ -8,27 +8,38 @@ called on it, or stored in it, is written down (`Notebook.lose`).
 from __future__ import annotations
 
 import sys
-from types import BuiltinFunctionType, FunctionType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import has_type
-from txloop.scan.parts import made_of, part_of, passes_on
+from txloop.scan.live_objects import MUTATORS, has_type
+from txloop.scan.parts import is_risky, made_of, part_of, passes_on
 from txloop.scan.value import FOREIGN, SOMETHING, Value
+from txloop.stm.immutability import CHANGEABLE
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "CHANGERS",
+    "READING",
     "calls_later",
     "changes_argument",
     "is_of_library",
     "leads_anywhere",
+    "may_change",
     "outcome",
     "tells_process",
 ]
 
 _NAMED = (FunctionType, BuiltinFunctionType, type)
+_CYTHON = "cython_function_or_method"  # each library has a type of its own
 
 _PASSING = frozenset(
     [
@@ -70,15 +81,44 @@ _OF_PROCESS = frozenset(
 )
 """Functions, by package and name; a package in C is without its underscore."""
 
-_CHANGERS = frozenset(
+CHANGERS = frozenset(
     [
         *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
-        *("insort", "insort_left", "insort_right", "shuffle"),
+        *("insort", "insort_left", "insort_right", "shuffle", "SubElement"),
     ]
 )
 """Functions of the standard library that change the list they get."""
 
-_CHANGERS_HOMES = frozenset(["_heapq", "heapq", "_bisect", "bisect", "random"])
+_CHANGERS_HOMES = frozenset(
+    ["_heapq", "heapq", "_bisect", "bisect", "random", "_elementtree"]
+)
+
+_IN_PLACE = frozenset(
+    [
+        *("delitem", "iadd", "iand", "iconcat", "imul", "ior", "isub", "ixor"),
+        "setitem",
+    ]
+)
+"""Functions of `operator` that change what they get first."""
+
+_COPYING = frozenset(
+    [
+        *("PIL", "jinja2", "jwt", "markdown", "matplotlib", "msgpack", "numpy"),
+        *("orjson", "pandas", "rapidjson", "scipy", "simplejson", "sklearn"),
+        *("tensorflow", "torch", "ujson", "yaml"),
+    ]
+)
+"""Packages that change no list or dict that they get, but that they shuffle some."""
+
+READING = frozenset(
+    [
+        *("dump", "dumps", "encode", "execute", "executemany", "fit", "generate"),
+        *("get", "packb", "post", "predict", "predict_proba", "publish", "put"),
+        *("render", "render_async", "request", "send", "stream", "transform"),
+        "validate",
+    ]
+)
+"""Methods of libraries that change nothing of what they get."""
 
 _ANYTHING = frozenset(
     ["__import__", "eval", "exec", "getattr", "import_module", "vars"]
@@ -98,7 +138,8 @@ def outcome(thing: object, given: Iterable[Value]) -> Value:
         return FOREIGN
     if home in ("builtins", "importlib") and name in _ANYTHING:
         return SOMETHING
-    passed = [each for each in given if passes_on(each)]
+    passes = is_risky if name == "partial" else passes_on
+    passed = [each for each in given if passes(each)]
     if home not in _PASSING or name in _MEASURING or not passed:
         return None
     if (home, name) in _RESHAPING:
@@ -122,11 +163,26 @@ def tells_process(thing: object) -> bool:
 
 
 def changes_argument(thing: object) -> bool:
-    """Tell whether a call of it changes the list that it gets."""
+    """Tell whether a call of it changes what it gets first."""
+    if has_type(thing, MethodDescriptorType) or has_type(thing, WrapperDescriptorType):
+        own = issubclass(thing.__objclass__, CHANGEABLE)
+        return own and thing.__name__ in MUTATORS
     if type(thing).__module__ != "builtins":
         return False
-    home = getattr(thing, "__module__", None)
-    return home in _CHANGERS_HOMES and getattr(thing, "__name__", None) in _CHANGERS
+    home, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    if home in ("_operator", "operator"):
+        return str(name).strip("_") in _IN_PLACE
+    return home in _CHANGERS_HOMES and name in CHANGERS
+
+
+def may_change(thing: object) -> bool:
+    """Tell whether a call of a library's function may change lists that it gets."""
+    if has_type(thing, MethodType):
+        thing = thing.__func__
+    home, name = _home(thing), _name(thing)
+    if has_type(thing, type) or _is_known(home):
+        return False
+    return name == "shuffle" or not (home in _COPYING or name in READING)
 
 
 def calls_later(thing: object) -> bool:
@@ -136,15 +192,20 @@ def calls_later(thing: object) -> bool:
     return home in later or not (home in sys.stdlib_module_names or home == "builtins")
 
 
+def _is_named(thing: object) -> bool:
+    return has_type(thing, *_NAMED) or type(thing).__name__ == _CYTHON
+
+
 def _name(thing: object) -> str:
-    return str(getattr(thing, "__name__", "")) if has_type(thing, *_NAMED) else ""
+    return str(getattr(thing, "__name__", "")) if _is_named(thing) else ""
 
 
 def _home(thing: object) -> str:
     """Return the package that has the function or class, or the object's class."""
-    module = getattr(
-        thing if has_type(thing, *_NAMED) else type(thing), "__module__", None
-    )
+    named = thing if _is_named(thing) else type(thing)
+    module = getattr(named, "__module__", None)
+    if module is None:  # a method in C
+        module = type(getattr(thing, "__self__", None)).__module__
     home = module if isinstance(module, str) else "builtins"
     return home.partition(".")[0].removeprefix("_")
 

@@ -20,6 +20,7 @@ from txloop.scan.live_objects import (
     has_type,
     is_application,
     is_harmless,
+    is_of_others,
     mapping_behind,
 )
 from txloop.stm.immutability import CHANGEABLE
@@ -104,24 +105,34 @@ class Bound:
         functions: The functions.
         receiver: The argument, or None.
         cache: The `lru_cache` around them, or None.
+        preset: The values that a `partialmethod` passes before those of a call.
     """
 
     functions: tuple[FunctionType, ...]
     receiver: Value
     cache: object = None
+    preset: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
-    """The values that a call passes."""
+    """The values that a call passes.
+
+    Attributes:
+        positional: Those that come first.
+        keywords: Those that are passed by name.
+        others: Those that come with or after ``*args``, or with ``**kwargs``: each may
+            be for any parameter.
+    """
 
     positional: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
+    others: tuple[Value, ...] = ()
 
     def identity(self) -> tuple[object, ...]:
         """Return what tells these arguments from others."""
         named = ((name, identity(value)) for name, value in self.keywords.items())
-        return (*map(identity, self.positional), *named)
+        return (*map(identity, (*self.positional, *self.others)), *named)
 
 
 NO_ARGUMENTS = Arguments()
@@ -273,10 +284,11 @@ def is_changeable(value: Value) -> bool:
     return not (is_harmless(value.thing) or has_type(value.thing, *IMMUTABLE))
 
 
-def element(holder: Live, index: object = UNKNOWN) -> Live | None:
+def element(holder: Live, index: object = UNKNOWN) -> Live | Unfollowed | None:
     """Return the element of a plain container or tuple, or one that stands for all.
 
-    One that cannot be looked up is None: it may be a container of txloop.
+    One that cannot be looked up is None: it may be a container of txloop. That of a
+    library's container may be a part of it, as a row of an array is.
     """
     thing = holder.thing
     if thing is UNKNOWN:
@@ -286,10 +298,18 @@ def element(holder: Live, index: object = UNKNOWN) -> Live | None:
         found = _value_of(thing, index)
     elif has_type(thing, list) or has_type(thing, tuple) or has_type(thing, deque):
         found = _item_of(thing, index)
+    elif has_type(thing, enum.EnumType):
+        found = _value_of(members_of(thing), index)
     if found is UNKNOWN:
-        return None
+        return FOREIGN if is_of_others(thing) else None
     value = shared(found, holder.name, holder.family, holder.slots)
     return replace(value, sample=True)
+
+
+def members_of(cls: enum.EnumType) -> dict[object, object]:
+    """Return the members of an enumeration, by name."""
+    found: dict[object, object] = vars(cls).get("_member_map_", {})
+    return found
 
 
 def _value_of(thing: dict[object, object], index: object) -> object:

@@ -49,6 +49,9 @@ _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe
 _LATER = frozenset(["Pickler", "open"])
 """Functions of dumpers that return what objects are given to later."""
 
+_APPLYING = frozenset(["filter", "map", "max", "min", "partial", "reduce", "sorted"])
+"""Functions that call what they get with the other things that they get."""
+
 _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
 """Packages that do, beside the standard library."""
 
@@ -62,8 +65,12 @@ def hazards(
     yield from threads.hazards(demands)
     for text in texts:
         modules = _imported(text.tree)
+        methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
         for node in walked(text.tree):
-            for values, what, wants in _wanted_of(node, modules):
+            wanted = [*_wanted_of(node, modules)]
+            if node not in methods and not isinstance(node, ast.Compare):
+                wanted += _handed_on(node)
+            for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
         for scope, owner in ((text.tree, None), *functions_in(text.tree)):
@@ -144,6 +151,30 @@ def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
                 yield its, f"asks for the exact type: {ast.unparse(node)}", Wants.PLAIN
 
 
+def _handed_on(node: ast.AST) -> Iterator[_Wanted]:
+    """Yield methods of builtin classes that something else is to call."""
+    if isinstance(node, ast.Call):
+        given = arguments_of(node)
+        for one in filter(_is_method_of_class, given):
+            others = [other for other in given if other is not one]
+            applied = last_name(node.func) in _APPLYING
+            yield _wanted_by_handed(one, others if applied else _UNKNOWN)
+    elif not isinstance(node, ast.keyword):
+        for one in filter(_is_method_of_class, ast.iter_child_nodes(node)):
+            yield _wanted_by_handed(one, _UNKNOWN)
+
+
+def _assigned_in(node: ast.AST) -> list[ast.stmt]:
+    """Return what the body of a class assigns: methods, of its own objects."""
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    return [one for one in body if isinstance(one, ast.Assign)]
+
+
+def _wanted_by_handed(method: ast.AST, values: list[ast.expr]) -> _Wanted:
+    what = f"hands {ast.unparse(method)} on, which takes plain objects only"
+    return values, what, Wants.PLAIN
+
+
 def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     function = call.func
     home, name = _meant(function, modules)
@@ -172,13 +203,15 @@ def _meant(node: ast.expr, modules: dict[str, str]) -> tuple[str, str]:
     return home, name
 
 
-def _is_method_of_class(function: ast.expr) -> bool:
+def _is_method_of_class(node: ast.AST) -> TypeGuard[ast.Attribute]:
     """Tell whether it is a method of a builtin class itself, such as ``list.sort``."""
-    return (
-        isinstance(function, ast.Attribute)
-        and last_name(function.value) in _BUILTINS
-        and function.attr != "fromkeys"
-    )
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=method):
+            return name in _BUILTINS and method != "fromkeys"
+        case ast.Attribute(value=ast.Attribute(attr=name) as owner, attr=method):
+            known = ast.unparse(owner.value) == "collections"
+            return known and name in _BUILTINS and method != "fromkeys"
+    return False
 
 
 def _asks_type(node: ast.expr) -> TypeGuard[ast.Call]:

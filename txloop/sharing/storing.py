@@ -63,6 +63,10 @@ class Store:
     by_call: bool = False
 
 
+_OF_OPERATOR = frozenset(["iadd", "iconcat", "ior", "setitem"])
+"""Functions of `operator` that put into the first argument what comes after it."""
+
+
 class Storing:
     """Finds what is stored where."""
 
@@ -174,6 +178,10 @@ class Storing:
                 if is_kept(target, outer) and not isinstance(node.value, ast.Name):
                     yield target, node.value  # of a name, the parts are taken
                 yield from ((target, one) for one in self._habits.stored_by(node))
+            case ast.Call(func=function, args=[base, *given]) if (
+                last_name(function) in _OF_OPERATOR
+            ):
+                yield from ((base, one) for one in given)
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
                 if name in _STORING:
                     for one in arguments_of(node):

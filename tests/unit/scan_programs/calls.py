@@ -248,9 +248,28 @@ PROGRAMS = {
     rows, others = [], []
     def note(first, second):
         first.append(1)  # MUTATES_GLOBAL app.rows
-        second.append(1)
+        second.append(1)  # MUTATES_GLOBAL app.others
     def get(items):
         note(rows, *items, others)
+    """,
+    "what starred arguments bring": """
+    rows, table, log, seen = [], {}, [], []
+    def push(to, item):
+        to.append(item)  # MUTATES_GLOBAL app.rows
+    def put(to, item):
+        to[item] = 1  # MUTATES_GLOBAL app.table
+    def each(*every):
+        every[1].append(1)  # MUTATES_GLOBAL app.log
+    def named(**every):
+        every["to"].append(1)  # MUTATES_GLOBAL app.seen
+    def run(function, *arguments):
+        function(*arguments)
+    def get(item):
+        run(push, rows, item)
+        given = {"to": table, "item": item}
+        put(**given)
+        each(item, log)
+        named(to=seen)
     """,
     "lambdas on one line": """
     rows = []

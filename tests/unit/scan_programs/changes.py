@@ -284,6 +284,105 @@ PROGRAMS = {
         heaps.heapreplace(table, []).append(1)  # MUTATES_GLOBAL app.table
         random.shuffle(heap)  # MUTATES_GLOBAL app.heap
     """,
+    "function and method of libraries": """
+    import cloudpickle
+    import numpy
+    import pluggy
+    manager = pluggy.PluginManager("app")
+    rows, more, numbers = [], [], [1]
+    def get():
+        cloudpickle.register_pickle_by_value(rows)  # READS_WRITTEN app.rows
+        manager.register(more)  # READS_WRITTEN app.more
+        numpy.array(numbers)
+        cloudpickle.dumps(numbers)
+    """,
+    "containers of libraries": """
+    import ctypes
+    import numpy
+    import sortedcontainers
+    from tornado.httputil import HTTPHeaders
+    from xml.etree import ElementTree
+    class Scores(sortedcontainers.SortedList):
+        pass
+    numbers, grid, fixed = numpy.zeros(3), [numpy.zeros(2)], numpy.zeros(3)
+    scores, headers = Scores([1]), HTTPHeaders()
+    tree, buffer = ElementTree.Element("a"), (ctypes.c_int * 3)()
+    def get(key):
+        numbers[key] += 1  # MUTATES_GLOBAL app.numbers
+        numbers.fill(0)  # MUTATES_GLOBAL app.numbers
+        grid[0][1] = 1  # MUTATES_GLOBAL app.grid
+        scores.add(key)  # MUTATES_GLOBAL app.scores
+        del scores[0]  # MUTATES_GLOBAL app.scores
+        headers["Name"] = key  # MUTATES_GLOBAL app.headers
+        tree.set(key, "1")  # MUTATES_GLOBAL app.tree
+        ElementTree.SubElement(tree, key)  # MUTATES_GLOBAL app.tree
+        buffer[0] = 1  # MUTATES_GLOBAL app.buffer
+        return fixed[key], fixed.sum(), fixed.shape
+    """,
+    "function of operator": """
+    import operator
+    rows, table = [], {}
+    def get(key):
+        operator.iadd(rows, [key])  # MUTATES_GLOBAL app.rows
+        operator.setitem(table, key, 1)  # MUTATES_GLOBAL app.table
+        operator.methodcaller("copy")(rows)
+    """,
+    "method that operator calls by its name": """
+    import operator
+    rows = []
+    push = operator.methodcaller("append", 1)
+    adding = operator.attrgetter("append")
+    def get():
+        push(rows)  # MUTATES_GLOBAL app.rows
+        adding(rows)  # MUTATES_GLOBAL app.rows
+    """,
+    "method of a builtin class": """
+    rows, table = [], {}
+    steps = {"add": list.append}
+    def get(key):
+        list.append(rows, key)  # MUTATES_GLOBAL app.rows
+        steps[key](rows, key)  # MUTATES_GLOBAL app.rows
+        list(map(list.append, [rows], [key]))  # MUTATES_GLOBAL app.rows
+        dict.get(table, key)
+    """,
+    "method that was taken before": """
+    rows = []
+    push = rows.append
+    steps = {"add": rows.append, "count": rows.count}
+    def get(key):
+        push(key)  # MUTATES_GLOBAL push
+        steps["add"](key)  # MUTATES_GLOBAL steps['add']
+        return steps["count"](key)
+    """,
+    "partial of what changes an object": """
+    import bisect
+    import functools
+    rows = []
+    insert = functools.partial(bisect.insort, rows)
+    push = functools.partial(rows.append)
+    def add(to, key, more=None):
+        more.append(key)  # MUTATES_GLOBAL app.note
+    note = functools.partial(add, more=rows)
+    def get(key):
+        insert(key)  # MUTATES_GLOBAL app.insert
+        push(key)  # MUTATES_GLOBAL push
+        note([], key)
+    """,
+    "members of an enumeration": """
+    import enum
+    class Color(enum.Enum):
+        RED = 1
+        BLUE = 2
+        def __init__(self, code):
+            self.hits = []
+        def hit(self):
+            self.hits.append(1)  # WRITES_CLASS app.Color.hits
+    def get(code):
+        Color(code).hit()
+        Color[code].hit()
+        for each in Color:
+            each.hit()
+    """,
     "method that is passed on": """
     rows = []
     def get(items):

@@ -94,4 +94,28 @@ PROGRAMS = {
         def get(self):
             self.note()
     """,
+    "partialmethod": """
+    import functools
+    class Switch:
+        state = "off"
+        def set(self, state, log):
+            self.state = state  # MUTATES_GLOBAL app.switch.state
+            log.append(state)  # MUTATES_GLOBAL app.log
+        turn_on = functools.partialmethod(set, "on")
+    switch, log = Switch(), []
+    def get():
+        switch.turn_on(log)
+    """,
+    "__getattribute__": """
+    class Counted:
+        reads = 0
+        def __init__(self):
+            self.rows = []
+        def __getattribute__(self, name):
+            object.__setattr__(self, "reads", 1)  # MUTATES_GLOBAL app.counted.reads
+            return object.__getattribute__(self, name)
+    counted = Counted()
+    def get():
+        return counted.rows
+    """,
 }
