@@ -59,6 +59,7 @@ class Verb:
         call: What stands for any request of the kind.
         watching: A transaction that never runs, by which plain objects are looked at.
         on: What fronts do with it.
+        suits: What they should do, as it was found the last time.
         pauses: For how long it stays off.
         deaths: How many fronts have died while they ran it, in the last time.
         forgiven_at: When these are forgotten (`time.monotonic`).
@@ -76,6 +77,7 @@ class Verb:
     call: Call
     watching: Transaction
     on: On
+    suits: On
     pauses: Pauses
     deaths: int
     done: dict[int, Done]
@@ -178,7 +180,7 @@ class Repertoire:
         key, kind = (target.number, method), len(self._kinds)
         verb = Verb(
             *(kind, key, application, profile, plan, call, watching),
-            *(On.OFF, Pauses(), 0, {}),
+            *(On.OFF, On.OFF, Pauses(), 0, {}),
         )
         self._kinds.append(verb)
         return verb
@@ -209,12 +211,19 @@ class Repertoire:
             self.find_targets()
 
     def consider(self, verb: Verb) -> None:
-        """Switch a verb on or off, by what is known of it now."""
+        """Switch a verb on or off, by what is known of it now.
+
+        On only if it was found so the last time, too: one body that took long by chance
+        makes many seem long.
+        """
         on = self._suits_fronts(verb)
-        if on is verb.on or (
-            on is not On.OFF and (verb.pauses.left or self._look_whether_old(verb, on))
-        ):
+        before, verb.suits = verb.suits, on
+        if on is verb.on:
             return
+        if on is not On.OFF:
+            sure = before is on or self.hurries()
+            if verb.pauses.left or not sure or self._look_whether_old(verb, on):
+                return
         self.switch(verb, on)
 
     def switch(self, verb: Verb, on: On) -> None:
