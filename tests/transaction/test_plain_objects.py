@@ -30,8 +30,8 @@ def append_plainly(number: int) -> None:
     plain.append(number)
 
 
-def change_first(*things: list[int]) -> None:
-    things[0].append(1)
+def change_first(rows: list[int]) -> None:
+    vars(list)["append"](rows, 1)
 
 
 def fill(rows: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, methodcaller
@@ -263,6 +264,15 @@ def _hand_over(walk: Walk, given: Iterable[Value], node: ast.AST) -> None:
             walk.notes.hand_over(each, node)
 
 
+def _names_in(caller: attrgetter[Any] | methodcaller) -> list[str]:
+    """Return the attributes that a function of `operator` takes; or first calls one."""
+    if has_type(caller, attrgetter):
+        return re.findall("'(.+?)'", repr(caller))
+    name = getattr(caller, "_method_name", None)  # PyPy's
+    made, given = cast("tuple[Any, tuple[str, ...]]", caller.__reduce__()[:2])
+    return [name or [*getattr(made, "args", ()), *given][0]]
+
+
 def _call_named(
     walk: Walk,
     caller: attrgetter[Any] | methodcaller,
@@ -270,12 +280,10 @@ def _call_named(
     node: ast.AST,
 ) -> Value:
     """Return what `operator` takes by a name, or calls by one, of what it gets."""
-    made, names = cast("tuple[Any, tuple[str, ...]]", caller.__reduce__()[:2])
-    names = (*getattr(made, "args", ()), *names)  # of one with keywords
-    calls = has_type(caller, methodcaller)
+    calls, names = has_type(caller, methodcaller), _names_in(caller)
     first = given.positional[0] if given.positional else either(given.others)
     found: list[Value] = []
-    for name in names[:1] if calls else names:
+    for name in names:
         values = alternatives(first)
         for part in name.split("."):
             taken = (attribute(walk, each, part, node) for each in values)

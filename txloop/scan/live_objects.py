@@ -12,6 +12,7 @@ import configparser
 import enum
 import gc
 import io
+import mmap
 import os
 import sys
 import threading
@@ -215,8 +216,8 @@ def can_change(thing: object) -> bool:
 def is_of_others(thing: object) -> bool:
     """Tell whether it is a container of a library: an array, a cache, headers ..."""
     cls = type(thing)
-    if is_container(cls) or is_plain(thing):
-        return False
+    if is_container(cls) or is_plain(thing) or has_type(thing, mmap.mmap):
+        return False  # of memory that processes share there are no copies
     if has_type(thing, *_LIBRARY):
         return True
     giver = next((one for one in cls.__mro__ if "__setitem__" in vars(one)), None)

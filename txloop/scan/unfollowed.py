@@ -8,13 +8,8 @@ called on it, or stored in it, is written down (`Notebook.lose`).
 from __future__ import annotations
 
 import sys
-from types import (
-    BuiltinFunctionType,
-    FunctionType,
-    MethodDescriptorType,
-    MethodType,
-    WrapperDescriptorType,
-)
+from collections import Counter, OrderedDict, defaultdict
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS, has_type
@@ -90,7 +85,10 @@ CHANGERS = frozenset(
 """Functions of the standard library that change the list they get."""
 
 _CHANGERS_HOMES = frozenset(
-    ["_heapq", "heapq", "_bisect", "bisect", "random", "_elementtree"]
+    [
+        *("_bisect", "_elementtree", "_heapq"),
+        *("bisect", "heapq", "random", "xml.etree.ElementTree"),
+    ]
 )
 
 _IN_PLACE = frozenset(
@@ -100,6 +98,8 @@ _IN_PLACE = frozenset(
     ]
 )
 """Functions of `operator` that change what they get first."""
+
+_CHANGED = (*CHANGEABLE, Counter, OrderedDict, defaultdict)
 
 _COPYING = frozenset(
     [
@@ -164,12 +164,11 @@ def tells_process(thing: object) -> bool:
 
 def changes_argument(thing: object) -> bool:
     """Tell whether a call of it changes what it gets first."""
-    if has_type(thing, MethodDescriptorType) or has_type(thing, WrapperDescriptorType):
-        own = issubclass(thing.__objclass__, CHANGEABLE)
-        return own and thing.__name__ in MUTATORS
     if type(thing).__module__ != "builtins":
         return False
     home, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    if name in MUTATORS and any(vars(cls).get(name) is thing for cls in _CHANGED):
+        return True
     if home in ("_operator", "operator"):
         return str(name).strip("_") in _IN_PLACE
     return home in _CHANGERS_HOMES and name in CHANGERS

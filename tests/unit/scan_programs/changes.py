@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 PROGRAMS = {
     "item": """
     cache = {}
@@ -286,38 +288,30 @@ PROGRAMS = {
     """,
     "function and method of libraries": """
     import cloudpickle
-    import numpy
     import pluggy
     manager = pluggy.PluginManager("app")
     rows, more, numbers = [], [], [1]
     def get():
         cloudpickle.register_pickle_by_value(rows)  # READS_WRITTEN app.rows
         manager.register(more)  # READS_WRITTEN app.more
-        numpy.array(numbers)
         cloudpickle.dumps(numbers)
     """,
     "containers of libraries": """
     import ctypes
-    import numpy
     import sortedcontainers
     from tornado.httputil import HTTPHeaders
     from xml.etree import ElementTree
     class Scores(sortedcontainers.SortedList):
         pass
-    numbers, grid, fixed = numpy.zeros(3), [numpy.zeros(2)], numpy.zeros(3)
     scores, headers = Scores([1]), HTTPHeaders()
     tree, buffer = ElementTree.Element("a"), (ctypes.c_int * 3)()
     def get(key):
-        numbers[key] += 1  # MUTATES_GLOBAL app.numbers
-        numbers.fill(0)  # MUTATES_GLOBAL app.numbers
-        grid[0][1] = 1  # MUTATES_GLOBAL app.grid
         scores.add(key)  # MUTATES_GLOBAL app.scores
         del scores[0]  # MUTATES_GLOBAL app.scores
         headers["Name"] = key  # MUTATES_GLOBAL app.headers
         tree.set(key, "1")  # MUTATES_GLOBAL app.tree
         ElementTree.SubElement(tree, key)  # MUTATES_GLOBAL app.tree
         buffer[0] = 1  # MUTATES_GLOBAL app.buffer
-        return fixed[key], fixed.sum(), fixed.shape
     """,
     "function of operator": """
     import operator
@@ -453,3 +447,14 @@ PROGRAMS = {
         NODE.walk()
     """,
 }
+
+if find_spec("numpy"):
+    PROGRAMS["arrays"] = """
+    import numpy
+    numbers, grid, fixed, given = numpy.zeros(3), [numpy.zeros(2)], numpy.zeros(3), [1]
+    def get(key):
+        numbers[key] += 1  # MUTATES_GLOBAL app.numbers
+        numbers.fill(0)  # MUTATES_GLOBAL app.numbers
+        grid[0][1] = 1  # MUTATES_GLOBAL app.grid
+        return fixed[key], fixed.sum(), fixed.shape, numpy.array(given)
+    """
