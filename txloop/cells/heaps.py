@@ -52,7 +52,7 @@ def heappop(heap: Any, /) -> Any:
     if type(heap) is not TList:
         return heapq.heappop(heap)
     if not heap:
-        raise IndexError("index out of range")
+        return heapq.heappop([])  # raises what it raises
     last = heap.pop()
     return heapreplace(heap, last) if heap else last
 
@@ -62,7 +62,7 @@ def heapreplace(heap: Any, item: Any, /) -> Any:
     if type(heap) is not TList:
         return heapq.heapreplace(heap, item)
     if not heap:
-        raise IndexError("index out of range")
+        return heapq.heapreplace([], item)  # raises what it raises
     first = heap[0]
     heap[0] = item
     _sift_up(heap, 0)
