@@ -138,7 +138,9 @@ class TransactionDelegate(HandlerDelegate):
         """Look after the client, which may leave before its answer is there."""
         self._number = number
         leave = functools.partial(self.loop.dispatcher.leave, number)
-        self.connection.set_close_callback(self._leave)
+        stream = getattr(self.connection, "stream", None)
+        if stream is None or not stream.closed():  # else it was, before this began
+            self.connection.set_close_callback(self._leave)
         keep_open(self.connection, leave)
 
     def _leave(self) -> None:
