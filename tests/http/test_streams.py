@@ -1,4 +1,4 @@
-"""What is done once for a connection is what Tornado does for each of its requests."""
+"""Connections: when they are closed, and what is set on them."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ PATCHES: tuple[Patch, ...] = (
         "handle_stream",
         "self, stream, address",
         "web.streams",
-        "each new connection comes by: a front may get it, else it is made cheaper",
+        "each new connection comes by; a front may get it",
     ),
     Patch(
         HTTP1Connection,

@@ -31,7 +31,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     messages         messages of marked WebSockets as transactions
     templates        compiled templates, in debug mode
     repeated         what comes again in request after request, and is worked out once
-    streams          connections: once, what Tornado does for each request
+    streams          connections on which Nagle's algorithm stays off
     announcing       the line that says at the start how the verbs run
     fronts           processes or threads that serve HTTP for the loop's thread
     tornado_private  every private name of Tornado that requests rely on
@@ -49,7 +49,7 @@ from txloop.web.patterns import mark_named
 from txloop.web.plain import register_forms
 from txloop.web.repeated import remember_what_is_repeated
 from txloop.web.sockets import let_sockets_wait
-from txloop.web.streams import watch_over_streams
+from txloop.web.streams import take_streams_over
 from txloop.web.templates import keep_templates
 from txloop.web.writing import write_containers
 
@@ -68,4 +68,4 @@ hold_what_is_tied()
 let_sockets_wait()
 remember_what_is_repeated()
 take_messages_over()
-watch_over_streams()
+take_streams_over()

@@ -2,8 +2,8 @@
 
 The time is the same for all answers of a second, and a client sends the same headers
 with each of its requests. To format the one and to parse the others takes a tenth of
-the processor time of a request that does nothing. So does what is done for each request
-on its connection: see `txloop.web.streams`.
+the processor time of a request that does nothing. For the same reason Nagle's algorithm
+stays off: see `txloop.web.streams`.
 """
 
 from __future__ import annotations

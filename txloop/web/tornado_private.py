@@ -116,9 +116,6 @@ PRIVATE: tuple[Private, ...] = (
         )
     ),
     of_objects(httpserver.HTTPServer, "_connections", "those that it serves"),
-    of_objects(httpserver.HTTPServer, "conn_params", "what its connections read anew"),
-    of_objects(BaseIOStream, "_read_future", "the read that is not done, or None"),
-    of_objects(BaseIOStream, "_read_regex", "what that looks for; None if not headers"),
     # A connection that moves to another process's server.
     of_objects(BaseIOStream, "_read_buffer", "a bytearray of what has been read"),
     Private(
