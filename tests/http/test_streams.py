@@ -90,8 +90,8 @@ def server(request):
 )
 def test_a_connection_that_waits_too_long_is_closed(server, sent):
     async def wait():
+        began = time.monotonic()  # before the server can know of the connection
         async with server.connection() as (reader, writer):
-            began = time.monotonic()
             writer.write(sent)
             if sent == MARKED.encoded():
                 assert b"marked" == (await server.read(reader)).body

@@ -213,15 +213,15 @@ class Repertoire:
     def consider(self, verb: Verb) -> None:
         """Switch a verb on or off, by what is known of it now.
 
-        On only if it was found so the last time, too: one body that took long by chance
-        makes many seem long.
+        From off to on only if it was found so the last time, too: one body that took long
+        by chance makes many seem long.
         """
         on = self._suits_fronts(verb)
         before, verb.suits = verb.suits, on
         if on is verb.on:
             return
         if on is not On.OFF:
-            sure = before is on or self.hurries()
+            sure = verb.on is not On.OFF or before is on or self.hurries()
             if verb.pauses.left or not sure or self._look_whether_old(verb, on):
                 return
         self.switch(verb, on)
