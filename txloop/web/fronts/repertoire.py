@@ -213,8 +213,8 @@ class Repertoire:
     def consider(self, verb: Verb) -> None:
         """Switch a verb on or off, by what is known of it now.
 
-        From off to on only if it was found so the last time, too: one body that took long
-        by chance makes many seem long.
+        From off to on only if it was found so the last time, too: one body that took
+        long by chance makes many seem long.
         """
         on = self._suits_fronts(verb)
         before, verb.suits = verb.suits, on
