@@ -195,6 +195,19 @@ async def close(server, *clients):
     await server.pause()
 
 
+def say_x(server, kind):
+    """Return the answer to one message on a connection of its own."""
+
+    async def talk():
+        client = await connect(server, kind)
+        client.write_message("x")
+        heard = await client.read_message()
+        await close(server, client)
+        return heard
+
+    return server.run(talk)
+
+
 def test_messages_of_a_connection_keep_their_order(server):
     # WHEN
     async def talk():
@@ -359,41 +372,16 @@ def test_an_attribute_that_the_loop_thread_sets_is_seen(server):
 
 
 def test_whoever_uses_what_does_not_travel_runs_on_the_loop_thread(server):
-    # WHEN
-    async def talk():
-        client = await connect(server, Locked)
-        client.write_message("x")
-        heard = await client.read_message()
-        await close(server, client)
-        return heard
-
-    # THEN
-    assert "x" == server.run(talk)
+    assert "x" == say_x(server, Locked)
     if server.kind in FORKED:
         assert "uses lock of Locked" in server.at_home()["on_message Locked"]
 
 
 def test_on_a_stock_loop_nothing_is_one():
-    async def talk():
-        client = await connect(server, Count)
-        client.write_message("x")
-        heard = await client.read_message()
-        await close(server, client)
-        return heard
-
     with serving("stock", make_application) as server:
-        assert "1 7 set" == server.run(talk)
+        assert "1 7 set" == say_x(server, Count)
 
 
 def test_without_a_mark_nothing_is_one(server):
-    # WHEN
-    async def talk():
-        client = await connect(server, Plain)
-        client.write_message("x")
-        heard = await client.read_message()
-        await close(server, client)
-        return heard
-
-    # THEN
-    assert "x" == server.run(talk)
+    assert "x" == say_x(server, Plain)
     assert [False] == attempts[-1:]
