@@ -108,3 +108,37 @@ def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):
             desk._look()
     theirs.close()
     front.close()
+
+
+def test_connections_that_a_dead_front_has_not_taken_are_given_to_others(deltas):
+    # GIVEN a front that has taken the first of three connections
+    ours, theirs = socket.socketpair()
+    limits = Limits()
+    desk = desk_with(limits)
+    front = FrontConnection(
+        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
+    )
+    front.ready = True
+    pipes = [os.pipe() for _ in range(3)]
+    for number, (_, end) in enumerate(pipes):
+        front.given += 1
+        front.tell(("connection", number), end)
+    theirs.recv(1 << 16)  # to the end of what has a descriptor
+
+    # WHEN it has died, and one more is given before that is seen
+    front.salvage(theirs)
+    theirs.close()
+    pipes.append(os.pipe())
+    front.given += 1
+    front.tell(("connection", 3), pipes[-1][1])
+    lost = front.take_lost()
+
+    # THEN
+    assert [("connection", number) for number in (1, 2, 3)] == [one for one, _ in lost]
+    for (_, descriptor), (reads, _) in zip(lost, pipes[1:], strict=True):
+        os.write(descriptor, b"it")
+        assert b"it" == os.read(reads, 9)
+        os.close(descriptor)
+    front.close()
+    for reads, _ in pipes:
+        os.close(reads)

@@ -67,9 +67,30 @@ def test_what_cannot_be_sent_any_more_is_given_back(ends):
     sender.send(("second",), descriptor)
 
     # THEN
-    assert [(("second",), descriptor)] == sender.take_unsent()
+    assert [descriptor] == sender.take_unsent()
     sender.close()
     os.close(descriptor)  # it was not closed
+
+
+def test_what_was_not_read_is_found_behind_a_frame_that_was_read_in_part(ends):
+    # GIVEN
+    sender, receiver = map(Link, ends)
+    read, written = os.pipe()
+    sender.send(("first", b"x" * 10_000))
+    ends[1].recv(100)
+
+    # WHEN
+    sender.send(("second",), written)
+    sender.send(("third",))
+    (found,) = receiver.take_unread()
+
+    # THEN
+    os.write(found, b"it")
+    assert b"it" == os.read(read, 9)
+    for one in (sender, receiver):
+        one.close()
+    os.close(found)
+    os.close(read)
 
 
 class Crowded(socket.socket):

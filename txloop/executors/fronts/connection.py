@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import signal
+from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from txloop.executors.fronts.link import Link
+from txloop.executors.fronts.link import MISSING, Link
 from txloop.executors.fronts.overtime import OVERTIME
 from txloop.executors.fronts.page import LAG_COMMITS
 from txloop.executors.fronts.reception import FrontEnd
@@ -81,6 +82,8 @@ class FrontConnection(FrontEnd):
         self._log = log
         self._link = Link(connection)
         self._snapshot: int | None = None
+        self._given: deque[tuple[Any, ...]] = deque()  # the last, with descriptors
+        self._untaken: list[int] = []  # these, of the last of them
         self._amiss = 0
         self._on_end: Callable[[FrontConnection], object] | None = None
 
@@ -179,6 +182,9 @@ class FrontConnection(FrontEnd):
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
         if descriptor is not None:
             self.send()  # what else there is, first
+            self._given.append(note)
+            while len(self._given) > self.connections:
+                self._given.popleft()
         self.notes.append(note)
         self.send(descriptor)
 
@@ -197,9 +203,17 @@ class FrontConnection(FrontEnd):
             return frames, True
         return frames, False
 
-    def take_unsent(self) -> list[tuple[tuple[Any, ...], int]]:
-        """Return the notes that it cannot get any more, of those with a descriptor."""
-        return [(parts[-1], one) for parts, one in self._link.take_unsent()]
+    def salvage(self, end: socket.socket) -> None:
+        """Keep the descriptors that it has not read; `end` is its end of the link."""
+        self._untaken += Link(end).take_unread()
+
+    def take_lost(self) -> list[tuple[tuple[Any, ...], int]]:
+        """Return the notes that it has not got, of those with a descriptor."""
+        descriptors = self._untaken + self._link.take_unsent()
+        self._untaken = []
+        notes = [*self._given][len(self._given) - len(descriptors) :]
+        lost = zip(notes, descriptors, strict=True)
+        return [(note, one) for note, one in lost if one != MISSING]
 
     def note_reached(self, version: int) -> None:
         """Let go of what is older than where its replica is.
@@ -264,5 +278,8 @@ class FrontConnection(FrontEnd):
     def close(self) -> None:
         """Close the connection; a front that is alive ends then."""
         self.lost = True
+        for descriptor in self._untaken:
+            if descriptor != MISSING:
+                os.close(descriptor)
         self._link.close()
         self.let_go()

@@ -237,12 +237,12 @@ class Desk(Reception):
         front.slot.end()
         front.slot.gone = front.given
         wanted = front.left
-        unsent = front.take_unsent()
+        lost = front.take_lost()
         front.close()
         for number in front.calls_open.values():
             self._callbacks.on_leave(number, None)
         self._crew.remove(front)
-        for note, descriptor in unsent:
+        for note, descriptor in lost:
             self._callbacks.on_note(front, (*note, None), descriptor)
         if not wanted:
             self.tally.deaths += 1

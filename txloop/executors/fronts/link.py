@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.protocol import Reactor
 
-__all__ = ["Link"]
+__all__ = ["MISSING", "Link"]
 
 _CHUNK_BYTES = 1 << 16
 
@@ -30,7 +30,8 @@ _PAUSE_SECONDS = 0.01
 _NO_ROOM = (errno.ETOOMANYREFS, errno.ENOBUFS, errno.ENOMEM)
 """A later attempt may succeed, when the other end has taken what is on its way."""
 
-_LOST = -1  # in the place of a descriptor for which there was no room
+MISSING = -1
+"""In the place of a descriptor for which there was no room here."""
 
 
 class Link:
@@ -117,14 +118,25 @@ class Link:
             self._ends = True  # the other end is gone: reading will say so
         self._wait(False)
 
-    def take_unsent(self) -> list[tuple[tuple[Any, ...], int]]:
-        """Return what did not get off, of what has a descriptor: the caller's now."""
-        found = []
-        for body, descriptor in self._unsent:
-            if descriptor is not None:
-                (packed,) = Frames().feed(body)
-                found.append((tuple(unpack_plain(packed)[1:]), descriptor))
+    def take_unsent(self) -> list[int]:
+        """Return the descriptors that did not get off: the caller's now."""
+        found = [one for _, one in self._unsent if one is not None]
         self._unsent.clear()
+        return found
+
+    def take_unread(self) -> list[int]:
+        """Return the descriptors that have arrived, with frames that are not read.
+
+        They are the caller's now. Where the first frame begins is unknown: whoever was
+        to read it may have died in the midst of one.
+        """
+        found: list[int] = []
+        with suppress(OSError):
+            while True:
+                data, descriptors, flags, _ = self._receive()
+                if not data:
+                    break
+                found += _all_of(descriptors, flags)
         return found
 
     def _wait(self, waits: bool) -> None:
@@ -147,9 +159,7 @@ class Link:
         some = False
         while True:
             try:
-                data, descriptors, flags, _ = socket.recv_fds(
-                    self._connection, _CHUNK_BYTES, 1
-                )
+                data, descriptors, flags, _ = self._receive()
             except BlockingIOError:
                 return
             except OSError:
@@ -160,19 +170,25 @@ class Link:
                 if some:  # the end is told of when what came before is taken
                     return
                 raise EOFError
-            self._descriptors.extend(descriptors)
-            if flags & socket.MSG_CTRUNC and not descriptors:
-                self._descriptors.append(_LOST)
+            self._descriptors.extend(_all_of(descriptors, flags))
             for body in self._frames.feed(data):
                 brings_one, *parts = unpack_plain(body)
                 descriptor = self._descriptors.popleft() if brings_one else None
                 some = True
-                yield tuple(parts), None if descriptor == _LOST else descriptor
+                yield tuple(parts), None if descriptor == MISSING else descriptor
             if len(data) < _CHUNK_BYTES and not descriptors:
                 return  # that was all: what comes now makes the socket readable again
 
+    def _receive(self) -> tuple[bytes, list[int], int, object]:
+        return socket.recv_fds(self._connection, _CHUNK_BYTES, 1)
+
+
+def _all_of(descriptors: list[int], flags: int) -> list[int]:
+    """Return the descriptors that came with a part, also one that had no room."""
+    return descriptors or ([MISSING] if flags & socket.MSG_CTRUNC else [])
+
 
 def _close(descriptor: int | None) -> None:
-    if descriptor is not None and descriptor != _LOST:
+    if descriptor is not None and descriptor != MISSING:
         with suppress(OSError):
             os.close(descriptor)

@@ -366,6 +366,9 @@ class WorkerConnection:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def salvage(self, end: socket.socket) -> None:
+        """Do nothing with what it has not read: those calls are here still."""
+
     def death(self) -> Death:
         """Return how it ended, once it has."""
         words = bytes(self._words or self._frames.rest[:_MOST_WORDS])

@@ -12,6 +12,7 @@ from txloop.executors.processes.spawner import Spawner, threads_besides
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterable, Iterator
 
     from txloop.executors.limits import Limits
@@ -275,20 +276,37 @@ class ForkedCrew(Crew[M]):
 
     def read_reports(self) -> None:
         for spawner in list(self._outdated):
-            reports = _reports_of(spawner)
+            reports = self._reports_of(spawner)
             if reports is None:
                 self._dismiss(spawner)
             else:
                 self._take_reports(reports)
         if self.spawner is None:
             return
-        reports = _reports_of(self.spawner)
+        reports = self._reports_of(self.spawner)
         if reports is None:
             self._drop_spawner(self.spawner)
             self.fill()
             self._on_change()
         else:
             self._take_reports(reports)
+
+    def _reports_of(self, spawner: Spawner) -> list[Report] | None:
+        """Return what has become of workers; None if the spawner is dead.
+
+        What is forked in a handler stays in it for ever, and so do all workers of a
+        spawner: what their exceptions say would begin with the one that is handled
+        here.
+        """
+        try:
+            return spawner.reports(self._take_end)
+        except EOFError:
+            return None
+
+    def _take_end(self, number: int, end: socket.socket) -> None:
+        for worker in self._all():
+            if worker.number == number:
+                worker.salvage(end)
 
     def _take_reports(self, reports: Iterable[Report]) -> None:
         workers = {worker.number: worker for worker in self._all()}
@@ -366,15 +384,3 @@ class ForkedCrew(Crew[M]):
         relief = self._make()
         if relief is not None:
             self._relief = relief, worker
-
-
-def _reports_of(spawner: Spawner) -> list[Report] | None:
-    """Return what has become of workers; None if the spawner is dead.
-
-    What is forked in a handler stays in it for ever, and so do all workers of a
-    spawner: what their exceptions say would begin with the one that is handled here.
-    """
-    try:
-        return spawner.reports()
-    except EOFError:
-        return None

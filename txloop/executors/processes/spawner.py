@@ -16,6 +16,7 @@ import socket
 import threading
 import warnings
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from txloop.executors.processes.spawner_process import (
     Report,
@@ -24,6 +25,9 @@ from txloop.executors.processes.spawner_process import (
     run_child,
     spawn_workers,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["RunWorker", "Spawner", "hang_up", "threads_besides"]
 
@@ -84,8 +88,14 @@ class Spawner:
         """
         socket.send_fds(self.control, [number.to_bytes(8, "big")], [end.fileno()])
 
-    def reports(self) -> list[Report]:
+    def reports(
+        self, on_end: Callable[[int, socket.socket], object] | None = None
+    ) -> list[Report]:
         """Return what has become of workers since the last time.
+
+        Args:
+            on_end: Given the number of one that has ended, and its end of the
+                connection, with all that it has not read; that is closed afterwards.
 
         Raises:
             EOFError: if the spawner is dead.
@@ -93,13 +103,18 @@ class Spawner:
         reports: list[Report] = []
         while True:
             try:
-                message = self.control.recv(_MESSAGE_BYTES)
+                message, ends, _, _ = socket.recv_fds(self.control, _MESSAGE_BYTES, 1)
             except BlockingIOError:
                 return reports
             except OSError:
-                message = b""
+                message, ends = b"", []
             if message:
-                reports.append(Report.unpacked(message))
+                report = Report.unpacked(message)
+                reports.append(report)
+                for descriptor in ends:
+                    with socket.socket(fileno=descriptor) as end:
+                        if on_end is not None:
+                            on_end(report.number, end)
             elif reports:
                 return reports  # the next call says that it is dead
             else:

@@ -1,7 +1,8 @@
 """The spawner's own process: it forks workers, reaps them, and tells how they ended.
 
-It keeps each worker's end of the connection open until that worker is reaped and its
-end is reported: when the loop sees the connection close, the report is already there.
+It keeps each worker's end of the connection open until that worker is reaped, and sends
+it along with the report of that: what the worker has not read is in it still. When the
+loop sees the connection close, it has had the report.
 """
 
 from __future__ import annotations
@@ -155,12 +156,12 @@ class _Brood:
                 ended, status = pid, 0
             if ended:
                 del self._living[pid]
-                self._tell(Report(number, pid, status))
+                self._tell(Report(number, pid, status), connection.fileno())
                 connection.close()
 
-    def _tell(self, report: Report) -> None:
+    def _tell(self, report: Report, *ends: int) -> None:
         with suppress(OSError):  # it is closed, or the loop reads nothing any more
-            self._control.send(report.packed())
+            socket.send_fds(self._control, [report.packed()], ends)
 
     def end(self) -> None:
         """Wait for the workers to leave, and kill those that do not."""
