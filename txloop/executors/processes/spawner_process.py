@@ -160,8 +160,12 @@ class _Brood:
                 connection.close()
 
     def _tell(self, report: Report, *ends: int) -> None:
+        message = report.packed()
         with suppress(OSError):  # it is closed, or the loop reads nothing any more
-            socket.send_fds(self._control, [report.packed()], ends)
+            try:
+                socket.send_fds(self._control, [message], ends)
+            except OSError:  # or too many descriptors are on their way
+                self._control.send(message)
 
     def end(self) -> None:
         """Wait for the workers to leave, and kill those that do not."""
