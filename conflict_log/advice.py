@@ -162,6 +162,23 @@ def _one_key(evidence: Evidence) -> bool:
     return False
 
 
+_all_read = _victims_text(
+    r"\b(list|tuple|set|dict|sorted|sum|min|max|any|all)\("
+    r"|\bfor\b.+\bin\b|\.(copy|items|values)\(\)"
+)
+
+
+def _reads_whole(evidence: Evidence) -> bool:
+    """Tell whether one side used a whole container, of which the other sets a key."""
+    cells = {one.victim.cell for one in evidence.row.losses if one.victim}
+    names = [re.escape(cell.rpartition(".")[2]) for cell in cells if "[" not in cell]
+    return any(
+        name and re.search(rf"\b{name}\[.+\]\s*[-+*/|&]?=[^=]", text.line)
+        for name in names
+        for text in evidence.texts[1:]
+    )
+
+
 def _is_over_capacity(evidence: Evidence) -> bool:
     """Tell whether so much was read that a range of a container counts as read."""
     sides = ((one.victim, one.culprit) for one in evidence.row.losses)
@@ -220,10 +237,7 @@ RULES: Final = (
     Rule(
         "everything",
         _READS,
-        _victims_text(
-            r"\b(list|tuple|set|dict|sorted|sum|min|max|any|all)\("
-            r"|\bfor\b.+\bin\b|\.(copy|items|values)\(\)"
-        ),
+        lambda evidence: _reads_whole(evidence) or _all_read(evidence),
         "it reads everything, so any change conflicts: read only what is needed, or"
         " keep the result up to date where things change",
     ),

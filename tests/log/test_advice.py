@@ -141,6 +141,19 @@ def test_one_that_reads_everything_is_told_so_first(tmp_path):
     assert "everything" == name_of(found)
 
 
+@pytest.mark.parametrize(
+    ("theirs", "rule"),
+    [("self.words[w] = n + x", "everything"), ("self.words.set(n + x)", None)],
+)
+def test_a_container_that_is_written_as_it_is_was_read_whole(tmp_path, theirs, rule):
+    one, other = (f'File "a.py", line {line}, in f {{words}}' for line in (1, 2))
+    log = Log().start(0).put(1, 1, WRITE_READ, one, other).abort(2)
+
+    found = evidence(log, tmp_path, Text("self.write(self.words)"), Text(theirs))
+
+    assert rule == name_of(found)
+
+
 def test_different_keys_of_one_container(tmp_path):
     one, other = (f'File "a.py", line 1, in f {{grid[{key}]}}' for key in (3, 4))
     log = Log().start(0).put(1, 1, WRITE_WRITE, one, other).abort(2)
