@@ -183,7 +183,7 @@ class FrontConnection(FrontEnd):
         if descriptor is not None:
             self.send()  # what else there is, first
             self._given.append(note)
-            while len(self._given) > self.connections:
+            while len(self._given) > max(self.connections, 1):
                 self._given.popleft()
         self.notes.append(note)
         self.send(descriptor)
