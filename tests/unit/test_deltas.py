@@ -75,6 +75,23 @@ def test_what_nobody_has_asked_for_yet_is_one_group(log, shared):
     assert log.since(asked_at + 1) is None
 
 
+def test_a_replica_amid_a_group_is_not_told_of_it_whatever_was_trimmed(log, shared):
+    # GIVEN a group of commits, amid which a replica has been forked
+    forked_at = committed.version
+    for number in range(3):
+        shared["b"] = number
+    log.dump()
+
+    # WHEN
+    log.trim(forked_at + 1)
+
+    # THEN it would repeat the first commit, which it has
+    assert log.since(forked_at + 1) is None
+    log.trim(forked_at + 3)
+    shared["b"] = 4
+    assert [[(shared, "b", 4)]] == told(log, forked_at + 3)
+
+
 def test_of_a_variable_only_the_last_value_of_a_group_is_told(log, shared):
     # GIVEN
     hits, total = TVar(0), TCounter()

@@ -46,6 +46,7 @@ class DeltaLog:
         self._first = store.version  # the log holds every commit after this one
         # What is packed stands in the place of the last commit of its group.
         self._commits: deque[tuple[Write, ...] | bytes | None] = deque()
+        self._begins_amid = False  # the first is in one group with some before it
         self._packed = 0  # how many of these, from the first
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
@@ -88,7 +89,7 @@ class DeltaLog:
         # may be the first to ask, and others still have to be told of all of them.
         self._pack_until(skipped)
         self._pack_until(len(commits))
-        if skipped and commits[skipped - 1] is None:
+        if commits[skipped - 1] is None if skipped else self._begins_amid:
             return None
         packed = itertools.islice(commits, skipped, None)
         return [group for group in packed if isinstance(group, bytes)]
@@ -117,7 +118,7 @@ class DeltaLog:
     def trim(self, version: int) -> None:
         """Let go of the commits up to `version`."""
         while self._first < version and self._commits:
-            self._commits.popleft()
+            self._begins_amid = self._commits.popleft() is None
             self._first += 1
             self._packed = max(0, self._packed - 1)
 
