@@ -11,9 +11,11 @@ from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import Store, committed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from txloop.stm.container import Container
 
-__all__ = ["Replica"]
+__all__ = ["Fork", "Replica"]
 
 
 class Replica:
@@ -36,12 +38,15 @@ class Replica:
         """Repeat what was committed since the last time."""
         deltas = self.log.since(self._version)
         assert deltas is not None
+        self._repeat(deltas)
+        self.log.trim(self._version)
+
+    def _repeat(self, deltas: Iterable[bytes]) -> None:
         for writes in (one for delta in deltas for one in unpack_commits(delta)):
             twins = [(self._twin(one), key, new) for one, key, new in writes]
             self._store.install(twins)
         self._version = committed.version
         self._store.version = self._version
-        self.log.trim(self._version)
 
     def load_afresh(self) -> None:
         """Take over the whole contents, into what is known already or not."""
@@ -71,3 +76,32 @@ class Replica:
             self._store.adopt(twin, number)
             self._twins[number] = twin
         return self._twins[number]
+
+
+class Fork(Replica):
+    """One of several that follow one log; a copy of what there is when it is made.
+
+    Attributes:
+        version: What it has been told.
+    """
+
+    def __init__(self, log: DeltaLog, containers: Iterable[Container]) -> None:
+        """Begin with the contents of some containers, as they are now."""
+        self.log = log
+        self._version = committed.version
+        self._reset()
+        for one in containers:
+            items = committed.contents_at(one, self._version)
+            self._store.load([(self._twin(one), items)], self._version)
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    def catch_up(self) -> None:
+        """Repeat what it misses, or load all of it afresh."""
+        deltas = self.log.since(self._version)
+        if deltas is None:
+            self.load_afresh()
+        else:
+            self._repeat(deltas)
