@@ -12,7 +12,7 @@ from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of
 from txloop.scan.frame import Nested
-from txloop.scan.live_objects import UNKNOWN, has_type
+from txloop.scan.live_objects import UNKNOWN, can_change, has_type
 from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import is_risky, part_of
@@ -124,13 +124,15 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
         for each in several:
             _call_any(walk, each, prefix_of(node.args[1]))
         if isinstance(several[0], Live):
-            return None
+            return SOMETHING if can_change(several[0].thing) else None
     if any(thing is each for each in _SETTING) and len(given) > 1:
         name = constant(node.args[1])
         for each in several:
             known = name if isinstance(name, str) else "?"
             store_attribute(walk, each, known, None, node)
         return None
+    if thing is memoryview and given:
+        return given[0]  # what is written to the one is in the other
     if thing is next:
         for each in several:
             walk.notes.change(each, node)

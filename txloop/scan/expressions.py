@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.scan.assignments import store
 from txloop.scan.frame import Comprehension, Nested
+from txloop.scan.handed import streams_behind
 from txloop.scan.live_objects import (
     MUTATORS,
     UNKNOWN,
@@ -84,6 +85,9 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         for one in walk.contents.called(name):
             if isinstance(one, Descriptor):
                 walk.run(one)
+    elif isinstance(owner, Live):
+        for stream in streams_behind(owner):
+            walk.notes.change(stream, node)
     walk.notes.use(owner)
     asked = walk.run_special(owner, ("__getattribute__",))
     found = _known(walk, member(owner, name, walk.sources))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.access import Act, Writes
 from txloop.scan.evidence import words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
+from txloop.scan.logs import walk_logs
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
 from txloop.scan.source import Sources
@@ -156,6 +157,7 @@ class Program:
         for one in served:
             walk = self._walk(one.application, writes.evidence)
             accesses += _accesses_of_handler(walk, one)
+        accesses += _accesses_of_logs(self._walk(self._application(), writes.evidence))
         running = [
             access
             for access in accesses
@@ -218,6 +220,12 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
     for name in names:
         given = keywords(served.arguments) if name == "initialize" else {}
         walk.call_method(instance, name, Arguments((), given))
+    return _writing(walk)
+
+
+def _accesses_of_logs(walk: Walk) -> tuple[Access, ...]:
+    """Return what handlers and filters of logging write."""
+    walk_logs(walk)
     return _writing(walk)
 
 
