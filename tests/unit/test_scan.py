@@ -208,6 +208,18 @@ def test_what_logging_writes(tmp_path: Path) -> None:
     assert marked(handed.LOGGING) == found
 
 
+def test_what_a_template_in_a_file_does(tmp_path: Path, load: Load) -> None:
+    source = """
+    rows, names = [1], []
+    class Handler:
+        def get(self):
+            self.render("page.html", rows=rows, names=names)  # MUTATES_GLOBAL app.rows
+    """
+    (tmp_path / "page.html").write_text("{{ rows.pop() }} names.pop() {{ names }}")
+
+    assert marked(source) == told(scan(load(source)))
+
+
 class TestApplication:
     """Where the application is given, what it holds decides, not the source."""
 

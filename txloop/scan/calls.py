@@ -31,6 +31,7 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
 from txloop.scan.parts import is_lost, is_risky, made_of, part_of, put_by, taken_by
+from txloop.scan.rendering import render
 from txloop.scan.unfollowed import (
     CHANGERS,
     READING,
@@ -78,6 +79,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         elif _called(node) not in READING:
             _hand_over(walk, all_in(arguments), node)
         give(walk.notes, "", _called(node), all_in(arguments), node)
+        render(walk, _called(node), arguments, node)
         return callee
     if is_lost(callee):
         walk.notes.lose(node)
@@ -117,6 +119,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if thing is not UNKNOWN:
         return _outside(walk, thing, arguments, node)
     give(walk.notes, "", _called(node), passed, node)
+    render(walk, _called(node), arguments, node)
     func = node.func if isinstance(node, ast.Call) else None
     if callee is None and not isinstance(func, ast.Attribute):
         walk.notes.run_anything(node)
@@ -363,6 +366,7 @@ def _construct(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Va
             store_attribute(walk, instance, name, value, node)
         for name in ("__init__", "__post_init__"):
             walk.call_method(instance, name, arguments)
+        walk.call_method(instance, "__del__")  # at the latest when another is kept
     walk.notes.use(walk.made[key])
     return walk.made[key]
 

@@ -155,4 +155,40 @@ PROGRAMS = {
         work.__dict__["a"] = 1  # MUTATES_GLOBAL app.work.__dict__
         return room.name, room.size
     """,
+    "what templates do with what they are given": """
+    import itertools
+    from tornado.template import DictLoader, Template
+    class Cart:
+        def __init__(self):
+            self.rows, self.seen, self.shown = [1], 0, 0
+        def take(self):
+            return self.rows.pop()  # MUTATES_GLOBAL app.cart.rows
+        def count(self):
+            return len(self.rows)
+        @property
+        def size(self):
+            self.seen += 1  # MUTATES_GLOBAL app.cart.seen
+            return len(self.rows)
+    class Ticket:
+        def use(self):
+            self.used = True  # MUTATES_GLOBAL app.tickets.used
+    PAGES = DictLoader({
+        "a": "{{ cart.take() }} {% if cart.size %} {% set cart.shown = 1 %} {% end %}",
+        "b": "{% for one in tickets %}{{ one.use() }}{% end %} {{ next(ids) }}",
+        "c": "{% set rows = waiting['a'] %}{% set _ = rows.append(1) %}",
+        "d": "{% set sizes['a'] = 1 %}{% for k, v in prices.items() %}{{ k }}{% end %}",
+        "e": "{{ only.count() }}{{ [x.upper() for x in names] }}{{ a b.clear() }}",
+    })
+    cart, only, tickets, ids = Cart(), Cart(), [Ticket()], itertools.count()
+    waiting, sizes, prices, names, sums = {"a": []}, {}, {}, [], {}
+    page = Template("{{ cart.count() }}")
+    class Handler:
+        def get(self):
+            self.render("a", cart=cart)  # MUTATES_GLOBAL app.cart.shown
+            page = PAGES.load("b")
+            page.generate(tickets=tickets, ids=ids)  # MUTATES_GLOBAL app.ids
+            self.render_string("c", waiting=waiting)  # MUTATES_GLOBAL app.waiting
+            self.render("d", sizes=sizes, prices=prices)  # MUTATES_GLOBAL app.sizes
+            self.render("e", names=names, b=sums, only=only)  # MUTATES_GLOBAL app.sums
+    """,
 }
