@@ -17,6 +17,7 @@ from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
+from txloop.scan.special import asked_by
 from txloop.scan.unfollowed import changes_argument
 from txloop.scan.value import (
     SOMETHING,
@@ -114,6 +115,9 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
         return _super(walk, given)
     if thing is type and len(given) == 1:
         return either(map(class_of, several))
+    if thing is type and len(given) == 3:
+        for base in alternatives(part_of(given[1])):
+            walk.call_method(base, "__init_subclass__")
     if thing is globals:
         label = walk.frame.label("globals()")
         return Live(walk.frame.namespace, label, Family.GLOBAL)
@@ -152,6 +156,10 @@ def _note_builtin(
     changer = process_changer(thing)
     if changer is not None:
         walk.notes.change_process(changer, node)
+    asked, asked_parts = asked_by(thing)
+    for value in all_in(arguments) if asked else ():
+        walk.run_special(value, asked)
+        walk.run_special(part_of(value), asked_parts, SOMETHING)
     if thing is os.getenv:
         walk.notes.read_environment(node)
     if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):

@@ -23,7 +23,7 @@ from txloop.scan.live_objects import (
 )
 from txloop.scan.member import member, settings
 from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
-from txloop.scan.special import SHOWING, calculating, comparing
+from txloop.scan.special import SHOWING, calculating, comparing, reflected
 from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
@@ -188,11 +188,17 @@ def compared(walk: Walk, op: ast.cmpop, one: Value, other: Value) -> None:
     if isinstance(op, ast.In | ast.NotIn):
         one, other = other, one
     walk.run_special(one, comparing(op), other)
+    walk.run_special(other, reflected(op), one)
 
 
 def _bin_op(walk: Walk, node: ast.BinOp) -> Value:
     left, right = walk.visit(node.left), walk.visit(node.right)
-    return walk.run_special(left, calculating(node.op), right)
+    found = walk.run_special(left, calculating(node.op), right)
+    return either((found, walk.run_special(right, reflected(node.op), left)))
+
+
+def _unary_op(walk: Walk, node: ast.UnaryOp) -> Value:
+    return walk.run_special(walk.visit(node.operand), reflected(node.op))
 
 
 def _formatted_value(walk: Walk, node: ast.FormattedValue) -> Value:
@@ -305,5 +311,6 @@ VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {
     ast.Starred: _starred,
     ast.Subscript: _subscript,
     ast.Tuple: _display,
+    ast.UnaryOp: _unary_op,
 }
 """What walks through an expression of each kind; of others the parts are visited."""

@@ -1,9 +1,9 @@
-"""What calls of libraries do to the streams and buffers that they are given.
+"""What calls of libraries do to streams, iterators and bytes that they are given.
 
 A function or a class in C, and a method of an object that the scan does not know, may
 change another object than its own: ``csv.writer(BUFFER)`` writes to the stream,
-``struct.pack_into(format, BYTES, 0)`` into the bytes. Streams are given away for that
-only. Bytes are mostly read, so that the calls have to be known that fill them.
+``struct.pack_into(format, BYTES, 0)`` into the bytes. Streams and iterators are given
+away for that only. Bytes are mostly read: the calls have to be known that fill them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import io
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import has_type, is_container
+from txloop.scan.live_objects import has_type, is_container, is_iterator
 from txloop.scan.value import Live, shared
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def streams_behind(owner: Live) -> Iterator[Live]:
 def give(
     notes: Notebook, home: str, name: str, given: Iterable[Value], node: ast.AST
 ) -> None:
-    """Write down what a call changes of the streams and buffers that it gets.
+    """Write down what a call changes of the streams, iterators, bytes that it gets.
 
     Args:
         notes: Where to write.
@@ -103,6 +103,8 @@ def give(
         thing = each.thing if isinstance(each, Live) else None
         if is_container(type(thing)):
             continue
-        stream = has_type(thing, *_STREAMS) and name not in _TELLING
-        if stream or (fills and has_type(thing, *_BYTES)):
+        moved = has_type(thing, *_STREAMS) or (
+            is_iterator(thing) and not has_type(thing, io.IOBase)
+        )
+        if (moved and name not in _TELLING) or (fills and has_type(thing, *_BYTES)):
             notes.change(each, node)

@@ -341,4 +341,13 @@ PROGRAMS = {
     def get(name):
         File(name)
     """,
+    "a class that is made by a call": """
+    made = []
+    class Plugin:
+        def __init_subclass__(cls):
+            made.append(cls)  # MUTATES_GLOBAL app.made
+    def get(name):
+        type(name, (Plugin,), {})
+        type(name, (object,), {})
+    """,
 }
