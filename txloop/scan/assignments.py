@@ -85,6 +85,9 @@ def store_attribute(
     for one in called:
         walk.run(one)
     if called and name != "?":
+        of_library = not any(one.functions for one in called)
+        if of_library and isinstance(owner, Live) and is_of_others(owner.thing):
+            walk.notes.change(owner, node)  # as ctypes has them on PyPy
         return
     if isinstance(owner, Instance):
         if name == "__dict__" and is_risky(value):

@@ -66,8 +66,8 @@ def _is_pythons(cls: type) -> bool:
 
 def _named_in(raw: object) -> frozenset[str]:
     function = getattr(raw, "__func__", raw)
-    if not has_type(function, FunctionType):
-        return frozenset()
+    if not has_type(function, FunctionType) or function.__globals__ is None:
+        return frozenset()  # the latter of PyPy's own
     return _names(function.__code__)
 
 
