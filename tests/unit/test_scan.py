@@ -7,6 +7,7 @@ what the scan must find there, and it must find nothing else. It starts at
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from tests.unit.scan_programs import (
     closures,
     contents,
     guarded,
+    handed,
     harmless,
     reads,
 )
@@ -51,6 +53,7 @@ FAMILIES = (
     closures,
     contents,
     guarded,
+    handed,
     harmless,
     reads,
 )
@@ -195,6 +198,26 @@ class TestArguments:
         handler = load(self.SOURCE).Handler
 
         assert () == scan_handler(handler, "get", {"other": []})
+
+
+def test_what_logging_writes(tmp_path: Path) -> None:
+    with loading(tmp_path) as load:
+        found = told(scan(load(handed.LOGGING)))
+    gc.collect()  # the handlers go with their module
+
+    assert marked(handed.LOGGING) == found
+
+
+def test_what_a_template_in_a_file_does(tmp_path: Path, load: Load) -> None:
+    source = """
+    rows, names = [1], []
+    class Handler:
+        def get(self):
+            self.render("page.html", rows=rows, names=names)  # MUTATES_GLOBAL app.rows
+    """
+    (tmp_path / "page.html").write_text("{{ rows.pop() }} names.pop() {{ names }}")
+
+    assert marked(source) == told(scan(load(source)))
 
 
 class TestApplication:

@@ -23,6 +23,7 @@ NUMPY = "import numpy; NUMBERS = numpy.zeros((2, 2))" if find_spec("numpy") else
 
 LOST = {
     "a name made at run time": ("getattr(self, 'do_' + name)()", "getattr"),
+    "a method of a list by such a name": ("getattr(ROWS, 'app' + name)(1)", "getattr"),
     "an attribute that is not there": ("Tools.absent()", "Tools.absent"),
     "code in text": ("exec(name)", "exec"),
     "what is not assigned": ("self.later.run()", "self.later.run"),

@@ -30,6 +30,10 @@ Tornado nor the containers: it tells them by the name of their module::
     access           what was seen of shared state, and whether that makes a read stale
     patches          what of that lies in libraries
     evidence         what the source says about objects that do not exist yet
+    handed           what libraries do to streams and bytes that they are given
+    overriding       ... and what their methods call of the program's classes
+    logs             ... and what logging changes
+    rendering        ... and templates
     unfollowed       values that could not be followed
     outside          calls that change the world outside the program
 """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import threading
 from dataclasses import replace
-from types import ModuleType
+from inspect import getattr_static
+from types import GetSetDescriptorType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import (
@@ -13,6 +14,7 @@ from txloop.scan.live_objects import (
     can_change,
     has_type,
     is_container,
+    is_of_others,
     module_label,
 )
 from txloop.scan.member import (
@@ -83,6 +85,9 @@ def store_attribute(
     for one in called:
         walk.run(one)
     if called and name != "?":
+        of_library = not any(one.functions for one in called)
+        if of_library and isinstance(owner, Live) and is_of_others(owner.thing):
+            walk.notes.change(owner, node)  # as ctypes has them on PyPy
         return
     if isinstance(owner, Instance):
         if name == "__dict__" and is_risky(value):
@@ -135,7 +140,8 @@ def _store_shared(walk: Walk, owner: Live, name: str, node: ast.AST) -> None:
     slots: tuple[Slot, ...] = ((owner.key, name),)
     found = member(owner, name, walk.sources)
     old = found.thing if isinstance(found, Live) else UNKNOWN
-    if thing is UNKNOWN and owner.role is None:
+    in_c = has_type(getattr_static(type(thing), name, None), GetSetDescriptorType)
+    if (thing is UNKNOWN and owner.role is None) or (in_c and is_of_others(thing)):
         walk.notes.change(owner, node)
     elif has_type(thing, ModuleType):
         label = f"{module_label(thing.__dict__)}.{name}"

@@ -12,11 +12,12 @@ from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of
 from txloop.scan.frame import Nested
-from txloop.scan.live_objects import UNKNOWN, has_type
+from txloop.scan.live_objects import UNKNOWN, can_change, has_type
 from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
+from txloop.scan.special import asked_by
 from txloop.scan.unfollowed import changes_argument
 from txloop.scan.value import (
     SOMETHING,
@@ -114,6 +115,9 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
         return _super(walk, given)
     if thing is type and len(given) == 1:
         return either(map(class_of, several))
+    if thing is type and len(given) == 3:
+        for base in alternatives(part_of(given[1])):
+            walk.call_method(base, "__init_subclass__")
     if thing is globals:
         label = walk.frame.label("globals()")
         return Live(walk.frame.namespace, label, Family.GLOBAL)
@@ -124,13 +128,15 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
         for each in several:
             _call_any(walk, each, prefix_of(node.args[1]))
         if isinstance(several[0], Live):
-            return None
+            return SOMETHING if can_change(several[0].thing) else None
     if any(thing is each for each in _SETTING) and len(given) > 1:
         name = constant(node.args[1])
         for each in several:
             known = name if isinstance(name, str) else "?"
             store_attribute(walk, each, known, None, node)
         return None
+    if thing is memoryview and given:
+        return given[0]  # what is written to the one is in the other
     if thing is next:
         for each in several:
             walk.notes.change(each, node)
@@ -150,6 +156,10 @@ def _note_builtin(
     changer = process_changer(thing)
     if changer is not None:
         walk.notes.change_process(changer, node)
+    asked, asked_parts = asked_by(thing)
+    for value in all_in(arguments) if asked else ():
+        walk.run_special(value, asked)
+        walk.run_special(part_of(value), asked_parts, SOMETHING)
     if thing is os.getenv:
         walk.notes.read_environment(node)
     if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from txloop.scan.assignments import store_attribute, taint
 from txloop.scan.expressions import attribute, item
 from txloop.scan.frame import Nested
+from txloop.scan.handed import give
 from txloop.scan.live_objects import (
     GETTERS,
     METHODS,
@@ -30,11 +31,13 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
 from txloop.scan.parts import is_lost, is_risky, made_of, part_of, put_by, taken_by
+from txloop.scan.rendering import render
 from txloop.scan.unfollowed import (
     CHANGERS,
     READING,
     calls_later,
     changes_argument,
+    home_and_name,
     leads_anywhere,
     may_change,
     outcome,
@@ -47,6 +50,7 @@ from txloop.scan.value import (
     Arguments,
     Bound,
     Family,
+    Inherited,
     Instance,
     Live,
     Member,
@@ -74,6 +78,8 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
             walk.notes.lose(node)
         elif _called(node) not in READING:
             _hand_over(walk, all_in(arguments), node)
+        give(walk.notes, "", _called(node), all_in(arguments), node)
+        render(walk, _called(node), arguments, node)
         return callee
     if is_lost(callee):
         walk.notes.lose(node)
@@ -82,6 +88,9 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         return _call_member(walk, callee, arguments, node)
     if isinstance(callee, Instance):
         callee = member(callee, "__call__", walk.sources)
+    if isinstance(callee, Inherited):
+        known = _run_overridden(walk, callee)
+        return either((known, call(walk, None, arguments, node)))
     thing: object = UNKNOWN
     cache: Live | None = None
     if isinstance(callee, Live) and callee.thing is not UNKNOWN:
@@ -109,6 +118,8 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         walk.notes.escape(each, node)
     if thing is not UNKNOWN:
         return _outside(walk, thing, arguments, node)
+    give(walk.notes, "", _called(node), passed, node)
+    render(walk, _called(node), arguments, node)
     func = node.func if isinstance(node, ast.Call) else None
     if callee is None and not isinstance(func, ast.Attribute):
         walk.notes.run_anything(node)
@@ -127,6 +138,12 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
             walk.run(one, arguments) for one in found if isinstance(one, Bound)
         )
     return None
+
+
+def _run_overridden(walk: Walk, callee: Inherited) -> Value:
+    """Walk into what a method of the standard library calls of the program's class."""
+    methods = (member(callee.receiver, name, walk.sources) for name in callee.called)
+    return either(walk.run(each) for each in methods if isinstance(each, Bound))
 
 
 def _target(
@@ -222,6 +239,7 @@ def _outside(walk: Walk, thing: object, arguments: Arguments, node: ast.AST) -> 
     if has_type(thing, attrgetter) or has_type(thing, methodcaller):
         return _call_named(walk, thing, arguments, node)
     walk.notes.change(_changed_with(thing, shown(node)), node)
+    give(walk.notes, *home_and_name(thing), given, node)
     if changes_argument(thing):
         change_first(walk, arguments, node)
     elif may_change(thing):
@@ -348,6 +366,7 @@ def _construct(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Va
             store_attribute(walk, instance, name, value, node)
         for name in ("__init__", "__post_init__"):
             walk.call_method(instance, name, arguments)
+        walk.call_method(instance, "__del__")  # at the latest when another is kept
     walk.notes.use(walk.made[key])
     return walk.made[key]
 

@@ -92,15 +92,26 @@ def words_in_templates(
         names: Returns those of a template's text.
     """
     words: set[str] = set()
+    for text in texts_of_templates(code_folders, template_folders):
+        if text is None:
+            return None
+        words |= names(text)
+    return words
+
+
+def texts_of_templates(
+    code_folders: Iterable[str], template_folders: Iterable[str]
+) -> Iterator[str | None]:
+    """Yield the texts of all templates; None at last if there are too many of them."""
     for number, file in enumerate(_files(set(code_folders), set(template_folders))):
         if number >= _MOST_FILES:
-            return None
+            yield None
+            return
         try:
             with open(file, encoding="utf-8", errors="replace") as text:
-                words |= names(text.read(_LARGEST))
+                yield text.read(_LARGEST)
         except OSError:
             continue  # it is of no use to the program, either
-    return words
 
 
 def _files(code: set[str], templates: set[str]) -> Iterator[str]:

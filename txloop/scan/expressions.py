@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.scan.assignments import store
 from txloop.scan.frame import Comprehension, Nested
+from txloop.scan.handed import streams_behind
 from txloop.scan.live_objects import (
     MUTATORS,
     UNKNOWN,
@@ -22,7 +23,7 @@ from txloop.scan.live_objects import (
 )
 from txloop.scan.member import member, settings
 from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
-from txloop.scan.special import SHOWING, calculating, comparing
+from txloop.scan.special import SHOWING, calculating, comparing, reflected
 from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
@@ -84,6 +85,9 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         for one in walk.contents.called(name):
             if isinstance(one, Descriptor):
                 walk.run(one)
+    elif isinstance(owner, Live):
+        for stream in streams_behind(owner):
+            walk.notes.change(stream, node)
     walk.notes.use(owner)
     asked = walk.run_special(owner, ("__getattribute__",))
     found = _known(walk, member(owner, name, walk.sources))
@@ -184,11 +188,17 @@ def compared(walk: Walk, op: ast.cmpop, one: Value, other: Value) -> None:
     if isinstance(op, ast.In | ast.NotIn):
         one, other = other, one
     walk.run_special(one, comparing(op), other)
+    walk.run_special(other, reflected(op), one)
 
 
 def _bin_op(walk: Walk, node: ast.BinOp) -> Value:
     left, right = walk.visit(node.left), walk.visit(node.right)
-    return walk.run_special(left, calculating(node.op), right)
+    found = walk.run_special(left, calculating(node.op), right)
+    return either((found, walk.run_special(right, reflected(node.op), left)))
+
+
+def _unary_op(walk: Walk, node: ast.UnaryOp) -> Value:
+    return walk.run_special(walk.visit(node.operand), reflected(node.op))
 
 
 def _formatted_value(walk: Walk, node: ast.FormattedValue) -> Value:
@@ -301,5 +311,6 @@ VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {
     ast.Starred: _starred,
     ast.Subscript: _subscript,
     ast.Tuple: _display,
+    ast.UnaryOp: _unary_op,
 }
 """What walks through an expression of each kind; of others the parts are visited."""

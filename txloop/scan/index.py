@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from txloop.scan.access import Act, Writes
-from txloop.scan.evidence import words_in_templates
+from txloop.scan.evidence import texts_of_templates, words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
+from txloop.scan.logs import walk_logs
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
+from txloop.scan.rendering import acts_in
 from txloop.scan.source import Sources
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
 from txloop.scan.walk import Walk
@@ -77,6 +79,7 @@ class Program:
         self._stands: bool | None = None  # in `standing`: whether it was looked at
         self._writes = Writes()
         self._plain_calls: dict[object, Value] = {}
+        self._templates: object = None  # where they are looked for
 
     def add_served(self, provider: Callable[[], Iterable[Served]]) -> None:
         """Have the handlers looked at that a function returns."""
@@ -101,6 +104,7 @@ class Program:
         mounted = (one for provider in self._providers for one in provider())
         served = [*{_numbers(one): one for one in mounted}.values()]
         self._take_application(served)
+        self._read_templates(served)
         indexed = tuple(map(self._indexed, self.sources.modules()))
         known = indexed, tuple(map(_identity, served))
         if known != self._known:
@@ -119,6 +123,27 @@ class Program:
             known = only is not UNKNOWN
             self._application = weakref.ref(only) if known else _unknown
             self._modules.clear()
+
+    def _folders(self, served: list[Served]) -> tuple[set[str], set[str]]:
+        """Return the folders of modules, and those of templates."""
+        files = (os.path.abspath(file_of(each)) for each in self.sources.modules())
+        paths = (_settings(one.application).get("template_path") for one in served)
+        templates = {path for path in paths if isinstance(path, str)}
+        return set(map(os.path.dirname, files)), templates
+
+    def _read_templates(self, served: list[Served]) -> None:
+        """Read what templates do with what they are given, if there may be others."""
+        folders = self._folders(served)
+        held: list[str] = []
+        for module in self.sources.modules():
+            source = self.sources.source(file_of(module), module.__dict__)
+            held += source.templates
+        if (folders, held) == self._templates:
+            return
+        self._templates = folders, held
+        texts = filter(None, texts_of_templates(*folders))
+        self.sources.acts = acts_in((*texts, *held))
+        self._modules.clear()
 
     def _indexed(self, module: ModuleType) -> _Indexed:
         name, namespace = module.__name__, module.__dict__
@@ -141,12 +166,7 @@ class Program:
 
     def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
         """Return what the functions of all modules write once requests are served."""
-        files = (file_of(each.module) for each in indexed)
-        paths = (_settings(one.application).get("template_path") for one in served)
-        words = words_in_templates(
-            map(os.path.dirname, map(os.path.abspath, files)),
-            (path for path in paths if isinstance(path, str)),
-        )
+        words = words_in_templates(*self._folders(served))
         reach = Reach([(each.module, each.source) for each in indexed], words)
         writes = Writes()
         for each in indexed:
@@ -156,6 +176,7 @@ class Program:
         for one in served:
             walk = self._walk(one.application, writes.evidence)
             accesses += _accesses_of_handler(walk, one)
+        accesses += _accesses_of_logs(self._walk(self._application(), writes.evidence))
         running = [
             access
             for access in accesses
@@ -218,6 +239,12 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
     for name in names:
         given = keywords(served.arguments) if name == "initialize" else {}
         walk.call_method(instance, name, Arguments((), given))
+    return _writing(walk)
+
+
+def _accesses_of_logs(walk: Walk) -> tuple[Access, ...]:
+    """Return what handlers and filters of logging write."""
+    walk_logs(walk)
     return _writing(walk)
 
 

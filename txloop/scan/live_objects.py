@@ -93,10 +93,15 @@ _CHANGES = (
 )
 """Their methods that no builtin container has."""
 
-_OF_ARRAYS = frozenset(
-    ["fill", "itemset", "parse_line", "partition", "put", "resize", "set", "setflags"]
+_OF_LIBRARIES = frozenset(
+    [
+        *("byteswap", "fill", "frombytes", "fromfile", "fromlist", "fromunicode"),
+        *("itemset", "parse_line", "partition", "put", "resize", "set", "setflags"),
+        *("add_attachment", "add_header", "attach", "clear_content", "del_param"),
+        *("load", "replace_header", "set_content", "set_param", "set_payload"),
+    ]
 )
-"""Methods by which arrays, headers and elements of XML change."""
+"""Methods by which arrays, headers, mails, cookies and elements of XML change."""
 
 _HARMLESS = (
     FunctionType,
@@ -111,6 +116,9 @@ _HARMLESS = (
     threading.Condition,
     threading.Semaphore,
 )
+
+_FIELD: type = type(collections.namedtuple("_Row", "name").name)  # type: ignore[attr-defined] # a descriptor
+"""What a field is in the class of a named tuple; a property on PyPy."""
 
 _CACHE = type(lru_cache(print))
 
@@ -172,6 +180,14 @@ def mapping_behind(view: MappingProxyType[object, object]) -> object:
     return gc.get_referents(view)[0]
 
 
+def bytes_behind(view: memoryview) -> object:
+    """Return what a view of memory shows; the view itself if it shows nothing more."""
+    try:
+        return view.obj
+    except ValueError:
+        return view
+
+
 def is_application(cls: type) -> bool:
     """Tell whether objects of the class are Tornado applications."""
     return _derives_from(cls, "tornado.web", "Application")
@@ -226,7 +242,9 @@ def is_of_others(thing: object) -> bool:
 
 def changes_by(thing: object, method: str) -> bool:
     """Tell whether calling the method of such a container changes it."""
-    if method in MUTATORS or (method in _OF_ARRAYS and is_of_others(thing)):
+    if method in MUTATORS:
+        return True
+    if method in _OF_LIBRARIES and type(thing) not in CHANGEABLE and can_change(thing):
         return True
     return any(has_type(thing, *kinds) and method in names for kinds, names in _CHANGES)
 
@@ -254,6 +272,29 @@ def is_cache(thing: object) -> bool:
 def is_iterator(thing: object) -> bool:
     """Tell whether `next` would change the object."""
     return hasattr(type(thing), "__next__") and not is_container(type(thing))
+
+
+def is_field(raw: object) -> bool:
+    """Tell whether the raw class attribute is a field of a named tuple."""
+    return issubclass(type(raw), _FIELD) and not functions_of(raw)
+
+
+def attributes_of(thing: object) -> dict[str, object]:
+    """Return the object's own attributes, looked up past its class."""
+    try:
+        found: object = object.__getattribute__(thing, "__dict__")
+    except (AttributeError, TypeError):  # the latter of a class with another's __dict__
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def in_slot(descriptor: Any, thing: object) -> object:
+    """Return what a slot or a field of an object holds, UNKNOWN if it is empty."""
+    try:
+        found: object = descriptor.__get__(thing)
+        return found
+    except AttributeError:
+        return UNKNOWN
 
 
 def functions_of(thing: object) -> tuple[FunctionType, ...]:

@@ -19,19 +19,23 @@ from typing import TYPE_CHECKING, Any
 from txloop.scan.live_objects import (
     METHODS,
     UNKNOWN,
+    attributes_of,
     can_change,
     changes_by,
     class_label,
     functions_of,
     has_type,
+    in_slot,
     is_cache,
     is_container,
     is_data,
+    is_field,
     is_of_others,
     is_options,
     module_label,
     options_of,
 )
+from txloop.scan.overriding import overridden_by
 from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
@@ -40,6 +44,7 @@ from txloop.scan.value import (
     Bound,
     Descriptor,
     Family,
+    Inherited,
     Instance,
     Live,
     Member,
@@ -105,7 +110,7 @@ def setters(value: Value, name: str, given: Value) -> list[Descriptor]:
 
 def settings(thing: object) -> Live:
     """Return the value of the settings of the application."""
-    own = _attributes(thing).get("settings", UNKNOWN)
+    own = attributes_of(thing).get("settings", UNKNOWN)
     return Live(own, "application.settings", Family.APPLICATION, role=Role.SETTINGS)
 
 
@@ -211,13 +216,15 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
     thing, cls = live.thing, type(live.thing)
     found = _look_up(cls, name)
     raw = None if found is None else found[1]
-    attributes = _attributes(thing)
-    if is_options(cls) and name in options_of(thing):
+    attributes = attributes_of(thing)
+    if name == "__dict__" and has_type(thing, FunctionType):
+        thing = attributes
+    elif is_options(cls) and name in options_of(thing):
         thing = options_of(thing)[name]
     elif name in attributes and not own_functions(type(raw), "__set__"):
         thing = attributes[name]
-    elif has_type(raw, MemberDescriptorType):
-        thing = _in_slot(raw, thing)
+    elif has_type(raw, MemberDescriptorType) or is_field(raw):
+        thing = in_slot(raw, thing)
     elif found is None:
         thing = UNKNOWN
     elif own_module_of(found[0]) is None and _is_method(thing, name):
@@ -283,7 +290,9 @@ def _inherited(
     if found is not None and is_data(found[1]):
         return _class_member(instance.type, found, name, receiver=instance)
     if found is not None:
-        return FOREIGN if is_of_library(found[0]) else None
+        if is_of_library(found[0]):
+            return FOREIGN
+        return _of_base(instance.type, found[0], name, instance)
     if "__getattr__" in (each for cls in instance.type.__mro__ for each in vars(cls)):
         return SOMETHING
     bases = [cls for cls in instance.type.__mro__ if own_module_of(cls) is None]
@@ -313,8 +322,14 @@ def _of_super(value: Super, name: str) -> Value:
             plain = isinstance(receiver, Live) and can_change(receiver.thing)
             if found is None and plain and isinstance(receiver, Live):
                 return Member(receiver, name)
-            return found
+            return found or _of_base(cls, owner, name, receiver)
     return None
+
+
+def _of_base(cls: type, owner: type, name: str, receiver: Value) -> Inherited | None:
+    """Return a method of the standard library, if it may call some of the program's."""
+    called = overridden_by(cls, owner, name)
+    return Inherited(called, receiver) if called else None
 
 
 def _class_member(
@@ -332,7 +347,7 @@ def _class_member(
         return called
     # What a library's class has is the program's business where it is plain state.
     if own_module_of(owner) is None and receiver is not None and not is_data(raw):
-        return None
+        return _of_base(cls, owner, name, receiver)
     if receiver is not None and is_container(cls):
         return None
     return _of_its_class(cls, found, name)
@@ -374,19 +389,3 @@ def _called(raw: object, receiver: Value) -> Value:
 
 def _cache(thing: object) -> object:
     return thing if is_cache(thing) else None
-
-
-def _attributes(thing: object) -> dict[str, object]:
-    """Return the object's own attributes, looked up past its class."""
-    try:
-        found: object = object.__getattribute__(thing, "__dict__")
-    except (AttributeError, TypeError):  # the latter of a class with another's __dict__
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _in_slot(descriptor: MemberDescriptorType, thing: object) -> object:
-    try:
-        return descriptor.__get__(thing)
-    except AttributeError:
-        return UNKNOWN

@@ -136,6 +136,17 @@ class Notebook:
         elif can_change(thing) or is_iterator(thing):
             self._write_down(Act.CHANGE, kind, value, node)
 
+    def change_by_library(self, value: Live, function: FunctionType) -> None:
+        """Write down that a library's function changes the object; it is not read."""
+        code = function.__code__
+        place = Place(code.co_filename, function.__qualname__, frozenset())
+        node = ast.Pass(lineno=code.co_firstlineno)
+        if can_change(value.thing):
+            # No other code of the module does that: so it is no part of a module.
+            live = replace(value, family=Family.CLOSURE)
+            kind = _CHANGES[live.family]
+            self._write_down(Act.CHANGE, kind, live, node, place=place)
+
     def hand_over(self, value: Live, node: ast.AST) -> None:
         """Write down that a library may change a plain object that it gets."""
         kind, words = _CHANGES[value.family], f"{shown(node)}, which gets {value.name}"

@@ -21,7 +21,7 @@ from txloop.scan.references import references
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import FunctionType, ModuleType
 
     from txloop.scan.references import References
@@ -90,15 +90,30 @@ class Source:
         return references(self.tree)
 
     @functools.cached_property
+    def templates(self) -> tuple[str, ...]:
+        """The strings in it that may be templates."""
+        strings = (
+            node.value
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+        return tuple(one for one in strings if "{{" in one or "{%" in one)
+
+    @functools.cached_property
     def evidence(self) -> tuple[tuple[str, object], ...]:
         """What it stores under which names."""
         return tuple(evidence(self.tree))
 
 
 class Sources:
-    """The parsed files, each as long as its text is the same. The loop thread's."""
+    """The parsed files, each as long as its text is the same. The loop thread's.
+
+    Attributes:
+        acts: What templates do with what they are given: see `rendering`.
+    """
 
     def __init__(self) -> None:
+        self.acts: Mapping[str, frozenset[str]] = {}
         self._files: dict[str, Source] = {}
         self._fresh: set[str] = set()
         self._attributes: dict[type, frozenset[str]] = {}

@@ -26,6 +26,7 @@ __all__ = [
     "READING",
     "calls_later",
     "changes_argument",
+    "home_and_name",
     "is_of_library",
     "leads_anywhere",
     "may_change",
@@ -189,6 +190,11 @@ def calls_later(thing: object) -> bool:
     home = _home(thing)
     later = ("asyncio", "atexit", "concurrent", "multiprocessing", "threading")
     return home in later or not (home in sys.stdlib_module_names or home == "builtins")
+
+
+def home_and_name(thing: object) -> tuple[str, str]:
+    """Return the package and the name of what is called."""
+    return _home(thing), _name(thing)
 
 
 def _is_named(thing: object) -> bool:

@@ -17,6 +17,7 @@ from txloop.scan.access import SOME
 from txloop.scan.live_objects import (
     IMMUTABLE,
     UNKNOWN,
+    bytes_behind,
     has_type,
     is_application,
     is_harmless,
@@ -115,6 +116,19 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Inherited:
+    """A method of the standard library that may call some of the program's.
+
+    Attributes:
+        called: The names of these, methods of the receiver.
+        receiver: What they get as their first argument.
+    """
+
+    called: tuple[str, ...]
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
     """The values that a call passes.
 
@@ -208,8 +222,8 @@ SOMETHING = Unfollowed()
 FOREIGN = Unfollowed(foreign=True)
 
 Value: TypeAlias = (
-    "Live | Instance | Bound | Descriptor | Member | Super | Nested | Parts | Several"
-    " | Unfollowed | None"
+    "Live | Instance | Bound | Descriptor | Inherited | Member | Super | Nested | Parts"
+    " | Several | Unfollowed | None"
 )
 
 
@@ -269,6 +283,8 @@ def shared(
         return application(thing)
     while has_type(thing, MappingProxyType):
         thing = mapping_behind(thing)
+    if has_type(thing, memoryview):
+        thing = bytes_behind(thing)
     return Live(thing, name, family, slots)
 
 

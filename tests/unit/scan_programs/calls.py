@@ -331,4 +331,23 @@ PROGRAMS = {
     def get(name):
         return getattr(store, f"do_{name}")()
     """,
+    "the end of a new object": """
+    ended = []
+    class File:
+        def __init__(self, name):
+            self.name = name
+        def __del__(self):
+            ended.append(self.name)  # MUTATES_GLOBAL app.ended
+    def get(name):
+        File(name)
+    """,
+    "a class that is made by a call": """
+    made = []
+    class Plugin:
+        def __init_subclass__(cls):
+            made.append(cls)  # MUTATES_GLOBAL app.made
+    def get(name):
+        type(name, (Plugin,), {})
+        type(name, (object,), {})
+    """,
 }

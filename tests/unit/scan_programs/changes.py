@@ -131,6 +131,40 @@ PROGRAMS = {
             each.append(row)  # MUTATES_GLOBAL app.store.rows
         return row in store or store == row or store * 2 or store.name
     """,
+    "what builtins call": """
+    class Rows:
+        def __len__(self):
+            self.counted = 1  # MUTATES_GLOBAL app.store.counted
+            return 1
+        def __iter__(self):
+            self.begun = 1  # MUTATES_GLOBAL app.store.begun
+            return iter([])
+        def __str__(self):
+            self.shown = 1  # MUTATES_GLOBAL app.store.shown
+            return ""
+        def __neg__(self):
+            self.negated = 1  # MUTATES_GLOBAL app.store.negated
+        def __rsub__(self, other):
+            self.taken = 1  # MUTATES_GLOBAL app.store.taken
+        def __lt__(self, other):
+            self.compared = 1  # MUTATES_GLOBAL app.store.compared
+            return True
+    class Row:
+        def __lt__(self, other):
+            self.compared = 1  # MUTATES_GLOBAL app.rows.compared
+            return True
+    class Pages:
+        def __iter__(self):
+            return self
+        def __next__(self):
+            raise StopIteration
+    store, rows, pages, numbers = Rows(), [Row()], Pages(), iter([])
+    def get():
+        len(store), list(store), str(store), -store, 1 - store, 1 > store
+        list(pages)  # MUTATES_GLOBAL app.pages
+        dict(zip(numbers, "ab"))  # MUTATES_GLOBAL app.numbers
+        return sorted(rows), isinstance(pages, Pages), bool(numbers)
+    """,
     "what a descriptor of the program keeps": """
     class Field:
         def __init__(self, start):

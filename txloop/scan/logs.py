@@ -1,0 +1,78 @@
+"""What logging changes: the streams, and what the program's own handlers keep.
+
+What a transaction logs is handed to filters and handlers when it has committed, on the
+loop thread. So logging keeps no verb there; but what reads what a handler has written
+finds the loop thread's only there. Nothing in the code names the handler when it logs:
+these here are looked up in `logging` itself.
+"""
+
+from __future__ import annotations
+
+import logging
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, cast
+
+from txloop.scan.live_objects import class_label, functions_of, has_type
+from txloop.scan.member import class_value
+from txloop.scan.value import Bound, Family, Live, shared
+from txloop.stm.origin import own_module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from txloop.scan.walk import Walk
+
+__all__ = ["walk_logs"]
+
+_CALLED = ("emit", "filter", "flush", "format", "handle")
+"""Methods of handlers, filters and formatters that `logging` calls."""
+
+_SETTINGS = frozenset(["filters"])  # which no record changes
+
+
+def walk_logs(walk: Walk) -> None:
+    """Walk through what handlers and filters do that are there now."""
+    handlers, modules = list(_handlers()), list(walk.sources.modules())
+    for handler in handlers:
+        label = class_label(type(handler))
+        for name, thing in list(vars(handler).items()):
+            if name not in _SETTINGS:
+                slots = ((id(handler), name),)
+                value = shared(thing, f"{label}.{name}", Family.GLOBAL, slots)
+                emit = cast("FunctionType", type(handler).emit)
+                walk.notes.change_by_library(value, emit)
+    for thing in (*handlers, *_filters(handlers), *_formatters(handlers)):
+        if has_type(thing, FunctionType, MethodType):
+            owner = getattr(thing, "__self__", None)
+            receiver = None if owner is None else _value(owner)
+            walk.run(Bound(functions_of(thing), receiver))
+        elif any(own_module_of(type(thing)) is each for each in modules):
+            for name in _CALLED:
+                walk.call_method(_value(thing), name)
+
+
+def _value(thing: object) -> Live:
+    if has_type(thing, type):
+        return class_value(thing)
+    return shared(thing, class_label(type(thing)), Family.GLOBAL)
+
+
+def _handlers() -> Iterator[logging.Handler]:
+    """Yield all handlers that exist, whether a logger has them or another handler."""
+    for reference in list(logging._handlerList):  # type: ignore[attr-defined] # no other way
+        handler = reference()
+        if handler is not None:
+            yield handler
+
+
+def _filters(handlers: list[logging.Handler]) -> Iterator[object]:
+    loggers = list(logging.root.manager.loggerDict.values())
+    for one in (logging.root, *loggers, *handlers):
+        if has_type(one, logging.Filterer):
+            yield from list(one.filters)
+
+
+def _formatters(handlers: list[logging.Handler]) -> Iterator[object]:
+    for handler in handlers:
+        if handler.formatter is not None:
+            yield handler.formatter
