@@ -123,6 +123,16 @@ def test_a_replica_that_gets_a_dump_begins_a_group(log, shared):
     assert [[(shared, "c", 3)]] == told(log, dumped_at)
 
 
+def test_a_copy_of_what_there_is_begins_a_group(log, shared):
+    shared["b"] = 2
+    copied_at = log.mark()
+    shared["c"] = 3
+
+    assert committed.version - 1 == copied_at
+    assert 2 == len(log.since(log.forked_at))
+    assert [[(shared, "c", 3)]] == told(log, copied_at)
+
+
 def test_what_a_replica_does_not_know_is_pickled_though_others_ask_first(log):
     # GIVEN two commits about a container that no replica knows
     forked_at = committed.version

@@ -83,7 +83,7 @@ class ForkedCrew(Crew[M]):
         self._outdated: dict[Spawner, set[M]] = {}
         self._spawner_stopped = False
         self._forked = False
-        self._copied_at = _NOTHING  # the version of those that are made now
+        self._copied_at = _NOTHING  # the version of a spawner that was just forked
         self._barren = False
         self._stillborn = 0
         self._pause_seconds = 0.0
@@ -95,10 +95,7 @@ class ForkedCrew(Crew[M]):
     def start(self, log: DeltaLog) -> None:
         # By the spawner, which is forked now: before there is a loop.
         self._log = log
-        # They are copies of what there is now; the log may have begun before.
-        self._copied_at = committed.version
         self.fill()
-        self._copied_at = _NOTHING
 
     def attach(self, reactor: Reactor) -> None:
         if self._reactor is not None:
@@ -139,14 +136,17 @@ class ForkedCrew(Crew[M]):
 
     def fill(self) -> None:
         """Make the workers that are missing, as far as that is possible."""
-        while not (self._pausing or self._stopped) and self._log is not None:
-            if self.is_complete:
-                return
-            if self.complained and any(not one.ready for one in self.workers):
-                return  # one after another, until one succeeds
+        while self._lacks_workers():
             worker = self._make()
             if worker is not None:
                 self.workers.append(worker)
+        self._copied_at = _NOTHING  # later ones would keep what has died since
+
+    def _lacks_workers(self) -> bool:
+        if self._pausing or self._stopped or self._log is None or self.is_complete:
+            return False
+        # One after another, until one succeeds.
+        return not self.complained or all(one.ready for one in self.workers)
 
     def _make(self) -> M | None:
         assert self._log is not None
@@ -165,8 +165,10 @@ class ForkedCrew(Crew[M]):
             return None
         self.spawned += 1
         self.tally.restarts += self.spawned > self._planned
-        place = self.free_place()
-        worker = self._connect(number, connection, self._log, self._copied_at, place)
+        place, version = self.free_place(), self._log.mark()
+        if version != self._copied_at:
+            version = _NOTHING
+        worker = self._connect(number, connection, self._log, version, place)
         if self.most_calls is not None:
             # Not all of them at the same time, later.
             part = min(self.spawned / self._size, 1.0)
@@ -189,6 +191,7 @@ class ForkedCrew(Crew[M]):
 
     def _fork_spawner(self) -> Spawner:
         self._before_fork()
+        self._copied_at = committed.version
         spawner = Spawner(self._run_worker)
         self._forked = self._barren = True
         if self._reactor is not None:

@@ -77,6 +77,11 @@ class DeltaLog:
         self._known.difference_update(numbers)
         return numbers
 
+    def mark(self) -> int:
+        """Return the newest version, from which on replicas will ask: copies of it."""
+        self._pack_until(len(self._commits))
+        return self._store.version
+
     def since(self, version: int) -> list[bytes] | None:
         """Return the packed commits after `version`; None if that is not possible.
 
@@ -124,7 +129,7 @@ class DeltaLog:
 
     def dump(self) -> bytes:
         """Return a pickled `Dump` of what has changed since the fork."""
-        self._pack_until(len(self._commits))  # one that has it will ask from here on
+        self.mark()
         living = self._store.containers()
         changed: list[tuple[Container, dict[Hashable, Any]]] = [
             (container, self._store.contents_at(container, self._store.version))
