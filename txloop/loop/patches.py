@@ -114,14 +114,14 @@ PATCHES: tuple[Patch, ...] = (
         HTTPServer,
         "handle_stream",
         "self, stream, address",
-        "web.streams",
+        "web.repeated",
         "each new connection comes by; a front may get it",
     ),
     Patch(
         HTTP1Connection,
         "detach",
         "self",
-        "web.streams",
+        "web.repeated",
         "a connection that leaves HTTP, as WebSockets do, is as Tornado has made it",
     ),
     Patch(

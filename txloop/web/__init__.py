@@ -30,8 +30,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     sockets          WebSockets in transactions: what is sent waits for the commit
     messages         messages of marked WebSockets as transactions
     templates        compiled templates, in debug mode
-    repeated         what comes again in request after request, and is worked out once
-    streams          connections on which Nagle's algorithm stays off
+    repeated         what stock Tornado does anew with each request
     announcing       the line that says at the start how the verbs run
     fronts           processes or threads that serve HTTP for the loop's thread
     tornado_private  every private name of Tornado that requests rely on
@@ -47,9 +46,8 @@ from txloop.web.holding import hold_what_is_tied
 from txloop.web.messages import take_messages_over
 from txloop.web.patterns import mark_named
 from txloop.web.plain import register_forms
-from txloop.web.repeated import remember_what_is_repeated
+from txloop.web.repeated import remember_what_is_repeated, take_streams_over
 from txloop.web.sockets import let_sockets_wait
-from txloop.web.streams import take_streams_over
 from txloop.web.templates import keep_templates
 from txloop.web.writing import write_containers
 
