@@ -7,8 +7,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
 
     delegate         takes a request over from Tornado and answers it at commit
     eligible         which handlers and verbs can run this way
-    patterns         marks by name, for handlers of a program that is not changed
-    auto             verbs without a mark that are proved to share nothing
+    marking          marks by name or by proof, for programs that are not changed
     verdicts         why a verb runs on the loop thread
     targets          what workers know applications and handler classes by
     frozen           a request as an attempt gets it
@@ -43,8 +42,8 @@ from txloop.web.carrying import carry_requests
 from txloop.web.delegate import take_requests_over
 from txloop.web.fronts import opening
 from txloop.web.holding import hold_what_is_tied
+from txloop.web.marking import mark_named
 from txloop.web.messages import take_messages_over
-from txloop.web.patterns import mark_named
 from txloop.web.plain import register_forms
 from txloop.web.repeated import remember_what_is_repeated, take_streams_over
 from txloop.web.sockets import let_sockets_wait
