@@ -45,7 +45,7 @@ class Transfer(RequestHandler):
     def post(self, giver: str, taker: str, amount: str) -> None:
         accounts[giver] -= int(amount)
         accounts[taker] += int(amount)
-        self.write(accounts)  # type: ignore[arg-type] # see web/writing.py
+        self.write(accounts)  # type: ignore[arg-type] # see web/containers.py
 
 
 class Walk:

@@ -35,9 +35,9 @@ REGISTRIES = {
     "add_roots": "txloop.web.targets",
     "add_served": "txloop.web.targets",
     "before_start": "txloop.web.delegate",
-    "reduce_carried": "txloop.web.carrying",
+    "reduce_carried": "txloop.web.travelling",
     "register_executor": None,  # for executors from elsewhere, and tests
-    "register_form": "txloop.web.plain",
+    "register_form": "txloop.web.travelling",
 }
 
 

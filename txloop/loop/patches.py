@@ -184,7 +184,7 @@ PATCHES: tuple[Patch, ...] = (
         RequestHandler,
         "write",
         "self, chunk",
-        "web.writing",
+        "web.containers",
         "it takes dicts, and refuses all else that becomes JSON",
     ),
     Patch(

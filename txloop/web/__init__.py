@@ -19,13 +19,11 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     driving          coroutines, driven to their end in an attempt
     leftovers        what a handler leaves behind for `on_finish`
     clients          clients that have stopped sending
-    plain            requests and responses as plain data
+    travelling       requests in other processes, and what else goes along there
     tied             stand-ins for what belongs to a connection
-    carrying         what goes along where the program is copied, but not by a fork
     reached          what a verb can reach, for the watch
     noticing         unmarked code has run, for the watch
-    holding          what of Tornado's containers may hold
-    writing          `RequestHandler.write`, and JSON, of containers
+    containers       which objects of Tornado they may hold; `write`, and JSON, of them
     sockets          WebSockets in transactions: what is sent waits for the commit
     messages         messages of marked WebSockets as transactions
     templates        compiled templates, in debug mode
@@ -38,17 +36,15 @@ the real connection, once, and then runs ``on_finish`` and the access log::
 from __future__ import annotations
 
 from txloop.web.announcing import announce_servers
-from txloop.web.carrying import carry_requests
+from txloop.web.containers import hold_what_is_tied, write_containers
 from txloop.web.delegate import take_requests_over
 from txloop.web.fronts import opening
-from txloop.web.holding import hold_what_is_tied
 from txloop.web.marking import mark_named
 from txloop.web.messages import take_messages_over
-from txloop.web.plain import register_forms
 from txloop.web.repeated import remember_what_is_repeated, take_streams_over
 from txloop.web.sockets import let_sockets_wait
 from txloop.web.templates import keep_templates
-from txloop.web.writing import write_containers
+from txloop.web.travelling import carry_requests, register_forms
 
 __all__ = [
     "announce_servers",
