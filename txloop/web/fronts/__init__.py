@@ -10,7 +10,6 @@
     servers     which servers and connections fronts can serve
     doorman     the owner: which connections fronts get, and what becomes of requests
     repertoire  the owner: which verbs run in fronts, and which in workers
-    worth       ... when that is worth it
-    routing     the owner: whether routes are as fronts have copies of them
+    conditions  ... where that is right, and worth it
     opening     when a loop's fronts are opened, and why there may be none
 """
