@@ -4,8 +4,7 @@
 
     front       a front: Tornado's HTTP, short transactions, all else handed over
     request     one request in a front
-    in_process  what is different in a forked process
-    in_thread   what is different in a thread of the owner's process
+    places      where it runs: as a forked process, or a thread of the owner's
     moving      a connection leaves one server for another
     servers     which servers and connections fronts can serve
     doorman     the owner: which connections fronts get, and what becomes of requests
