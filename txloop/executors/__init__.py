@@ -11,8 +11,7 @@
     codec            calls, answers and values as bytes
     pool             one pool for all kinds of workers: queue, timeouts, deaths
     worker_protocol  what a kind of worker has to supply to it
-    fair_queue       calls that wait for a worker
-    book             what each worker was given and has not answered
+    book             calls that wait for a worker, and what each worker was given
     limits           how long the pool waits before it does something
     crew             what makes the workers, and others in their place
     members          which processes there are, and what became of others

@@ -15,8 +15,7 @@ import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
-from txloop.executors.book import Book, estimated
-from txloop.executors.fair_queue import FairQueue
+from txloop.executors.book import Book, FairQueue, estimated
 from txloop.executors.limits import Limits
 from txloop.executors.members import ProcessStats, Tally
 from txloop.executors.protocol import Executor, Running, available_cores
