@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from txloop.engine.stats import LabelStats, Stats
-    from txloop.executors.limits import Limits
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = [
     "EXECUTORS",

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.executors.fronts.page import Slot
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.protocol import Reactor
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["FrontConnection"]
 

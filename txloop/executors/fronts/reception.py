@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.executors.fronts.page import Slot
-    from txloop.executors.limits import Limits
+    from txloop.executors.worker_protocol import Limits
     from txloop.stm.container import Write
     from txloop.stm.types import Answer
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterable, Iterator
 
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.processes.spawner import RunWorker
     from txloop.executors.processes.spawner_process import Report
     from txloop.executors.protocol import Reactor
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["ForkedCrew"]
 

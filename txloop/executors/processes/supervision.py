@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from txloop.executors.processes.deaths import state_of
 
 if TYPE_CHECKING:
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.connection import WorkerConnection
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["Supervision"]
 

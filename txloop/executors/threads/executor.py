@@ -26,9 +26,9 @@ from txloop.stm.store import committed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from txloop.executors.limits import Limits
     from txloop.executors.protocol import Deliver, Reactor, Work
     from txloop.executors.threads.exchange import Posted
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["ThreadsExecutor"]
 
