@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from txloop.engine.heat import Heat
 from txloop.engine.stats import Distribution, LabelStats, Stats
-from txloop.executors.members import ProcessStats, Tally
+from txloop.executors.crew import ProcessStats, Tally
 from txloop.executors.pool import Pool
 from txloop.stm.cell_names import cell_name
 from txloop.stm.counting import gil_enabled

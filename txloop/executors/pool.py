@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
 from txloop.executors.book import Book, FairQueue, estimated
-from txloop.executors.members import ProcessStats, Tally
+from txloop.executors.crew import ProcessStats, Tally
 from txloop.executors.protocol import Executor, Running, available_cores
 from txloop.executors.worker_protocol import Limits, Run, Worker
 from txloop.stm.measuring import adjusted

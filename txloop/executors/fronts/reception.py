@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.codec.contexts import Base
+from txloop.executors.crew import Tally
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.page import Page
-from txloop.executors.members import Tally
 from txloop.executors.protocol import Reactor
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed

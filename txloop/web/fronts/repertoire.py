@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from tornado import httputil
 
+from txloop.executors.crew import ProcessStats
 from txloop.executors.fronts.page import MOST_KINDS, Done
-from txloop.executors.members import ProcessStats
 from txloop.executors.protocol import available_cores
 from txloop.stm.types import Call
 from txloop.web.as_stock import asks_for_attempts
