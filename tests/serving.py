@@ -27,8 +27,8 @@ from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
 from txloop.executors.faults import Faults
 from txloop.executors.pool import Pool
-from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.executor import ProcessesExecutor
+from txloop.executors.processes.supervision import state_of
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.loop.options import use_executor

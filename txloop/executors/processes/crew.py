@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from txloop.executors.crew import Crew, M
-from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.spawner import Spawner, threads_besides
+from txloop.executors.processes.supervision import state_of
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.executors.crew import Crew, ProcessStats
-    from txloop.executors.processes.deaths import Death
+    from txloop.executors.processes.supervision import Death
     from txloop.executors.protocol import Deliver, Reactor, Work
     from txloop.executors.worker_protocol import Limits
 
