@@ -7,14 +7,13 @@
     versions      what is in one cell: a value, or those that snapshots still read
     contents      the cells of one container at a version, and how a commit changes them
     store         committed state: all containers, one version, and what changed when
-    write_set     what one attempt writes to one container
+    sets          what an attempt writes to one container; a read set that is closed
     attempt       one run of a transaction: its reads, writes and effects
     run           a call run as an attempt, on whichever thread this is
     validation    whether an outcome still holds: all that a commit is decided by
     primitives    what a body may ask for: on_commit, inevitable, retry, or_else
     traced        an attempt that remembers lines, for the log
     late          an attempt that settles what it reads at its first read
-    closed        in the place of the reads of an attempt that must not read any more
     ownership     which thread runs transactions
     held          what a container may hold although only one thread may use it
     immutability  what cannot change: the one table
