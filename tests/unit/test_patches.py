@@ -28,7 +28,7 @@ OWN = {
     "engine/marks.py": {"target"},  # the mark of a function
     "executors/codec/answers.py": {"record"},
     "cells/tobject.py": {"cls", "made", "self"},
-    "stm/arithmetic.py": {"self._shared"},  # the context of decimals, of an attempt
+    "stm/variables.py": {"self._shared"},  # the context of decimals, of an attempt
     "stm/container.py": {"container"},  # a slot that each reference takes along
     "stm/log_capture.py": {"record"},
     "sharing/making.py": {"builtins", "node"},  # in a rehearsal; a syntax tree

@@ -20,10 +20,9 @@
     cell_names    what a cell is called in warnings and statistics
     origin        whose code it is: the program's, or a library's
     callables     what a callable is under its partials and methods
-    variables     context variables: those that an effect finds
+    variables     context variables: those that an effect finds, arithmetic's settings
     signals       whether an exception is that of a signal handler
     log_capture   log records wait for the commit
-    arithmetic    the settings of decimal and numpy, as the program has made them
     measuring     how long bodies keep their threads
     counting      whether there is the GIL, and counters for several threads
 """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Collection, Hashable, Mapping
 
-    from txloop.stm.arithmetic import OwnDecimals
+    from txloop.stm.variables import OwnDecimals
 
 __all__ = ["Attempt", "current", "make_current", "running"]
 
