@@ -32,7 +32,7 @@ from txloop.executors.processes.supervision import state_of
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.loop.options import use_executor
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 from txloop.web.delegate import TOLD
 from txloop.web.fronts.opening import open_fronts, why_none
 from txloop.web.targets import register_all as register_targets

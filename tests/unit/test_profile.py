@@ -12,7 +12,7 @@ from txloop.engine.profile import Profile, Profiles
 from txloop.engine.stats import LabelStats, Stats
 from txloop.executors.crew import ProcessStats
 from txloop.scan.finding import Finding, FindingKind
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 TRANSPORT = 1e-3
 

@@ -14,7 +14,7 @@
     primitives    what a body may ask for: on_commit, inevitable, retry, or_else
     traced        an attempt that remembers lines, for the log
     late          an attempt that settles what it reads at its first read
-    ownership     which thread runs transactions
+    threads       which one runs transactions, the GIL, and counters for all
     held          what a container may hold although only one thread may use it
     immutability  what cannot change: the one table
     cell_names    what a cell is called in warnings and statistics
@@ -24,5 +24,4 @@
     signals       whether an exception is that of a signal handler
     log_capture   log records wait for the commit
     measuring     how long bodies keep their threads
-    counting      whether there is the GIL, and counters for several threads
 """

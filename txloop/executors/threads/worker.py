@@ -25,9 +25,9 @@ from txloop.executors.protocol import NICENESS
 from txloop.executors.threads.isolation import isolated, opened
 from txloop.executors.worker_protocol import Run
 from txloop.stm.attempt import make_current
-from txloop.stm.counting import gil_enabled
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 from txloop.stm.types import Outcome, Refusal
 from txloop.stm.variables import numpy_state, set_numpy_state
 from txloop.watch import GivenWatch, roots_of
