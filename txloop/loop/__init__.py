@@ -9,8 +9,7 @@
     descriptors      file descriptors that it watches
     connections      HTTP connections of a loop that is to end
     ports            giving a port up without dropping connections
-    shutdown         the orderly end
-    leaving          the end of a program whose threads do not end
+    shutdown         the orderly end, also where threads of the program do not end
     autoreload       a new program in the process
     program          running a program as Python itself would
     yieldable        blocking I/O in a thread, computing on the executor
