@@ -7,8 +7,7 @@
     environment      those that come from outside of the program
     ioloop           the IOLoop
     descriptors      file descriptors that it watches
-    connections      HTTP connections of a loop that is to end
-    ports            giving a port up without dropping connections
+    closing          ports and connections of a loop that is to end: nothing is dropped
     shutdown         the orderly end, also where threads of the program do not end
     autoreload       a new program in the process
     program          running a program as Python itself would

@@ -15,11 +15,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from txloop.loop.connections import end_after_answers
-from txloop.loop.ports import (
+from txloop.loop.closing import (
     HANDSHAKE_SECONDS,
     ListeningLoop,
     accept_and_close,
+    end_after_answers,
     turn_newcomers_away,
 )
 

@@ -20,7 +20,7 @@ from tornado.web import Application
 from txloop.executors.fronts.records import keep_records
 from txloop.executors.fronts.replica import Replica
 from txloop.executors.refusing import guard_loop
-from txloop.loop.connections import served
+from txloop.loop.closing import served
 from txloop.loop.descriptors import LastingLoop
 from txloop.loop.patches import patch
 from txloop.stm.log_capture import send_records
