@@ -15,8 +15,7 @@
     list_chunks   how items lie in cells
     list_cells    how a list reads and writes its cells
     list_writes   what one attempt writes to one list
-    tcount        TCount: numbers one after the other
-    tcounter      TCounter: a number to which many add at once
+    tcounter      TCounter: a number to which many add at once; TCount: drawn one by one
     channel       Channel: a queue between transactions
     channel_cells how its things lie in cells
     tobject       TObject: a conflict per attribute
@@ -43,8 +42,7 @@ from txloop.cells.kinds import register_immutable
 from txloop.cells.likeness import like_plain
 from txloop.cells.share import plain, share
 from txloop.cells.tcache import TCache, cached
-from txloop.cells.tcount import TCount
-from txloop.cells.tcounter import TCounter
+from txloop.cells.tcounter import TCount, TCounter
 from txloop.cells.tcounterdict import TCounterDict
 from txloop.cells.tdefaultdict import TDefaultDict
 from txloop.cells.tdeque import TDeque
