@@ -43,7 +43,7 @@ DEFINING = {"cells/tobject.py"}
 """The modules that set special methods of classes of their own."""
 
 SINGLE = {
-    "cells/encoding.py": 1,  # in `MADE_BELOW`
+    "cells/likeness.py": 1,  # in `MADE_BELOW`
     "cells/tobject.py": 1,  # our own classes
     "web/clients.py": 1,  # one stream
     "web/delegate.py": 1,  # one handler
@@ -176,7 +176,7 @@ def test_no_module_replaces_anything_of_others_itself():
     }
 
     expected = {  # see `MADE_BELOW`
-        ("cells/encoding.py", "json.JSONEncoder.iterencode"),
+        ("cells/likeness.py", "json.JSONEncoder.iterencode"),
         ("executors/codec/by_value.py", "cloudpickle.cloudpickle._walk_global_ops"),
         ("executors/debugging.py", "sys.breakpointhook"),
     }

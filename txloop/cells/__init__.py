@@ -29,10 +29,9 @@
     kinds         the same by the kinds of values, and what to do about the rest
     foreign       objects of numpy and pydantic that never change
     bulk          whether many values can be stored as they are
-    likeness      containers that pass for plain objects: `like_plain`
+    likeness      containers as JSON; those that pass for plain objects: `like_plain`
     live          lists that are changed while they are gone over
     heaps         what heapq has, for lists of both kinds
-    encoding      containers as JSON
 """
 
 from __future__ import annotations

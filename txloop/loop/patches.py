@@ -213,7 +213,7 @@ PATCHES: tuple[Patch, ...] = (
         json.JSONEncoder,
         "default",
         "self, o",
-        "cells.encoding",
+        "cells.likeness",
         "all JSON encoding asks it, and only it, about what it does not know",
     ),
     Patch(
@@ -241,7 +241,7 @@ MADE_BELOW: tuple[PatchBelow, ...] = (
     ),
     PatchBelow(
         "json.JSONEncoder.iterencode",
-        "cells.encoding",
+        "cells.likeness",
         "a `default` of the program's own would be asked about what passes for a dict"
         " or list; after like_plain() only",
     ),

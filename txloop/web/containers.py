@@ -20,7 +20,7 @@ from tornado.tcpserver import TCPServer
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketClientConnection
 
-from txloop.cells.encoding import default, has_json
+from txloop.cells.likeness import default, has_json
 from txloop.loop.patches import patch
 from txloop.stm.container import Container
 from txloop.stm.held import register_held
