@@ -22,6 +22,6 @@
     callables     what a callable is under its partials and methods
     variables     context variables: those that an effect finds, arithmetic's settings
     signals       whether an exception is that of a signal handler
-    log_capture   log records wait for the commit
+    log_capture   log records wait for the commit; those of other processes
     measuring     how long bodies keep their threads
 """

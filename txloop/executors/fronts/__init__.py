@@ -13,5 +13,4 @@
     box             what threads leave for each other
     page            one page of memory that all share: the newest version
     overtime        calls that run for longer than they may
-    records         log records of fronts
 """

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.fronts.box import Box
 from txloop.executors.fronts.reception import FrontEnd, Reception
-from txloop.executors.fronts.records import emit
 from txloop.executors.fronts.thread_carrier import ThreadCarrier
 from txloop.stm.callables import weakly
+from txloop.stm.log_capture import emit_here
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome
 
@@ -269,7 +269,7 @@ class ThreadDesk(Reception):
             case ("answer", number, kind, answer):
                 self._decide(front, number, kind, answer)
             case ("record", record):
-                emit(record)
+                emit_here(record)
             case ("note", ("hello",), _):
                 front.ready = True
                 self._callbacks.on_greeting(front)

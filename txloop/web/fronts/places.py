@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any
 from tornado.ioloop import IOLoop
 from tornado.web import Application
 
-from txloop.executors.fronts.records import keep_records
 from txloop.executors.fronts.replica import Replica
 from txloop.executors.refusing import guard_loop
 from txloop.loop.closing import served
 from txloop.loop.descriptors import LastingLoop
 from txloop.loop.patches import patch
-from txloop.stm.log_capture import send_records
+from txloop.stm.attempt import current
+from txloop.stm.log_capture import handle, send_records
 from txloop.web.fronts.front import Front
 from txloop.web.fronts.servers import apart
 from txloop.web.noticing import notice_nothing
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tornado import httputil
     from tornado.httpserver import HTTPServer
@@ -72,10 +72,26 @@ def run_front(
     asyncio.set_event_loop(loop.asyncio_loop)
     notice_nothing()
     front = Front(replica, loop.asyncio_loop, servers, timeout_seconds)
-    patch(logging.Logger, "handle", keep_records(front.log))
+    patch(logging.Logger, "handle", _handle_with(front.log))
     patch(Application, "get_handler_delegate", _delegates_of(front))
     replica.begin(loop.asyncio_loop, front.receive)
     loop.start()
+
+
+def _handle_with(sink: Callable[[logging.LogRecord], object]) -> Callable[..., None]:
+    """Return what takes the place of `Logger.handle`.
+
+    Args:
+        sink: Takes the records that are made outside attempts.
+    """
+
+    def handle_in_front(self: logging.Logger, record: logging.LogRecord) -> None:
+        if current() is None:
+            sink(record)
+        else:
+            handle(self, record)
+
+    return handle_in_front
 
 
 def _delegates_of(front: Front) -> Any:
