@@ -31,7 +31,7 @@ ELSEWHERE = {
 # Ties that point upward at run time: a function that fills a table of its module when
 # a higher room is imported -> the only module of txloop that calls it.
 REGISTRIES = {
-    "add_functions": "txloop.web.reached",
+    "add_functions": "txloop.web.watched",
     "add_roots": "txloop.web.targets",
     "add_served": "txloop.web.targets",
     "before_start": "txloop.web.delegate",

@@ -27,9 +27,9 @@ from txloop.web.eligible import (
     verbs_of,
     why_not,
 )
-from txloop.web.reached import findings_in_reach
 from txloop.web.targets import applications, mounted, register_all
 from txloop.web.verdicts import acts_outside, held_because
+from txloop.web.watched import findings_in_reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -135,7 +135,7 @@ PATCHES: tuple[Patch, ...] = (
         RequestHandler,
         "flush",
         "self, include_footers",
-        "web.noticing",
+        "web.watched",
         "what unmarked code changed is noticed before an answer can tell of it",
     ),
     Patch(
@@ -149,14 +149,14 @@ PATCHES: tuple[Patch, ...] = (
         Application,
         "log_request",
         "self, handler",
-        "web.noticing",
+        "web.watched",
         "handlers run in tasks, which pass no hook; each ends with its access log",
     ),
     Patch(
         WebSocketProtocol,
         "_run_callback",
         "self, callback, " + _ANYTHING,
-        "web.noticing",
+        "web.watched",
         "what a WebSocket does has no access log, and begins with one of these",
     ),
     *(

@@ -21,8 +21,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     clients          clients that have stopped sending
     travelling       requests in other processes, and what else goes along there
     tied             stand-ins for what belongs to a connection
-    reached          what a verb can reach, for the watch
-    noticing         unmarked code has run, for the watch
+    watched          for the watch: what a verb can reach; unmarked code has run
     containers       which objects of Tornado they may hold; `write`, and JSON, of them
     sockets          WebSockets in transactions: what is sent waits for the commit
     messages         messages of marked WebSockets as transactions

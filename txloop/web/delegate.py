@@ -31,11 +31,11 @@ from txloop.web.ending import finish
 from txloop.web.frozen import FrozenRequest
 from txloop.web.leftovers import give_ui, revived
 from txloop.web.marking import proved_plan
-from txloop.web.noticing import loop_serving, notice_handlers
 from txloop.web.request_attempt import Response, run_in_place, run_request
 from txloop.web.targets import Target, register_all, target_of
 from txloop.web.tornado_private import HandlerDelegate
 from txloop.web.verdicts import held_because, is_judged, judge_all
+from txloop.web.watched import loop_serving, notice_handlers
 
 if TYPE_CHECKING:
     import contextvars

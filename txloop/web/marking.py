@@ -21,7 +21,6 @@ from weakref import WeakSet
 from txloop.engine.marks import Mark
 from txloop.loop.ioloop import on_options
 from txloop.web.eligible import Plan, forget_plans, mark_matching, mark_proved, plan_for
-from txloop.web.reached import findings_in_reach
 from txloop.web.targets import (
     applications,
     known_target,
@@ -30,6 +29,7 @@ from txloop.web.targets import (
     targets_of,
 )
 from txloop.web.verdicts import all_found
+from txloop.web.watched import findings_in_reach
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

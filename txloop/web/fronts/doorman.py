@@ -46,8 +46,8 @@ from txloop.web.fronts.servers import (
     server_of,
     suits,
 )
-from txloop.web.noticing import notice_answers
 from txloop.web.targets import target_of
+from txloop.web.watched import notice_answers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping

@@ -28,8 +28,8 @@ from txloop.web.fronts.moving import (
     take_orphan,
 )
 from txloop.web.fronts.request import FrontDelegate, On, VerbInFront
-from txloop.web.reached import roots_of_verb
 from txloop.web.targets import target_of
+from txloop.web.watched import roots_of_verb
 
 if TYPE_CHECKING:
     import asyncio

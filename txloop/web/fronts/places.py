@@ -26,7 +26,7 @@ from txloop.stm.attempt import current
 from txloop.stm.log_capture import handle, send_records
 from txloop.web.fronts.front import Front
 from txloop.web.fronts.servers import apart
-from txloop.web.noticing import notice_nothing
+from txloop.web.watched import notice_nothing
 
 if TYPE_CHECKING:
     import socket
