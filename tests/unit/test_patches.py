@@ -23,8 +23,8 @@ BELOW = {f"{row.by.replace('.', '/')}.py" for row in MADE_BELOW}
 """The modules that make their patches themselves."""
 
 OWN = {
-    "cells/attributes.py": {"self._shared"},  # `vars()` of a TObject
-    "cells/ordinary.py": {"cls"},  # classes derived from the program's own
+    # `vars()` of a TObject, and classes derived from the program's own
+    "cells/attributes.py": {"self._shared", "cls"},
     "engine/marks.py": {"target"},  # the mark of a function
     "executors/codec/answers.py": {"record"},
     "cells/tobject.py": {"cls", "made", "self"},

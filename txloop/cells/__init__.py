@@ -19,9 +19,8 @@
     channel       Channel: a queue between transactions
     channel_cells how its things lie in cells
     tobject       TObject: a conflict per attribute
-    attributes    its attributes, read and written by their names
+    attributes    its attributes, by name; those of a class that stays what it is
     assigned      which attributes the code of a class assigns
-    ordinary      a class that becomes a TObject and stays what it is
     tcache        TCache: a cache that forgets; `cached`
     claims        which attempt computes what a cache misses
     share         from plain objects to containers and back, deeply
