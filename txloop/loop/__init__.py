@@ -3,8 +3,7 @@
 ::
 
     setup            `install`, `stats` and others: a program set up
-    options          the options of a loop
-    environment      those that come from outside of the program
+    options          the options of a loop, and those from outside of the program
     ioloop           the IOLoop
     descriptors      file descriptors that it watches
     closing          ports and connections of a loop that is to end: nothing is dropped
