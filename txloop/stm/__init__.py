@@ -12,8 +12,7 @@
     run           a call run as an attempt, on whichever thread this is
     validation    whether an outcome still holds: all that a commit is decided by
     primitives    what a body may ask for: on_commit, inevitable, retry, or_else
-    traced        an attempt that remembers lines, for the log
-    late          an attempt that settles what it reads at its first read
+    attempt_kinds one that remembers lines, for the log; one that begins to read late
     threads       which one runs transactions, the GIL, and counters for all
     held          what a container may hold although only one thread may use it
     immutability  what cannot change: the one table
