@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.executors.protocol import Reactor
-    from txloop.executors.threads.exchange import Exchange
+    from txloop.executors.threads.executor import Exchange
     from txloop.executors.worker_protocol import Assignment
     from txloop.stm.attempt import Attempt
     from txloop.stm.types import Answer, Call
