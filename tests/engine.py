@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from txloop import TVar
     from txloop.engine.events import Event
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.protocol import Executor
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = [
     "EXECUTORS",

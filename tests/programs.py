@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 
 def require_program(name: str) -> str:

@@ -27,12 +27,12 @@ from tests.logs import EXPECTED, Collector
 from tests.messages import Answer, Request, read_answer
 from txloop.executors.faults import Faults
 from txloop.executors.pool import Pool
-from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.executor import ProcessesExecutor
+from txloop.executors.processes.supervision import state_of
 from txloop.executors.threads.executor import ThreadsExecutor
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.loop.options import use_executor
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 from txloop.web.delegate import TOLD
 from txloop.web.fronts.opening import open_fronts, why_none
 from txloop.web.targets import register_all as register_targets
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from txloop.engine.stats import LabelStats, Stats
-    from txloop.executors.limits import Limits
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = [
     "EXECUTORS",

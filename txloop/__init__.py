@@ -37,7 +37,7 @@ from txloop.errors import (
     TxValueError,
     TxWorkerError,
 )
-from txloop.executors.members import ProcessStats
+from txloop.executors.crew import ProcessStats
 from txloop.executors.processes.worker import on_worker_start
 from txloop.loop.ioloop import TransactionIOLoop, atomically
 from txloop.loop.setup import explain, install, start_workers, stats

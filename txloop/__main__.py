@@ -22,13 +22,13 @@ import txloop
 from txloop.check import EXIT_CODES, check
 from txloop.engine.marks import Mark
 from txloop.executors.protocol import unknown
-from txloop.loop.environment import (
+from txloop.loop.options import (
+    Options,
     give_by_command,
     parse_fronts,
     switch_given,
     words_given,
 )
-from txloop.loop.options import Options
 from txloop.loop.program import find_module, prepare, run_file, run_module
 from txloop.sharing import EXIT_CODES as SHARE_EXIT_CODES
 from txloop.sharing import Wanted, run_shared, share_program

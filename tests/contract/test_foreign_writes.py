@@ -11,8 +11,8 @@ from tests.engine import bury_the_dead, running
 from tests.logs import expect_log
 from txloop import TDict, TList, TSet, TVar, TxThreadError, on_worker_start
 from txloop.executors.processes import worker
-from txloop.stm.ownership import acquire
 from txloop.stm.store import committed
+from txloop.stm.threads import acquire
 
 
 def outcome_of(write):

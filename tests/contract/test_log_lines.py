@@ -20,7 +20,7 @@ from txloop import (
     inevitable,
     retry,
 )
-from txloop.stm.traced import here
+from txloop.stm.attempt_kinds import here
 
 
 def conflict(engine, victim, culprit, victim_args, culprit_args):

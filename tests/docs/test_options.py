@@ -15,8 +15,7 @@ import pytest
 
 import txloop
 from txloop.__main__ import _parser
-from txloop.loop.environment import _PARSERS
-from txloop.loop.options import Options
+from txloop.loop.options import _PARSERS, Options
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.scripts import running_script
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

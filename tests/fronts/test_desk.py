@@ -16,8 +16,8 @@ from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.desk import Desk
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.reception import Callbacks
-from txloop.executors.limits import Limits
 from txloop.executors.processes.replication import DeltaLog
+from txloop.executors.worker_protocol import Limits
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome

@@ -20,8 +20,8 @@ from txloop.engine import profile
 from txloop.engine.marks import Mark
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.stm.attempt import current
-from txloop.stm.counting import gil_enabled
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 from txloop.web import as_stock, delegate
 
 WAY_SECONDS = 3600.0  # to a worker, where nothing shall go there

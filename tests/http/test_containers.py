@@ -31,7 +31,7 @@ class Written(RequestHandler):
             "object": ACCOUNT,
             "nested": {"account": ACCOUNT, "hits": HITS},
         }
-        self.write(chunks.get(what) or json_encode(STATE["rows"]))  # type: ignore[arg-type] # see web/writing.py
+        self.write(chunks.get(what) or json_encode(STATE["rows"]))  # type: ignore[arg-type] # see web/containers.py
 
 
 @txloop.transactional

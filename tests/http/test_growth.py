@@ -14,7 +14,7 @@ import pytest
 from tests.processes import children_of
 from tests.scripts import running_script
 from txloop.executors.fronts.page import LAG_COMMITS
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 pytestmark = [
     pytest.mark.slow,

@@ -23,7 +23,7 @@ from txloop.engine.marks import Mark
 from txloop.executors import plea
 from txloop.executors.worker_protocol import Assignment
 from txloop.stm.attempt import Attempt
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 UNVOUCHED = Mark("commit", trust=True, vouched=False)  # nothing is scanned or watched
 SAYS = r"^GET \S+ runs on the loop thread: .*: \w+\(\) writes .*done"

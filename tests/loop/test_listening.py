@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from txloop.loop.ports import accept_and_close, turn_newcomers_away
+from txloop.loop.closing import accept_and_close, turn_newcomers_away
 
 BEFORE, AFTER = 20, 60
 

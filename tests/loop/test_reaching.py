@@ -6,7 +6,7 @@ import pytest
 
 from tests.programs import require_uvloop
 from tests.scripts import run_script
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ from tests.leaks import remaining_children
 from tests.loop.tornado_suite import SERVING, WITHOUT_HANDLERS, refusing_port
 from tests.processes import children_of
 from tests.serving import FRONTS
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

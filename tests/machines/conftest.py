@@ -8,7 +8,7 @@ import pytest
 
 from tests.cluster import DASK
 from tests.engine import Engine, running
-from txloop.executors.limits import Limits
+from txloop.executors.worker_protocol import Limits
 
 if DASK:
     import dask

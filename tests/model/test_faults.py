@@ -29,8 +29,8 @@ from tests.model.remembered import ADD, OVERLAPPING, plays
 from tests.model.test_replay import Stage
 from tests.strategies import Operation, Program, programs
 from txloop.executors.faults import VARIABLE
-from txloop.executors.limits import Limits
 from txloop.executors.processes import crew
+from txloop.executors.worker_protocol import Limits
 
 ANNOUNCED = {
     "a worker died": r"^worker \d+ died; ",

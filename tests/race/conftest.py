@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine import Engine, running
-from txloop.executors.limits import Limits
+from txloop.executors.worker_protocol import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

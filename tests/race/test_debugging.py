@@ -10,7 +10,7 @@ import pytest
 
 from tests.logs import expect_log
 from txloop.executors.debugging import have_no_terminal
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 PASSED_OVER = (
     r"^breakpoint\(\) at .*test_debugging\.py:\d+ was passed over: this process \(\d+\)"

@@ -18,7 +18,7 @@ from tests.engine import EXECUTORS, Tally, note, noted, on, running
 from tests.logs import expect_log
 from tests.race.losses import pids_of
 from txloop import TDict, TVar, on_commit
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 MEGABYTE = 1 << 20
 

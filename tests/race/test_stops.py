@@ -18,7 +18,7 @@ from tests.race.losses import add_at_gate, pids_of, stop
 from txloop import TDict, on_commit
 from txloop.executors.codec.frames import dumps, frame, numbered
 from txloop.executors.pool import Pool
-from txloop.executors.processes import connection, deaths, supervision, worker
+from txloop.executors.processes import connection, supervision, worker
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome
 
@@ -347,8 +347,8 @@ def test_what_cannot_be_told_of_a_process_is_no_trouble(monkeypatch):
     def fail(*_):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(deaths, "open", fail, raising=False)
+    monkeypatch.setattr(supervision, "open", fail, raising=False)
 
     # THEN
-    assert "?" == deaths.state_of(os.getpid())
-    assert "" == deaths.state_of(2**22 + 1)
+    assert "?" == supervision.state_of(os.getpid())
+    assert "" == supervision.state_of(2**22 + 1)

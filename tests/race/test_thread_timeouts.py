@@ -12,8 +12,8 @@ from tests.logs import expect_log
 from tests.race.lateness import Clock, go_on, wait_at
 from txloop import TDict, TList, TxTimeoutError, on_commit
 from txloop.executors.pool import Pool
-from txloop.stm.counting import gil_enabled
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 
 EXECUTOR = "threads"
 

@@ -18,8 +18,8 @@ from tests.logs import expect_log
 from tests.race.lateness import go_on, wait_at
 from txloop import TDict, TList, TxClosedError, retry
 from txloop.executors.protocol import NICENESS
-from txloop.stm.counting import gil_enabled
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 
 EXECUTOR = "threads"
 

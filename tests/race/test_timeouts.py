@@ -15,7 +15,7 @@ from tests.race.lateness import Clock, wait_at
 from tests.race.losses import pids_of, stop
 from txloop import TDict, TxTimeoutError, TxWorkerError, on_commit
 from txloop.executors.pool import Pool
-from txloop.executors.processes.deaths import last_frames
+from txloop.executors.processes.supervision import last_frames
 
 
 @pytest.fixture

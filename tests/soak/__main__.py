@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tests.cluster import DASK
 from tests.soak import bank, dask_bank, game
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import pytest
 from txloop import TDict, TList, TVar
 from txloop.stm.cell_names import container_names
 from txloop.stm.types import Key
-from txloop.stmlog import markers
-from txloop.stmlog.markers import CellNames
+from txloop.stmlog import sides
+from txloop.stmlog.sides import CellNames
 
 shelf: dict[str, Any] = {}
 
@@ -25,7 +25,7 @@ class Clock:
         self.searches = 0
         self.finds = True
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(markers, "container_names", self.search)
+        monkeypatch.setattr(sides, "container_names", self.search)
 
     def search(self):
         self.searches += 1

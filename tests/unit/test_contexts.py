@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from txloop.executors.codec.contexts import Base
-from txloop.stm.arithmetic import DECIMAL, own_decimals
+from txloop.stm.variables import DECIMAL, own_decimals
 
 named: contextvars.ContextVar[object] = contextvars.ContextVar("named")
 other: contextvars.ContextVar[object] = contextvars.ContextVar("other")

@@ -11,7 +11,7 @@ from tests.engine import Gate
 from txloop.errors import BecomeInevitable
 from txloop.executors.plea import Plea
 from txloop.executors.protocol import Work
-from txloop.executors.threads.exchange import Exchange
+from txloop.executors.threads.executor import Exchange
 from txloop.executors.threads.worker import WorkerThread
 from txloop.executors.worker_protocol import Assignment, Run
 from txloop.stm.attempt import Attempt

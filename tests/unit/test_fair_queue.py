@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from txloop.executors.fair_queue import FairQueue
+from txloop.executors.book import FairQueue
 from txloop.executors.protocol import Work
 from txloop.stm.types import Call
 

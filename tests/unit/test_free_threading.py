@@ -16,7 +16,7 @@ from tests.logs import expect_log
 from txloop.errors import TxConfigurationError
 from txloop.executors import protocol
 from txloop.executors.protocol import available_cores, executor_named, resolve_name
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 ROOT = Path(__file__).parents[2]
 

@@ -31,13 +31,13 @@ ELSEWHERE = {
 # Ties that point upward at run time: a function that fills a table of its module when
 # a higher room is imported -> the only module of txloop that calls it.
 REGISTRIES = {
-    "add_functions": "txloop.web.reached",
+    "add_functions": "txloop.web.watched",
     "add_roots": "txloop.web.targets",
     "add_served": "txloop.web.targets",
     "before_start": "txloop.web.delegate",
-    "reduce_carried": "txloop.web.carrying",
+    "reduce_carried": "txloop.web.travelling",
     "register_executor": None,  # for executors from elsewhere, and tests
-    "register_form": "txloop.web.plain",
+    "register_form": "txloop.web.travelling",
 }
 
 

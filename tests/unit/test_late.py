@@ -19,7 +19,7 @@ from txloop import (
     TVar,
 )
 from txloop.stm.attempt import Attempt, current, make_current
-from txloop.stm.late import LateAttempt, LateTracedAttempt
+from txloop.stm.attempt_kinds import LateAttempt, LateTracedAttempt
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome

@@ -8,8 +8,7 @@ import pytest
 
 from txloop import TxConfigurationError
 from txloop.executors.processes.executor import ProcessesExecutor
-from txloop.loop.environment import given_by_environment
-from txloop.loop.options import Options, take_executor
+from txloop.loop.options import Options, given_by_environment, take_executor
 
 
 @pytest.mark.parametrize(

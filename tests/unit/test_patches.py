@@ -23,12 +23,12 @@ BELOW = {f"{row.by.replace('.', '/')}.py" for row in MADE_BELOW}
 """The modules that make their patches themselves."""
 
 OWN = {
-    "cells/attributes.py": {"self._shared"},  # `vars()` of a TObject
-    "cells/ordinary.py": {"cls"},  # classes derived from the program's own
+    # `vars()` of a TObject, and classes derived from the program's own
+    "cells/attributes.py": {"self._shared", "cls"},
     "engine/marks.py": {"target"},  # the mark of a function
     "executors/codec/answers.py": {"record"},
     "cells/tobject.py": {"cls", "made", "self"},
-    "stm/arithmetic.py": {"self._shared"},  # the context of decimals, of an attempt
+    "stm/variables.py": {"self._shared"},  # the context of decimals, of an attempt
     "stm/container.py": {"container"},  # a slot that each reference takes along
     "stm/log_capture.py": {"record"},
     "sharing/making.py": {"builtins", "node"},  # in a rehearsal; a syntax tree
@@ -43,7 +43,7 @@ DEFINING = {"cells/tobject.py"}
 """The modules that set special methods of classes of their own."""
 
 SINGLE = {
-    "cells/encoding.py": 1,  # in `MADE_BELOW`
+    "cells/likeness.py": 1,  # in `MADE_BELOW`
     "cells/tobject.py": 1,  # our own classes
     "web/clients.py": 1,  # one stream
     "web/delegate.py": 1,  # one handler
@@ -176,7 +176,7 @@ def test_no_module_replaces_anything_of_others_itself():
     }
 
     expected = {  # see `MADE_BELOW`
-        ("cells/encoding.py", "json.JSONEncoder.iterencode"),
+        ("cells/likeness.py", "json.JSONEncoder.iterencode"),
         ("executors/codec/by_value.py", "cloudpickle.cloudpickle._walk_global_ops"),
         ("executors/debugging.py", "sys.breakpointhook"),
     }

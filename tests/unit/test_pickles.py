@@ -14,7 +14,7 @@ READERS = {
     "executors/codec/packing.py": "what the loop's process and its workers send",
     "executors/codec/plain_cells.py": "commits, which the loop's process sends",
     "executors/processes/feed.py": "what the loop's process sends",
-    "executors/fronts/records.py": "log records, which a front sends its owner",
+    "executors/fronts/desk.py": "log records, which a front sends its owner",
     "executors/codec/answers.py": "an error just pickled, or one in a worker's answer",
     "cells/kinds.py": "a value just pickled, to see what comes back",
     "executors/threads/isolation.py": "a call just pickled, to copy it",

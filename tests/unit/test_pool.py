@@ -9,10 +9,9 @@ import pytest
 
 from tests.race.lateness import Clock
 from txloop.errors import TxTimeoutError, TxWorkerError
-from txloop.executors.limits import Limits
 from txloop.executors.pool import Pool
 from txloop.executors.protocol import Work
-from txloop.executors.worker_protocol import Run
+from txloop.executors.worker_protocol import Limits, Run
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome, Refusal
 

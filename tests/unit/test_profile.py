@@ -10,9 +10,9 @@ from tests.executors import ScriptedExecutor
 from tests.logs import expect_log
 from txloop.engine.profile import Profile, Profiles
 from txloop.engine.stats import LabelStats, Stats
-from txloop.executors.members import ProcessStats
+from txloop.executors.crew import ProcessStats
 from txloop.scan.finding import Finding, FindingKind
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 TRANSPORT = 1e-3
 

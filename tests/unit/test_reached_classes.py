@@ -13,8 +13,8 @@ from tornado.web import Application, OutputTransform, RequestHandler
 
 from txloop.watch.places import Roots
 from txloop.watch.reach import reach_of
-from txloop.web.reached import roots_of_verb
 from txloop.web.targets import target_of
+from txloop.web.watched import roots_of_verb
 
 
 class Handler(RequestHandler):

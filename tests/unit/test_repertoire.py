@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from txloop.engine.profile import Profile
+from txloop.web.fronts.conditions import SHORT_SECONDS, Pauses, is_dearer, limit_of
 from txloop.web.fronts.request import On
-from txloop.web.fronts.worth import SHORT_SECONDS, Pauses, is_dearer, limit_of
 
 
 def place(on: On, seconds: float) -> On:

@@ -16,8 +16,8 @@ from tests.unit.stores import Box, contents, versions
 from txloop.errors import TxForgottenError
 from txloop.stm import store as store_module
 from txloop.stm.container import refer
-from txloop.stm.ownership import NO_THREAD
 from txloop.stm.store import committed
+from txloop.stm.threads import NO_THREAD
 
 
 class Follower:

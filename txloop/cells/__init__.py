@@ -15,14 +15,12 @@
     list_chunks   how items lie in cells
     list_cells    how a list reads and writes its cells
     list_writes   what one attempt writes to one list
-    tcount        TCount: numbers one after the other
-    tcounter      TCounter: a number to which many add at once
+    tcounter      TCounter: a number to which many add at once; TCount: drawn one by one
     channel       Channel: a queue between transactions
     channel_cells how its things lie in cells
     tobject       TObject: a conflict per attribute
-    attributes    its attributes, read and written by their names
+    attributes    its attributes, by name; those of a class that stays what it is
     assigned      which attributes the code of a class assigns
-    ordinary      a class that becomes a TObject and stays what it is
     tcache        TCache: a cache that forgets; `cached`
     claims        which attempt computes what a cache misses
     share         from plain objects to containers and back, deeply
@@ -30,10 +28,9 @@
     kinds         the same by the kinds of values, and what to do about the rest
     foreign       objects of numpy and pydantic that never change
     bulk          whether many values can be stored as they are
-    likeness      containers that pass for plain objects: `like_plain`
+    likeness      containers as JSON; those that pass for plain objects: `like_plain`
     live          lists that are changed while they are gone over
     heaps         what heapq has, for lists of both kinds
-    encoding      containers as JSON
 """
 
 from __future__ import annotations
@@ -43,8 +40,7 @@ from txloop.cells.kinds import register_immutable
 from txloop.cells.likeness import like_plain
 from txloop.cells.share import plain, share
 from txloop.cells.tcache import TCache, cached
-from txloop.cells.tcount import TCount
-from txloop.cells.tcounter import TCounter
+from txloop.cells.tcounter import TCount, TCounter
 from txloop.cells.tcounterdict import TCounterDict
 from txloop.cells.tdefaultdict import TDefaultDict
 from txloop.cells.tdeque import TDeque

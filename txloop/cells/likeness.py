@@ -1,20 +1,31 @@
-"""Containers that pass for the plain objects which they stand for.
+"""Containers that stand for plain objects: in JSON always, in all else where told.
 
-For a program that was written for plain objects: it prints them, asks `isinstance`,
-gives them to encoders of its own, and stores in them what it likes. What is told here
-is told to the whole process, before workers begin.
+`json` asks `JSONEncoder.default` about what it does not know. All of Tornado's encoding
+ends there, so that is the one place to answer, and what was an error there is all that
+changes.
+
+A program that was written for plain objects prints them, asks `isinstance`, gives them
+to encoders of its own, and stores in them what it likes: for such, `like_plain`. What
+is told here is told to the whole process, before workers begin.
 """
 
 from __future__ import annotations
 
+import json
 import reprlib
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from txloop.cells.encoding import encode_like_plain
 from txloop.cells.live import begin as begin_live
+from txloop.stm.container import Container
 from txloop.stm.held import hold_the_rest
 
-__all__ = ["PassesFor", "like_plain"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PassesFor", "default", "has_json", "like_plain"]
+
+_stock_default = json.JSONEncoder.default
+_stock_iterencode = json.JSONEncoder.iterencode
 
 
 class PassesFor:
@@ -79,6 +90,54 @@ def like_plain(*, live: bool = False) -> None:
     if not PassesFor.on:
         PassesFor.begin()
         hold_the_rest()
-        encode_like_plain()
+        _encode_like_plain()
     if live:
         begin_live()
+
+
+def default(self: json.JSONEncoder, value: object) -> object:
+    """Return what JSON has for a container; in the place of `JSONEncoder.default`.
+
+    A `TSet` becomes a list, a `TVar` or `TCounter` its value, a `TObject` an object.
+    """
+    if isinstance(value, Container) and has_json(value):
+        return value._tx_as_json()  # the encoder asks again for what is in it
+    return _stock_default(self, value)
+
+
+def has_json(container: Container) -> bool:
+    """Tell whether JSON takes a container: all, or those that pass for dict or list."""
+    return not PassesFor.on or isinstance(container, dict | list)
+
+
+def _encode_like_plain() -> None:
+    """Let JSON take containers just where it takes the types they replace.
+
+    A `default` of the program's own is not asked about a dict or a list, and about all
+    others it is.
+    """
+    json.JSONEncoder.iterencode = _iterencode  # type: ignore[method-assign] # wraps it
+
+
+def _iterencode(
+    self: json.JSONEncoder, o: Any, _one_shot: bool = False
+) -> Iterator[str]:
+    asked = self.default
+    if getattr(asked, "__func__", None) is default:
+        return _stock_iterencode(self, o, _one_shot)
+
+    def first(value: Any) -> Any:
+        if isinstance(value, Container) and has_json(value):
+            return value._tx_as_json()
+        return asked(value)
+
+    before = vars(self).get("default")
+    its: Any = self  # its constructor sets the method, too
+    its.default = first
+    try:
+        return _stock_iterencode(self, o, _one_shot)
+    finally:
+        if before is None:
+            del its.default
+        else:
+            its.default = before

@@ -1,15 +1,18 @@
-"""TCounter: a shared number to which many add at once."""
+"""TCounter and TCount: a number to which many add at once, or drawn one by one."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import numbers
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
+from txloop.cells.likeness import PassesFor
+from txloop.cells.tvar import TVar
 from txloop.errors import TxForgottenError, TxValueError
 from txloop.stm.attempt import running
-from txloop.stm.container import NEWEST, Container, Operation
+from txloop.stm.container import NEWEST, Container, Operation, reduced_with
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     from txloop.stm.container import Write
 
-__all__ = ["TCounter"]
+__all__ = ["TCount", "TCounter"]
 
 N = TypeVar("N", int, float)
 
@@ -189,3 +192,56 @@ def _number(value: object) -> Any:
     if type(value) is not int and not isinstance(value, numbers.Real):
         raise TxValueError(f"a TCounter counts in real numbers, not {value!r}")
     return value
+
+
+class TCount(TVar[N]):
+    """Numbers one after the other, as those of `itertools.count`.
+
+    Its value is the next one. Drawing it conflicts with every other draw, so that each
+    number is drawn once, and none is left out by a transaction that is undone. To count
+    what nothing looks at, use a `TCounter`.
+
+    >>> numbers = TCount(1)
+    >>> next(numbers), next(numbers)
+    (1, 2)
+    """
+
+    __slots__ = ("_step",)
+    __class__ = PassesFor(itertools.count, "...")
+
+    _step: N  # it never changes, and travels with each reference
+
+    def __init__(self, start: N = 0, step: N = 1) -> None:
+        first: Any = next(itertools.count(start, step))  # raises as that does
+        super().__init__(first)
+        self._step = step
+
+    def __iter__(self) -> Iterator[N]:
+        return self
+
+    def __next__(self) -> N:
+        number = self.get()
+        self.set(number + self._step)
+        return number
+
+    def copy(self) -> itertools.count[Any]:
+        """Return a plain `itertools.count` that goes on from here."""
+        return itertools.count(self.get(), self._step)
+
+    def __copy__(self) -> TCount[N]:
+        made: TCount[N] = type(self).__new__(type(self))
+        TCount.__init__(made, self.get(), self._step)
+        return made
+
+    def __deepcopy__(self, _: object) -> TCount[N]:
+        return self.__copy__()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{repr(self.copy()).removeprefix('count')}"
+
+    def _tx_start(self, number: int, cells: Any) -> None:
+        super()._tx_start(number, cells)
+        self._step = 1
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return reduced_with(self, "_step")

@@ -10,8 +10,15 @@ import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, dataclass_transform
 
 from txloop.cells.assigned import slots_of
-from txloop.cells.attributes import BEING_MADE, Attribute, Fields, setter
-from txloop.cells.ordinary import check_names, defaults_of, make_ordinary
+from txloop.cells.attributes import (
+    BEING_MADE,
+    Attribute,
+    Fields,
+    check_names,
+    defaults_of,
+    make_ordinary,
+    setter,
+)
 from txloop.cells.shareable import shareable
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from txloop.check.judging import IN_PARALLEL, ON_LOOP, STOCK, shared, verdicts
 from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind
-from txloop.web import patterns
+from txloop.web import marking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,7 +147,7 @@ def _end(report: TextIO, *, json: bool) -> NoReturn:
             "nothing is marked",
             file=sys.stderr,
         )
-    for message in patterns.unmatched():
+    for message in marking.unmatched_patterns():
         print(f"txloop: {message}", file=sys.stderr)
     if json:
         print(as_json(found, objects), file=report)

@@ -18,7 +18,7 @@ from txloop.scan.source import own_modules
 from txloop.stm.callables import is_coroutine, name_of
 from txloop.stm.origin import own_module_of
 from txloop.watch import held_in_reach, roots_of
-from txloop.web import auto
+from txloop.web import marking
 from txloop.web.eligible import (
     NO_VERB,
     ON_MESSAGE,
@@ -27,9 +27,9 @@ from txloop.web.eligible import (
     verbs_of,
     why_not,
 )
-from txloop.web.reached import findings_in_reach
 from txloop.web.targets import applications, mounted, register_all
 from txloop.web.verdicts import acts_outside, held_because
+from txloop.web.watched import findings_in_reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -127,7 +127,7 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
     if reason is not None:
         return Verdict(name, handler, verb, STOCK, (reason,))
     marked = mark_for(handler_class, verb) is not None
-    if auto.is_on() and not marked:
+    if marking.is_auto() and not marked:
         if verb == ON_MESSAGE:
             reason = "messages are transactions only where they are marked"
             return Verdict(name, handler, verb, STOCK, (reason,))
@@ -156,7 +156,7 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
 def _unproved(handler_class: type[RequestHandler], verb: str) -> Verdict:
     """Return the verdict on a verb without a mark, where the others are proved."""
     handler = handler_class.__qualname__
-    found = auto.why_unproved(handler_class, verb)
+    found = marking.why_unproved(handler_class, verb)
     findings = [one for one in found if one.kind is not FindingKind.NOT_FOLLOWED]
     reasons = [one.describe() for one in findings]
     return Verdict(

@@ -47,8 +47,8 @@ from txloop.errors import TxClosedError, TxThreadError
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.plea import Plea
 from txloop.stm.callables import weakly
-from txloop.stm.ownership import acquire, release
 from txloop.stm.store import committed
+from txloop.stm.threads import acquire, release
 from txloop.stm.types import Answer, Call, Conflict, Outcome, Refusal
 from txloop.stm.validation import decide, still_holds
 from txloop.watch.outside import outdated

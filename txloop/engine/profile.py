@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from txloop.engine.heat import Heat
 from txloop.engine.stats import Distribution, LabelStats, Stats
-from txloop.executors.members import ProcessStats, Tally
+from txloop.executors.crew import ProcessStats, Tally
 from txloop.executors.pool import Pool
 from txloop.stm.cell_names import cell_name
-from txloop.stm.counting import gil_enabled
 from txloop.stm.measuring import Average, BodyTimer, Histogram, WallTimer
+from txloop.stm.threads import gil_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

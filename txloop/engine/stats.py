@@ -11,7 +11,7 @@ from txloop.stm.measuring import BOUNDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from txloop.executors.members import ProcessStats
+    from txloop.executors.crew import ProcessStats
 
 __all__ = ["Distribution", "LabelStats", "Stats"]
 

@@ -10,12 +10,9 @@
     fronts           what lies between the owner and those that serve HTTP for it
     codec            calls, answers and values as bytes
     pool             one pool for all kinds of workers: queue, timeouts, deaths
-    worker_protocol  what a kind of worker has to supply to it
-    fair_queue       calls that wait for a worker
-    book             what each worker was given and has not answered
-    limits           how long the pool waits before it does something
-    crew             what makes the workers, and others in their place
-    members          which processes there are, and what became of others
+    worker_protocol  what a kind of worker has to supply to it, and how long it waits
+    book             calls that wait for a worker, and what each worker was given
+    crew             what makes the workers, and others in their place; their figures
     refusing         loops that refuse attempts: what they do cannot be undone
     plea             an attempt in a thread asks to go on in place
     carried          what of txloop goes along where a program is copied

@@ -15,12 +15,10 @@ import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from txloop.errors import TxTimeoutError, TxWorkerError
-from txloop.executors.book import Book, estimated
-from txloop.executors.fair_queue import FairQueue
-from txloop.executors.limits import Limits
-from txloop.executors.members import ProcessStats, Tally
+from txloop.executors.book import Book, FairQueue, estimated
+from txloop.executors.crew import ProcessStats, Tally
 from txloop.executors.protocol import Executor, Running, available_cores
-from txloop.executors.worker_protocol import Run, Worker
+from txloop.executors.worker_protocol import Limits, Run, Worker
 from txloop.stm.measuring import adjusted
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal

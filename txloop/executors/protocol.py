@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from txloop.errors import TxConfigurationError
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 
 if TYPE_CHECKING:
     from txloop.executors.plea import Plea

@@ -3,14 +3,11 @@
 ::
 
     setup            `install`, `stats` and others: a program set up
-    options          the options of a loop
-    environment      those that come from outside of the program
+    options          the options of a loop, and those from outside of the program
     ioloop           the IOLoop
     descriptors      file descriptors that it watches
-    connections      HTTP connections of a loop that is to end
-    ports            giving a port up without dropping connections
-    shutdown         the orderly end
-    leaving          the end of a program whose threads do not end
+    closing          ports and connections of a loop that is to end: nothing is dropped
+    shutdown         the orderly end, also where threads of the program do not end
     autoreload       a new program in the process
     program          running a program as Python itself would
     yieldable        blocking I/O in a thread, computing on the executor

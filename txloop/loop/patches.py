@@ -114,14 +114,14 @@ PATCHES: tuple[Patch, ...] = (
         HTTPServer,
         "handle_stream",
         "self, stream, address",
-        "web.streams",
+        "web.repeated",
         "each new connection comes by; a front may get it",
     ),
     Patch(
         HTTP1Connection,
         "detach",
         "self",
-        "web.streams",
+        "web.repeated",
         "a connection that leaves HTTP, as WebSockets do, is as Tornado has made it",
     ),
     Patch(
@@ -135,7 +135,7 @@ PATCHES: tuple[Patch, ...] = (
         RequestHandler,
         "flush",
         "self, include_footers",
-        "web.noticing",
+        "web.watched",
         "what unmarked code changed is noticed before an answer can tell of it",
     ),
     Patch(
@@ -149,14 +149,14 @@ PATCHES: tuple[Patch, ...] = (
         Application,
         "log_request",
         "self, handler",
-        "web.noticing",
+        "web.watched",
         "handlers run in tasks, which pass no hook; each ends with its access log",
     ),
     Patch(
         WebSocketProtocol,
         "_run_callback",
         "self, callback, " + _ANYTHING,
-        "web.noticing",
+        "web.watched",
         "what a WebSocket does has no access log, and begins with one of these",
     ),
     *(
@@ -184,7 +184,7 @@ PATCHES: tuple[Patch, ...] = (
         RequestHandler,
         "write",
         "self, chunk",
-        "web.writing",
+        "web.containers",
         "it takes dicts, and refuses all else that becomes JSON",
     ),
     Patch(
@@ -213,7 +213,7 @@ PATCHES: tuple[Patch, ...] = (
         json.JSONEncoder,
         "default",
         "self, o",
-        "cells.encoding",
+        "cells.likeness",
         "all JSON encoding asks it, and only it, about what it does not know",
     ),
     Patch(
@@ -241,7 +241,7 @@ MADE_BELOW: tuple[PatchBelow, ...] = (
     ),
     PatchBelow(
         "json.JSONEncoder.iterencode",
-        "cells.encoding",
+        "cells.likeness",
         "a `default` of the program's own would be asked about what passes for a dict"
         " or list; after like_plain() only",
     ),

@@ -9,14 +9,19 @@ from tornado.ioloop import IOLoop
 
 from txloop.errors import TxError
 from txloop.executors.processes.executor import ProcessesExecutor
-from txloop.loop.environment import given_by_environment, misspelt_variables
 from txloop.loop.ioloop import (
     TransactionIOLoop,
     TransactionLoop,
     prepare_to_fork,
     tell_options,
 )
-from txloop.loop.options import Options, take_executor, use_executor
+from txloop.loop.options import (
+    Options,
+    given_by_environment,
+    misspelt_variables,
+    take_executor,
+    use_executor,
+)
 
 if TYPE_CHECKING:
     from txloop.engine.stats import Stats

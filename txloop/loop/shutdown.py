@@ -1,32 +1,41 @@
-"""The orderly end: stop accepting, finish what runs, leave no child, exit with 0."""
+"""The orderly end: stop accepting, finish what runs, leave no child, exit with 0.
+
+The program may catch what ends its loop; threads of its own that go on do not keep it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from txloop.loop.connections import end_after_answers
-from txloop.loop.leaving import InterruptedProgram, leave_threads_behind
-from txloop.loop.ports import (
+from txloop.loop.closing import (
     HANDSHAKE_SECONDS,
     ListeningLoop,
     accept_and_close,
+    end_after_answers,
     turn_newcomers_away,
 )
 
 if TYPE_CHECKING:
     from txloop.engine.dispatcher import Dispatcher
 
-__all__ = ["Guests", "drain_on_signals"]
+__all__ = ["Guests", "InterruptedProgram", "drain_on_signals"]
 
 _POLL_SECONDS = 0.02
 
 LINGER_SECONDS = 1.0
 """How long after SIGTERM a client may send another request on an open connection."""
+
+_GRACE_SECONDS = 1.0
+"""How long threads may go on when the main thread is through. In stock Tornado SIGTERM
+stops them wherever they are."""
 
 _log = logging.getLogger("txloop")
 
@@ -107,7 +116,7 @@ class _Drain:
 
     def request(self, number: int) -> None:
         if number == signal.SIGTERM:
-            leave_threads_behind()
+            _leave_threads_behind()
         else:
             self._error = InterruptedProgram()
         if self._deadline is not None:  # asked for a second time: end at once
@@ -173,3 +182,49 @@ def _is_request(task: asyncio.Task[object]) -> bool:
     frame = getattr(coroutine, "cr_frame", None)
     handler = None if frame is None else frame.f_locals.get("self")
     return getattr(handler, "ws_connection", None) is None
+
+
+class InterruptedProgram(KeyboardInterrupt, SystemExit):
+    """Ends the loop after Ctrl-C.
+
+    The program may catch it, as it would without us: to save something. If it does not,
+    the interpreter ends with exit code 0 and prints nothing.
+    """
+
+
+def _leave_threads_behind() -> None:
+    """Have the program end even if some of its threads never do.
+
+    The interpreter waits at its end for all threads that are no daemons, and for what
+    runs in the threads of executors. Now it does so for a second, and the exit code is
+    that of a program that was ended in order. The main thread has all the time that it
+    takes.
+    """
+    # Before the interpreter waits; `atexit` comes after. Executors use it as well.
+    with suppress(AttributeError, RuntimeError):  # there is none; it ends already
+        threading._register_atexit(_watch)  # type: ignore[attr-defined]
+
+
+def _watch() -> None:
+    watcher = threading.Thread(target=_outlast, name="txloop end", daemon=True)
+    with suppress(RuntimeError):  # no thread can be started any more
+        watcher.start()
+
+
+def _outlast() -> None:
+    deadline = time.monotonic() + _GRACE_SECONDS
+    for thread in _others():
+        thread.join(max(0.0, deadline - time.monotonic()))
+    left = ", ".join(thread.name for thread in _others())
+    if not left:
+        return  # the interpreter goes on to its end
+    _log.warning("ended while threads of the program still run: %s", left)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # whatever stands for it
+            stream.flush()
+    os._exit(0)
+
+
+def _others() -> list[threading.Thread]:
+    main = threading.main_thread()
+    return [one for one in threading.enumerate() if not one.daemon and one is not main]

@@ -7,24 +7,20 @@
     versions      what is in one cell: a value, or those that snapshots still read
     contents      the cells of one container at a version, and how a commit changes them
     store         committed state: all containers, one version, and what changed when
-    write_set     what one attempt writes to one container
+    sets          what an attempt writes to one container; a read set that is closed
     attempt       one run of a transaction: its reads, writes and effects
     run           a call run as an attempt, on whichever thread this is
     validation    whether an outcome still holds: all that a commit is decided by
     primitives    what a body may ask for: on_commit, inevitable, retry, or_else
-    traced        an attempt that remembers lines, for the log
-    late          an attempt that settles what it reads at its first read
-    closed        in the place of the reads of an attempt that must not read any more
-    ownership     which thread runs transactions
+    attempt_kinds one that remembers lines, for the log; one that begins to read late
+    threads       which one runs transactions, the GIL, and counters for all
     held          what a container may hold although only one thread may use it
     immutability  what cannot change: the one table
     cell_names    what a cell is called in warnings and statistics
     origin        whose code it is: the program's, or a library's
     callables     what a callable is under its partials and methods
-    variables     context variables: those that an effect finds
+    variables     context variables: those that an effect finds, arithmetic's settings
     signals       whether an exception is that of a signal handler
-    log_capture   log records wait for the commit
-    arithmetic    the settings of decimal and numpy, as the program has made them
+    log_capture   log records wait for the commit; those of other processes
     measuring     how long bodies keep their threads
-    counting      whether there is the GIL, and counters for several threads
 """

@@ -17,9 +17,9 @@ from txloop.errors import (
     TxForgottenError,
 )
 from txloop.stm.callables import with_article
-from txloop.stm.closed import Closed, ClosedSpans
 from txloop.stm.container import Container, forgotten_message
 from txloop.stm.held import STRANGE
+from txloop.stm.sets import Closed, ClosedSpans, KeyedWrites
 from txloop.stm.store import committed
 from txloop.stm.types import (
     MISSING,
@@ -33,13 +33,12 @@ from txloop.stm.types import (
 )
 from txloop.stm.variables import Variables
 from txloop.stm.versions import Entry, value_at
-from txloop.stm.write_set import KeyedWrites
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Collection, Hashable, Mapping
 
-    from txloop.stm.arithmetic import OwnDecimals
+    from txloop.stm.variables import OwnDecimals
 
 __all__ = ["Attempt", "current", "make_current", "running"]
 

@@ -26,7 +26,7 @@ from txloop.stm.variables import Variables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["emission", "handle", "send_records"]
+__all__ = ["emission", "emit_here", "handle", "send_records"]
 
 _stock_handle = logging.Logger.handle
 
@@ -87,6 +87,14 @@ def emission(record: logging.LogRecord) -> Effect:
     """Return what hands a record to its logger."""
     variables = vars(record).pop(_VARIABLES, None)
     return Effect(_emit, (record,), {}, record.name, variables)
+
+
+def emit_here(record: logging.LogRecord) -> None:
+    """Let a record be logged that another process or thread has sent to this one."""
+    try:
+        _emit(record)
+    except Exception:  # the program's handlers; what else has come goes on
+        _ours.exception("a log handler failed")
 
 
 def _emit(record: logging.LogRecord) -> None:

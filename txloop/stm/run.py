@@ -9,14 +9,13 @@ import time
 from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
-from txloop.stm.arithmetic import own_decimals
 from txloop.stm.attempt import Attempt, current, running
-from txloop.stm.late import LateAttempt, LateTracedAttempt
+from txloop.stm.attempt_kinds import LateAttempt, LateTracedAttempt, TracedAttempt
 from txloop.stm.measuring import BodyTimer
 from txloop.stm.signals import exits_by_signal, raise_again
 from txloop.stm.store import committed
-from txloop.stm.traced import TracedAttempt
 from txloop.stm.types import Answer, Call, Outcome, Ready, Refusal, Retry
+from txloop.stm.variables import own_decimals
 
 if TYPE_CHECKING:
     import contextvars

@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from txloop.errors import TxThreadError
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.contents import put, put_all, settle, values_of
-from txloop.stm.counting import counting_from
-from txloop.stm.ownership import NO_THREAD, recheck
+from txloop.stm.threads import NO_THREAD, counting_from, recheck
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import PLACE_BITS, value_at
 

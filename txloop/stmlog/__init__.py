@@ -7,10 +7,9 @@
     process_log  where the events of all loops come together
     file         the file: begun once, rotated when it is full
     c7_format    its bytes
-    markers      places in the source, and cells by their names
     log_threads  what each worker did: one thread does one thing at a time
     timeline     events in the order of time, and the last minutes of them
-    winners      what was committed lately: the other side of a conflict
+    sides        the two sides of a conflict: cells and places by name, and what won
     idling       workers that have nothing to do although there are calls
     stories      what became of the last transactions, in words
 """

@@ -23,8 +23,7 @@ from txloop.engine.events import (
     Started,
 )
 from txloop.stm.callables import weakly
-from txloop.stmlog.markers import CellNames, Places
-from txloop.stmlog.winners import Winners
+from txloop.stmlog.sides import CellNames, Places, Winners
 
 if TYPE_CHECKING:
     from txloop.engine.dispatcher import Dispatcher

@@ -30,8 +30,7 @@ from txloop.stmlog.c7_format import (
 )
 from txloop.stmlog.idling import Idling
 from txloop.stmlog.log_threads import Contention, LogThread, LogThreads, Span
-from txloop.stmlog.markers import Places
-from txloop.stmlog.winners import Winners
+from txloop.stmlog.sides import Places, Winners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

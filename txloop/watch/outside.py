@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.errors import BecomeInevitable
 from txloop.scan.finding import VOUCH, short_path
 from txloop.stm.attempt import current
-from txloop.stm.traced import here
+from txloop.stm.attempt_kinds import here
 from txloop.watch import limits
 from txloop.watch.acts import ACTS
 

@@ -7,8 +7,7 @@ the real connection, once, and then runs ``on_finish`` and the access log::
 
     delegate         takes a request over from Tornado and answers it at commit
     eligible         which handlers and verbs can run this way
-    patterns         marks by name, for handlers of a program that is not changed
-    auto             verbs without a mark that are proved to share nothing
+    marking          marks by name or by proof, for programs that are not changed
     verdicts         why a verb runs on the loop thread
     targets          what workers know applications and handler classes by
     frozen           a request as an attempt gets it
@@ -20,18 +19,14 @@ the real connection, once, and then runs ``on_finish`` and the access log::
     driving          coroutines, driven to their end in an attempt
     leftovers        what a handler leaves behind for `on_finish`
     clients          clients that have stopped sending
-    plain            requests and responses as plain data
+    travelling       requests in other processes, and what else goes along there
     tied             stand-ins for what belongs to a connection
-    carrying         what goes along where the program is copied, but not by a fork
-    reached          what a verb can reach, for the watch
-    noticing         unmarked code has run, for the watch
-    holding          what of Tornado's containers may hold
-    writing          `RequestHandler.write`, and JSON, of containers
+    watched          for the watch: what a verb can reach; unmarked code has run
+    containers       which objects of Tornado they may hold; `write`, and JSON, of them
     sockets          WebSockets in transactions: what is sent waits for the commit
     messages         messages of marked WebSockets as transactions
     templates        compiled templates, in debug mode
-    repeated         what comes again in request after request, and is worked out once
-    streams          connections on which Nagle's algorithm stays off
+    repeated         what stock Tornado does anew with each request
     announcing       the line that says at the start how the verbs run
     fronts           processes or threads that serve HTTP for the loop's thread
     tornado_private  every private name of Tornado that requests rely on
@@ -40,18 +35,15 @@ the real connection, once, and then runs ``on_finish`` and the access log::
 from __future__ import annotations
 
 from txloop.web.announcing import announce_servers
-from txloop.web.carrying import carry_requests
+from txloop.web.containers import hold_what_is_tied, write_containers
 from txloop.web.delegate import take_requests_over
 from txloop.web.fronts import opening
-from txloop.web.holding import hold_what_is_tied
+from txloop.web.marking import mark_named
 from txloop.web.messages import take_messages_over
-from txloop.web.patterns import mark_named
-from txloop.web.plain import register_forms
-from txloop.web.repeated import remember_what_is_repeated
+from txloop.web.repeated import remember_what_is_repeated, take_streams_over
 from txloop.web.sockets import let_sockets_wait
-from txloop.web.streams import take_streams_over
 from txloop.web.templates import keep_templates
-from txloop.web.writing import write_containers
+from txloop.web.travelling import carry_requests, register_forms
 
 __all__ = [
     "announce_servers",

@@ -25,7 +25,7 @@ from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
 from txloop.loop.setup import is_installed
 from txloop.stm.origin import own_module_of
-from txloop.web import patterns
+from txloop.web import marking
 from txloop.web.eligible import (
     IS_WEBSOCKET,
     NO_VERB,
@@ -64,7 +64,7 @@ def _add_sockets(self: TCPServer, sockets: Iterable[socket]) -> None:
         isinstance(loop, TransactionLoop)
         and is_installed()
         and _said_in != os.getpid()
-        and (_log.isEnabledFor(logging.INFO) or patterns.are_given())
+        and (_log.isEnabledFor(logging.INFO) or marking.has_patterns())
     ):
         # Not now: the program may be about to add handlers, and other servers.
         announce: Any = functools.partial(_announce, weakref.ref(loop))
@@ -79,7 +79,7 @@ def _announce(tie: weakref.ref[TransactionLoop]) -> None:
     served = [server.request_callback for _, server in numbered_servers(loop)]
     applications = {id(one): one for one in served if isinstance(one, Application)}
     if applications:
-        for message in patterns.unmatched():
+        for message in marking.unmatched_patterns():
             _log.warning(message)
     if not _log.isEnabledFor(logging.INFO):
         _said_in = os.getpid()

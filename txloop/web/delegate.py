@@ -25,17 +25,17 @@ from txloop.loop.patches import patch
 from txloop.stm.types import Call
 from txloop.stm.variables import set_all
 from txloop.web.as_stock import asks_for_attempts, let_go_on, run_as_stock
-from txloop.web.auto import proved_plan
 from txloop.web.clients import keep_open, leave_next, let_close
 from txloop.web.eligible import Plan, logs_by_itself, plan_for
 from txloop.web.ending import finish
 from txloop.web.frozen import FrozenRequest
 from txloop.web.leftovers import give_ui, revived
-from txloop.web.noticing import loop_serving, notice_handlers
+from txloop.web.marking import proved_plan
 from txloop.web.request_attempt import Response, run_in_place, run_request
 from txloop.web.targets import Target, register_all, target_of
 from txloop.web.tornado_private import HandlerDelegate
 from txloop.web.verdicts import held_because, is_judged, judge_all
+from txloop.web.watched import loop_serving, notice_handlers
 
 if TYPE_CHECKING:
     import contextvars

@@ -30,12 +30,11 @@ from txloop.stm.held import is_held_kind, is_reference
 from txloop.stm.types import Call
 from txloop.watch import ROOTS_OF
 from txloop.web.eligible import ON_MESSAGE, Plan, plan_for
-from txloop.web.noticing import notice_handlers
-from txloop.web.reached import roots_of_verb
 from txloop.web.recorder import RECORDED
 from txloop.web.sockets import KEPT, NOTE, adopt, speaking
 from txloop.web.targets import Target, register_all, target_of, targets_of
 from txloop.web.verdicts import held_because, judge_all
+from txloop.web.watched import notice_handlers, roots_of_verb
 
 if TYPE_CHECKING:
     import asyncio

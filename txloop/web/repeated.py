@@ -1,19 +1,25 @@
-"""What comes again in request after request, and is worked out once.
+"""What stock Tornado does anew with each request, and is done once here.
 
 The time is the same for all answers of a second, and a client sends the same headers
 with each of its requests. To format the one and to parse the others takes a tenth of
-the processor time of a request that does nothing. For the same reason Nagle's algorithm
-stays off: see `txloop.web.streams`.
+the processor time of a request that does nothing.
+
+A twentieth goes into Nagle's algorithm: Tornado switches it off at the end of each
+answer, to have it sent, and on again, two calls of the system. Here it stays off as
+long as a connection speaks HTTP. On asyncio's own transports it is always off.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
 from tornado.http1connection import HTTP1Connection
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
 
+from txloop.loop.descriptors import LastingReaders
 from txloop.loop.patches import patch
 from txloop.web.recorder import headers_copied
 
@@ -21,7 +27,9 @@ if TYPE_CHECKING:
     import datetime
     import time
 
-__all__ = ["remember_what_is_repeated", "stays_off"]
+    from tornado.iostream import IOStream
+
+__all__ = ["remember_what_is_repeated", "serve", "take_streams_over"]
 
 _SECOND_IS_CERTAIN = 0.999
 """From here on, a part of a second is so near to the next that it may be rounded."""
@@ -34,6 +42,11 @@ _last = (-1, "")  # a whole second, and what it is called; replaced at once
 
 _stock_parse_headers = HTTP1Connection._parse_headers
 _parsed: dict[bytes, httputil.HTTPHeaders] = {}  # never handed out: copies are
+
+_NODELAY = "set_nodelay"
+
+_stock_handle_stream = HTTPServer.handle_stream
+_stock_detach = HTTP1Connection.detach
 
 
 @functools.wraps(_stock_format_timestamp)
@@ -70,11 +83,43 @@ def _parse_headers(
     return line, headers
 
 
-def stays_off(value: bool) -> None:
-    """Take the place of a stream's `set_nodelay`: Nagle's algorithm stays off."""
-
-
 def remember_what_is_repeated() -> None:
     """Have Tornado format each second once, and parse the headers of a client once."""
     patch(httputil, "format_timestamp", _format_timestamp)
     patch(HTTP1Connection, "_parse_headers", _parse_headers)
+
+
+def _stays_off(value: bool) -> None:
+    """Take the place of a stream's `set_nodelay`: Nagle's algorithm stays off."""
+
+
+def serve(server: HTTPServer, stream: IOStream, address: Any) -> None:
+    """Let a server serve a connection, as `HTTPServer.handle_stream` does.
+
+    Called on the thread of the stream's loop.
+    """
+    if isinstance(stream.io_loop, LastingReaders):
+        stream.set_nodelay(True)
+        vars(stream)[_NODELAY] = _stays_off
+    _stock_handle_stream(server, stream, address)
+
+
+@functools.wraps(_stock_handle_stream)
+def _handle_stream(self: HTTPServer, stream: IOStream, address: Any) -> None:
+    doorman = getattr(IOLoop.current(), "doorman", None)
+    if doorman is None or not doorman.take_in(self, stream, address):
+        serve(self, stream, address)
+
+
+@functools.wraps(_stock_detach)
+def _detach(self: HTTP1Connection) -> IOStream:
+    stream = _stock_detach(self)
+    if stream is not None and vars(stream).pop(_NODELAY, None) is not None:
+        stream.set_nodelay(False)
+    return stream
+
+
+def take_streams_over() -> None:
+    """Have all new connections of transactional loops and of fronts come by here."""
+    patch(HTTPServer, "handle_stream", _handle_stream)
+    patch(HTTP1Connection, "detach", _detach)

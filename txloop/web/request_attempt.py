@@ -18,8 +18,8 @@ from txloop.web.eligible import may_wait
 from txloop.web.ending import ends_as_stock
 from txloop.web.handler_run import HandlerRun
 from txloop.web.leftovers import Leftovers, told
-from txloop.web.reached import roots_of_request
 from txloop.web.templates import reset_caches
+from txloop.web.watched import roots_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence

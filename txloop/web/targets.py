@@ -61,7 +61,7 @@ class Target:
         self.handler_kwargs = handler_kwargs
         self.number = next(_numbers)
         self.roots: dict[str, Roots] = {}  # of the watch, by verb
-        self.proved: set[str] = set()  # verbs that share nothing: see `auto`
+        self.proved: set[str] = set()  # verbs that share nothing: see `marking`
         _targets[self.number] = self
         _claim(type(application), Application)
         _claim(handler_class, RequestHandler)

@@ -15,8 +15,14 @@ from typing import Any, TypeAlias
 
 from txloop.executors.codec.frames import UNPICKLABLE, dumps
 from txloop.executors.threads.isolation import is_constant
-from txloop.stm.arithmetic import DECIMAL, is_numpy, same_decimals
-from txloop.stm.variables import Named, named_value, set_all
+from txloop.stm.variables import (
+    DECIMAL,
+    Named,
+    is_numpy,
+    named_value,
+    same_decimals,
+    set_all,
+)
 
 __all__ = ["Base", "Difference"]
 

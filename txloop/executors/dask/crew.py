@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from txloop.executors.codec.contexts import Base
     from txloop.executors.dask.cluster import Link
     from txloop.executors.dask.connection import Connection
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.protocol import Reactor
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["DaskCrew"]
 

@@ -21,7 +21,7 @@ from txloop.stm.callables import weakly
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
-    from txloop.executors.members import ProcessStats
+    from txloop.executors.crew import ProcessStats
     from txloop.executors.processes.connection import WorkerConnection
     from txloop.executors.protocol import Work
 

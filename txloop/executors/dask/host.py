@@ -32,8 +32,8 @@ from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner import Spawner
 from txloop.executors.processes.spawner_process import spawn_workers
 from txloop.executors.processes.worker import run_worker
-from txloop.stm.ownership import NO_THREAD
 from txloop.stm.store import committed
+from txloop.stm.threads import NO_THREAD
 
 __all__ = ["Host", "Template", "living", "without_txloop"]
 

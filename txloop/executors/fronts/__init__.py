@@ -4,9 +4,8 @@
 
     reception       the owner's side of all fronts
     desk            ... where they are processes
-    thread_desk     ... where they are threads
+    thread_desk     ... where they are threads, with the owner's end of each
     connection      the owner's end of one process
-    front_thread    the owner's end of one thread
     carrier         the front's end, whatever lies between
     replica         ... of a process: a replica of the store, and attempts on it
     thread_carrier  ... of a thread, which reads the store itself
@@ -14,5 +13,4 @@
     box             what threads leave for each other
     page            one page of memory that all share: the newest version
     overtime        calls that run for longer than they may
-    records         log records of fronts
 """

@@ -13,7 +13,7 @@ from txloop.executors.fronts.link import MISSING, Link
 from txloop.executors.fronts.overtime import OVERTIME
 from txloop.executors.fronts.page import LAG_COMMITS
 from txloop.executors.fronts.reception import FrontEnd
-from txloop.executors.processes.deaths import Death, state_of
+from txloop.executors.processes.supervision import Death, state_of
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.executors.fronts.page import Slot
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.protocol import Reactor
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["FrontConnection"]
 

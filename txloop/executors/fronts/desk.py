@@ -14,14 +14,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.answers import pack
-from txloop.executors.codec.frames import GarbledError
+from txloop.executors.codec.frames import GarbledError, loads
 from txloop.executors.codec.packing import unpack_answer
 from txloop.executors.codec.plain_cells import PlainOutcome, outcome_of
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.reception import Reception
-from txloop.executors.fronts.records import emit, records_of
 from txloop.executors.processes.crew import ForkedCrew
 from txloop.stm.callables import weakly
+from txloop.stm.log_capture import emit_here
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
@@ -174,8 +174,8 @@ class Desk(Reception):
             return
         asks = False
         for (reached, outcomes, records, asked, note), descriptor in frames:
-            for record in records_of(records):
-                emit(record)
+            for record in loads(records) if records else ():
+                emit_here(record)
             for number, kind, packed in outcomes:
                 self._decide(front, number, kind, _unpacked(packed))
             front.note_reached(reached)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.codec.contexts import Base
+from txloop.executors.crew import Tally
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.page import Page
-from txloop.executors.members import Tally
 from txloop.executors.protocol import Reactor
 from txloop.stm.callables import weakly
 from txloop.stm.store import committed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from txloop.executors.fronts.page import Slot
-    from txloop.executors.limits import Limits
+    from txloop.executors.worker_protocol import Limits
     from txloop.stm.container import Write
     from txloop.stm.types import Answer
 

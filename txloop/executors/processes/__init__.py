@@ -10,6 +10,5 @@
     feed             what a worker is sent: commits and calls
     spawner          a child that only forks, so that forking stays safe
     spawner_process  what happens in it
-    supervision      is a worker stopped, dead, stuck or never ready?
-    deaths           how workers end, in words
+    supervision      is a worker stopped, dead, stuck or never ready? its end in words
 """

@@ -25,13 +25,11 @@ from txloop.executors.codec.packing import (
     pack_plain,
     unpack_answer,
 )
-from txloop.executors.limits import Limits
-from txloop.executors.processes.deaths import Death
 from txloop.executors.processes.replication import LAG_COMMITS
 from txloop.executors.processes.spawner import hang_up
-from txloop.executors.processes.supervision import Supervision
+from txloop.executors.processes.supervision import Death, Supervision
 from txloop.executors.processes.worker import LAST_WORDS
-from txloop.executors.worker_protocol import Run
+from txloop.executors.worker_protocol import Limits, Run
 from txloop.stm.store import committed
 from txloop.stm.types import Outcome, Refusal, Retry
 

@@ -7,19 +7,19 @@ import os
 from typing import TYPE_CHECKING
 
 from txloop.executors.crew import Crew, M
-from txloop.executors.processes.deaths import state_of
 from txloop.executors.processes.spawner import Spawner, threads_besides
+from txloop.executors.processes.supervision import state_of
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterable, Iterator
 
-    from txloop.executors.limits import Limits
     from txloop.executors.processes.replication import DeltaLog
     from txloop.executors.processes.spawner import RunWorker
     from txloop.executors.processes.spawner_process import Report
     from txloop.executors.protocol import Reactor
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["ForkedCrew"]
 

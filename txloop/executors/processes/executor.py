@@ -33,11 +33,10 @@ from txloop.watch import known_functions
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from txloop.executors.crew import Crew
-    from txloop.executors.limits import Limits
-    from txloop.executors.members import ProcessStats
-    from txloop.executors.processes.deaths import Death
+    from txloop.executors.crew import Crew, ProcessStats
+    from txloop.executors.processes.supervision import Death
     from txloop.executors.protocol import Deliver, Reactor, Work
+    from txloop.executors.worker_protocol import Limits
 
 __all__ = ["Companion", "ProcessesExecutor"]
 

@@ -2,8 +2,7 @@
 
 ::
 
-    executor   the executor
+    executor   the executor, and where its threads meet the loop thread
     worker     a worker thread, and the loop thread's end of it
-    exchange   where both meet: answers one way, a version the other
     isolation  what a run could change, it gets as a copy of its own
 """

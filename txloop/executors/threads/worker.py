@@ -24,12 +24,12 @@ from txloop.executors.plea import Plea
 from txloop.executors.protocol import NICENESS
 from txloop.executors.threads.isolation import isolated, opened
 from txloop.executors.worker_protocol import Run
-from txloop.stm.arithmetic import numpy_state, set_numpy_state
 from txloop.stm.attempt import make_current
-from txloop.stm.counting import gil_enabled
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 from txloop.stm.types import Outcome, Refusal
+from txloop.stm.variables import numpy_state, set_numpy_state
 from txloop.watch import GivenWatch, roots_of
 from txloop.watch.outside import guard
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from txloop.executors.protocol import Reactor
-    from txloop.executors.threads.exchange import Exchange
+    from txloop.executors.threads.executor import Exchange
     from txloop.executors.worker_protocol import Assignment
-    from txloop.stm.arithmetic import NumpyState
     from txloop.stm.attempt import Attempt
     from txloop.stm.types import Answer, Call
+    from txloop.stm.variables import NumpyState
 
 __all__ = ["WorkerThread"]
 

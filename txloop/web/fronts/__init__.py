@@ -4,13 +4,11 @@
 
     front       a front: Tornado's HTTP, short transactions, all else handed over
     request     one request in a front
-    in_process  what is different in a forked process
-    in_thread   what is different in a thread of the owner's process
+    places      where it runs: as a forked process, or a thread of the owner's
     moving      a connection leaves one server for another
     servers     which servers and connections fronts can serve
     doorman     the owner: which connections fronts get, and what becomes of requests
     repertoire  the owner: which verbs run in fronts, and which in workers
-    worth       ... when that is worth it
-    routing     the owner: whether routes are as fronts have copies of them
+    conditions  ... where that is right, and worth it
     opening     when a loop's fronts are opened, and why there may be none
 """

@@ -26,8 +26,6 @@ from txloop.executors.fronts.reception import Callbacks
 from txloop.executors.fronts.thread_desk import ThreadDesk
 from txloop.stm.callables import weakly
 from txloop.stm.types import Outcome, Refusal
-from txloop.web.fronts.in_process import run_front
-from txloop.web.fronts.in_thread import ThreadServing, serve_in_threads
 from txloop.web.fronts.moving import (
     MovableStream,
     fits,
@@ -37,6 +35,7 @@ from txloop.web.fronts.moving import (
     take,
     take_new,
 )
+from txloop.web.fronts.places import ThreadServing, run_front, serve_in_threads
 from txloop.web.fronts.repertoire import Repertoire, Verb
 from txloop.web.fronts.request import On
 from txloop.web.fronts.servers import (
@@ -47,8 +46,8 @@ from txloop.web.fronts.servers import (
     server_of,
     suits,
 )
-from txloop.web.noticing import notice_answers
 from txloop.web.targets import target_of
+from txloop.web.watched import notice_answers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping

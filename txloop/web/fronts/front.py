@@ -15,7 +15,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.fronts.carrier import Verdict
-from txloop.loop.connections import served
+from txloop.loop.closing import served
 from txloop.stm.types import Outcome, Refusal
 from txloop.web.clients import keep_open_always
 from txloop.web.eligible import plan_for
@@ -28,8 +28,8 @@ from txloop.web.fronts.moving import (
     take_orphan,
 )
 from txloop.web.fronts.request import FrontDelegate, On, VerbInFront
-from txloop.web.reached import roots_of_verb
 from txloop.web.targets import target_of
+from txloop.web.watched import roots_of_verb
 
 if TYPE_CHECKING:
     import asyncio

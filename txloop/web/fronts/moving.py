@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tornado import httputil
 from tornado.iostream import IOStream
 
-from txloop.web.streams import serve
+from txloop.web.repeated import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from tornado.process import task_id
 
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.protocol import available_cores
-from txloop.stm.counting import gil_enabled
+from txloop.stm.threads import gil_enabled
 from txloop.web.delegate import give_marked
 from txloop.web.fronts.doorman import Doorman
 

@@ -14,15 +14,20 @@ from typing import TYPE_CHECKING
 
 from tornado import httputil
 
+from txloop.executors.crew import ProcessStats
 from txloop.executors.fronts.page import MOST_KINDS, Done
-from txloop.executors.members import ProcessStats
 from txloop.executors.protocol import available_cores
 from txloop.stm.types import Call
 from txloop.web.as_stock import asks_for_attempts
 from txloop.web.eligible import logs_by_itself, plan_for
+from txloop.web.fronts.conditions import (
+    PAUSE_TURNS,
+    Pauses,
+    Routing,
+    is_dearer,
+    limit_of,
+)
 from txloop.web.fronts.request import On
-from txloop.web.fronts.routing import Routing
-from txloop.web.fronts.worth import PAUSE_TURNS, Pauses, is_dearer, limit_of
 from txloop.web.frozen import FrozenRequest
 from txloop.web.request_attempt import run_request
 from txloop.web.targets import all_targets, register_all

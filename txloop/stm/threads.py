@@ -1,23 +1,64 @@
-"""Which thread runs transactions: only one at a time, on any number of its loops.
+"""Threads: which one runs transactions, and what several may use either way.
 
-There is one store in a process, and it belongs to one thread. The first transaction of
-a loop claims it for the loop's thread; closing the loop gives it back. A claim is void
-when its thread has ended or its event loop is closed, even without a `release`.
+Only one thread at a time runs transactions, on any number of its loops. There is one
+store in a process, and it belongs to one thread. The first transaction of a loop claims
+it for the loop's thread; closing the loop gives it back. A claim is void when its
+thread has ended or its event loop is closed, even without a `release`.
+
+Whether threads exclude one another, the GIL decides; counters are right either way.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
-from typing import Protocol
+from typing import Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 from txloop.errors import TxThreadError
 
-__all__ = ["NO_THREAD", "Claimant", "Owned", "acquire", "recheck", "release"]
+__all__ = [
+    "NO_THREAD",
+    "Claimant",
+    "Count",
+    "Owned",
+    "acquire",
+    "counting_from",
+    "gil_enabled",
+    "recheck",
+    "release",
+]
 
 NO_THREAD = 0
 """The owner of a replica: no thread has this number, so none may write."""
+
+
+def gil_enabled() -> bool:
+    """Tell whether threads of this interpreter exclude one another."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+
+
+class _LockedCount:
+    """Counts for any thread, where `itertools.count` is not atomic."""
+
+    def __init__(self, first: int) -> None:
+        self._numbers = itertools.count(first)
+        # Reentrant: the garbage collector may run finalizers that count, anywhere.
+        self._lock = threading.RLock()
+
+    def __next__(self) -> int:
+        with self._lock:
+            return next(self._numbers)
+
+
+Count: TypeAlias = "itertools.count[int] | _LockedCount"
+
+
+def counting_from(first: int) -> Count:
+    """Return a counter for any thread, whatever the interpreter."""
+    # The GIL may be turned on while the program runs, but not off.
+    return itertools.count(first) if gil_enabled() else _LockedCount(first)
 
 
 class Owned(Protocol):

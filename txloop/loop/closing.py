@@ -1,4 +1,4 @@
-"""Giving a port up without dropping connections that are already queued.
+"""Ports and connections of a loop that is to end: no client loses what it has begun.
 
 Closing a listening socket resets the connections that wait in its queue. A new process
 that listens on the same port (``reuse_port=True``) has a queue of its own, and the
@@ -6,10 +6,16 @@ kernel goes on dealing connections out to both until the moment of closing. So f
 more may begin here: a filter drops each SYN, which its client sends again a second
 later, to the process that listens then. The handshakes that are under way get time to
 end, what is in the queue is accepted, and then there is nothing left to lose.
+
+Each connection may answer once more. A client is told with its next answer that it is
+the last one on this connection, so that it sends the following request to the process
+that serves then. Tornado serves each connection in a task; its coroutine is the only
+thing that leads to it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import select
@@ -17,12 +23,20 @@ import socket
 import struct
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["HANDSHAKE_SECONDS", "accept_and_close", "turn_newcomers_away"]
+__all__ = [
+    "HANDSHAKE_SECONDS",
+    "Connections",
+    "accept_and_close",
+    "end_after_answers",
+    "served",
+    "turn_newcomers_away",
+]
 
 HANDSHAKE_SECONDS = 0.25
 """How long a handshake may take that has begun before."""
@@ -111,3 +125,53 @@ def _filter(listening: socket.socket) -> bool:
     except OSError:  # a kernel that has none: those in the queue are accepted
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """How many there are.
+
+    Attributes:
+        busy: Those in the midst of a request.
+        idle: Those whose client may send another one at any moment, or never.
+    """
+
+    busy: int
+    idle: int
+
+
+def end_after_answers(loop: asyncio.AbstractEventLoop) -> Connections:
+    """Let the next answer on each connection be its last one, and count them.
+
+    Called again and again, for the sake of connections that are new.
+    """
+    busy = idle = 0
+    for server_connection, connection in served(loop):
+        server_connection.params.no_keep_alive = True
+        if _is_busy(connection):
+            busy += 1
+            if connection._response_start_line is None:  # it can still be said
+                connection._disconnect_on_finish = True
+        else:
+            idle += 1
+    return Connections(busy, idle)
+
+
+def served(loop: asyncio.AbstractEventLoop) -> Iterator[tuple[Any, Any]]:
+    """Yield Tornado's HTTP1ServerConnections, with the HTTP1Connection of each."""
+    for task in asyncio.all_tasks(loop):
+        coroutine = task.get_coro()
+        name = getattr(coroutine, "__qualname__", "")
+        frame = getattr(coroutine, "cr_frame", None)
+        if name == "HTTP1ServerConnection._server_request_loop" and frame is not None:
+            found = frame.f_locals
+            connection = found.get("conn")
+            if connection is not None and connection.stream is not None:
+                yield found["self"], connection
+
+
+def _is_busy(connection: Any) -> bool:
+    if connection._finish_future.done():
+        return False
+    begun = connection._request_start_line is not None
+    return begun or bool(getattr(connection.stream, "_read_buffer_size", 0))

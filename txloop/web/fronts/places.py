@@ -1,8 +1,9 @@
-"""A front as a thread of the owner's process, where there is no GIL.
+"""Where a front runs: as a forked process, or as a thread of the owner's.
 
-The application is the owner's own. What Tornado changes while it serves is not shared:
-each front has a loop, and copies of the servers, whose lists of connections are its
-own. What is patched for the owner asks first which thread this is.
+A process has copies of all. In a thread, where there is no GIL, the application is the
+owner's own. What Tornado changes while it serves is not shared: each front has a loop,
+and copies of the servers, whose lists of connections are its own. What is patched for
+the owner asks first which thread this is.
 """
 
 from __future__ import annotations
@@ -13,28 +14,99 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
+from tornado.ioloop import IOLoop
 from tornado.web import Application
 
+from txloop.executors.fronts.replica import Replica
 from txloop.executors.refusing import guard_loop
-from txloop.loop.connections import served
+from txloop.loop.closing import served
 from txloop.loop.descriptors import LastingLoop
 from txloop.loop.patches import patch
-from txloop.stm.log_capture import send_records
+from txloop.stm.attempt import current
+from txloop.stm.log_capture import handle, send_records
 from txloop.web.fronts.front import Front
 from txloop.web.fronts.servers import apart
+from txloop.web.watched import notice_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import socket
+    from collections.abc import Callable, Mapping
 
     from tornado import httputil
     from tornado.httpserver import HTTPServer
 
+    from txloop.executors.fronts.page import Page
     from txloop.executors.fronts.thread_carrier import ThreadCarrier
+    from txloop.web.fronts.request import FrontDelegate
 
-__all__ = ["ThreadServing", "serve_in_threads"]
-
+__all__ = ["ThreadServing", "run_front", "serve_in_threads"]
 
 _log = logging.getLogger("txloop")
+
+
+def run_front(
+    connection: socket.socket,
+    number: int,
+    *,
+    page: Page,
+    base: Any,
+    servers: Mapping[int, HTTPServer],
+    timeout_seconds: float | None,
+) -> None:
+    """Serve the owner over `connection` until it closes that.
+
+    Args:
+        connection: Carries what the modules of `txloop.executors.fronts` send.
+        number: Tells this front from all others of the program's run.
+        page: What is shared with the owner.
+        base: The context that was inherited, as the desk keeps it.
+        servers: The owner's servers, by number.
+        timeout_seconds: How long a call may run whose mark does not say it.
+    """
+    replica = Replica(connection, number, page, base)
+    asyncio._set_running_loop(None)
+    IOLoop.configure(LastingLoop)
+    # Made current by hand: to ask for the one that there is, as Tornado does, is
+    # deprecated where there is none.
+    loop = LastingLoop(make_current=False)
+    asyncio.set_event_loop(loop.asyncio_loop)
+    notice_nothing()
+    front = Front(replica, loop.asyncio_loop, servers, timeout_seconds)
+    patch(logging.Logger, "handle", _handle_with(front.log))
+    patch(Application, "get_handler_delegate", _delegates_of(front))
+    replica.begin(loop.asyncio_loop, front.receive)
+    loop.start()
+
+
+def _handle_with(sink: Callable[[logging.LogRecord], object]) -> Callable[..., None]:
+    """Return what takes the place of `Logger.handle`.
+
+    Args:
+        sink: Takes the records that are made outside attempts.
+    """
+
+    def handle_in_front(self: logging.Logger, record: logging.LogRecord) -> None:
+        if current() is None:
+            sink(record)
+        else:
+            handle(self, record)
+
+    return handle_in_front
+
+
+def _delegates_of(front: Front) -> Any:
+    """Return what makes delegates in the place of `Application`'s own method."""
+
+    @functools.wraps(Application.get_handler_delegate)
+    def get_handler_delegate(
+        self: Application,
+        request: httputil.HTTPServerRequest,
+        *args: Any,
+        **kwargs: Any,
+    ) -> FrontDelegate:
+        return front.delegate(self, request, *args, **kwargs)
+
+    return get_handler_delegate
 
 
 class _Here(threading.local):

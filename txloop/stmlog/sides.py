@@ -1,14 +1,26 @@
-"""What was committed lately, and at which line: the other side of a conflict."""
+"""The two sides of a conflict: where they are in the source, and what won.
+
+A marker names a place in the source, and a cell by its name; it is made once. The other
+side of a conflict is found among what was committed lately, with its line.
+"""
 
 from __future__ import annotations
 
+import functools
+import os
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from txloop.stm.attempt_kinds import here
+from txloop.stm.cell_names import container_names, name_in
 from txloop.stm.store import Follower, committed
-from txloop.stm.traced import here
 from txloop.stm.types import Key
-from txloop.stmlog.c7_format import CONTENTION_WRITE_READ, CONTENTION_WRITE_WRITE
+from txloop.stmlog.c7_format import (
+    CONTENTION_WRITE_READ,
+    CONTENTION_WRITE_WRITE,
+    marker,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,11 +28,66 @@ if TYPE_CHECKING:
     from txloop.stm.container import Write
     from txloop.stm.types import Cell, Conflict, Site, Trace
     from txloop.stmlog.log_threads import Contention
-    from txloop.stmlog.markers import Places
 
-__all__ = ["Winners"]
+__all__ = ["CellNames", "Places", "Winners"]
+
+_LEAST_SECONDS = 1.0
+_PAUSES = 100  # times as long as a search took: they cost one per cent at most
 
 _MOST = 2000  # commits that are remembered
+
+
+class CellNames:
+    """Remembers the names of containers; used by the loop thread only.
+
+    After a conflict on a container without a name, because it is new or kept where no
+    names are looked for, all names are looked for again; but not too often, and until
+    then it goes by its number.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._next_search = 0.0
+
+    def name(self, cell: Cell) -> str:
+        """Return what a cell is called, such as ``grid[3]``."""
+        number = cell[0]
+        if number not in self._names and time.monotonic() >= self._next_search:
+            self._search()
+        try:
+            return name_in(self._names.get(number), cell)
+        except Exception as error:  # whatever the repr of the program's keys raises
+            return f"a key of {self._names.get(number, number)}, {error!r}"
+
+    def _search(self) -> None:
+        began = time.monotonic()
+        self._names = container_names()
+        now = time.monotonic()
+        self._next_search = now + max(_LEAST_SECONDS, _PAUSES * (now - began))
+
+
+_markers = functools.lru_cache(maxsize=4096)(marker)
+
+
+class Places:
+    """Writes markers, with files relative to where the program runs."""
+
+    def __init__(self) -> None:
+        self._names = CellNames()
+        self._folder = os.path.join(os.getcwd(), "")
+
+    def marker(self, site: Site, label: str, cell: Cell | None = None) -> bytes:
+        """Return the marker of a line, the handler that ran it and a cell."""
+        file, line, function = site
+        if file.startswith(self._folder):
+            file = file[len(self._folder) :]
+        name = "" if cell is None else self._names.name(cell)
+        return _markers(file, line, function, label, name)
+
+    def first(self, label: str, trace: Trace) -> bytes:
+        """Return the marker of one line of an attempt, a write if there is one."""
+        index = next(iter(trace.writes.values()), 0)
+        return self.marker(trace.sites[index], label) if trace.sites else b""
 
 
 class Winners(Follower):

@@ -1,15 +1,31 @@
-"""When it pays to run a verb in fronts, and how soon that is tried again."""
+"""When a verb may run in fronts: its routes are those that they know, and it pays.
+
+A front finds the handler of a request by the routes that there were when it was forked.
+Routes that are added later may take precedence over others. So as soon as an
+application's routes change, none of its verbs runs in a front until new fronts are
+there.
+"""
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, WeakSet
+
+from tornado.routing import RuleRouter
 
 from txloop.web.fronts.request import On
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tornado.web import Application
+
     from txloop.engine.profile import Profile
 
-__all__ = ["PAUSE_TURNS", "SHORT_SECONDS", "Pauses", "is_dearer", "limit_of"]
+__all__ = ["PAUSE_TURNS", "SHORT_SECONDS", "Pauses", "Routing", "is_dearer", "limit_of"]
+
+_SETTINGS = ("default_handler_class", "default_handler_args")
 
 SHORT_SECONDS = 0.005
 """A longer body does not run in a front: other requests would wait for it."""
@@ -24,6 +40,54 @@ _FEW_CORES = 2
 _MOSTLY = 0.5  # of all runs
 PAUSE_TURNS = 10  # how long a verb that was switched off stays off at first
 _LONGEST_PAUSE_TURNS = 600  # ... and at most, if that happens again and again
+
+
+class Routing:
+    """What the routes of some applications were; the loop thread's.
+
+    Attributes:
+        changed: Those of which they are known to be otherwise now.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no applications."""
+        self._parts: WeakKeyDictionary[Application, tuple[object, ...]]
+        self._parts = WeakKeyDictionary()
+        self.changed: WeakSet[Application] = WeakSet()
+
+    def take(self, application: Application) -> None:
+        """Remember the routes of an application as they are now."""
+        self._parts[application] = tuple(_parts(application))
+        self.changed.discard(application)
+
+    def look(self) -> bool:
+        """Tell whether routes are found to be otherwise just now.
+
+        Their applications are in `changed` until the routes are taken again.
+        """
+        found = False
+        for application, parts in list(self._parts.items()):
+            if application not in self.changed:
+                now = tuple(_parts(application))
+                if len(now) != len(parts) or not all(map(operator.is_, now, parts)):
+                    self.changed.add(application)
+                    found = True
+        return found
+
+
+def _parts(application: Application) -> Iterator[object]:
+    yield from _parts_of(application.default_router)
+    yield from _parts_of(application.wildcard_router)
+    for name in _SETTINGS:
+        yield application.settings.get(name)
+
+
+def _parts_of(router: RuleRouter) -> Iterator[object]:
+    yield router
+    for rule in router.rules:
+        yield from (rule, rule.matcher, rule.target, rule.target_kwargs)
+        if isinstance(rule.target, RuleRouter):
+            yield from _parts_of(rule.target)
 
 
 class Pauses:

@@ -1,9 +1,16 @@
-"""What one attempt writes to one container, before it is committed."""
+"""The sets of an attempt: what it writes, and a read set that is closed.
+
+What it writes to one container stands in an object of its own until it is committed.
+The read set is a plain set. Of an attempt that must not read any more, another thread
+puts a closed one in its place, in the middle of the attempt: so it is no flag that each
+read would have to ask for, but fails where the read would be noted.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Never, Protocol
 
+from txloop.errors import BecomeInevitable
 from txloop.stm.container import Clear, Update
 from txloop.stm.types import MISSING, Key
 
@@ -11,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from txloop.stm.container import Container, Write
+    from txloop.stm.types import Cell
 
-__all__ = ["KeyedWrites", "OwnWrites"]
+__all__ = ["Closed", "ClosedSpans", "KeyedWrites", "OwnWrites"]
 
 _MANY = 32  # cells; as many are one write
 
@@ -67,3 +75,18 @@ class KeyedWrites:
             if key in self.deleted and value is not MISSING:
                 yield self.container, key, MISSING
             yield self.container, key, value
+
+
+class Closed(set["Cell"]):
+    """The cells read by an attempt that must not read any more."""
+
+    def add(self, cell: Cell) -> Never:
+        """Refuse: a read ends the attempt."""
+        raise BecomeInevitable("this attempt was cancelled")
+
+
+class ClosedSpans(dict[int, tuple[int, int]]):
+    """The spans read by an attempt that must not read any more."""
+
+    def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
+        raise BecomeInevitable("this attempt was cancelled")
