@@ -231,10 +231,14 @@ def test_a_missing_attribute_is_an_error_as_for_any_object():
     del timed.length
 
     # THEN
-    with pytest.raises(AttributeError, match="Timed object has no value 'length'"):
+    with pytest.raises(
+        AttributeError, match="'Timed' object has no attribute 'length'"
+    ):
         _ = timed.length
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="'Timed' object has no attribute 'l"):
         del timed.length
+    with pytest.raises(AttributeError, match="type object 'Timed' has no attribute"):
+        _ = Timed.length
     assert "Timed(start=1, end=2, length='?')" == repr(timed)
     assert not hasattr(Timed, "length")
 

@@ -97,17 +97,22 @@ class Attribute:
 
     def __delete__(self, shared: Container) -> None:
         if self.value(shared) is MISSING:
-            raise AttributeError(f"{type(shared).__name__} has no value {self.name!r}")
+            raise AttributeError(self._missing(type(shared)))
         attempt = running.attempt
         if attempt is None:
             committed.write(shared, self.name, MISSING)
         else:
             attempt.write(shared, self.name, MISSING)
 
+    def _missing(self, kind: type) -> str:
+        """Return what Python says of an object without the attribute."""
+        return f"{kind.__name__!r} object has no attribute {self.name!r}"
+
     def _of_class(self, kind: type) -> Any:
         if self.shown is MISSING:
             # As for a field without a default, which is what `dataclass` looks for.
-            raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
+            name = kind.__name__
+            raise AttributeError(f"type object {name!r} has no attribute {self.name!r}")
         bind = getattr(type(self.shown), "__get__", None)
         return self.shown if bind is None else bind(self.shown, None, kind)
 
@@ -115,7 +120,7 @@ class Attribute:
         """Return what the class has for an object that has no value of its own."""
         default = self.default
         if default is MISSING:
-            raise AttributeError(f"{kind.__name__} object has no value {self.name!r}")
+            raise AttributeError(self._missing(kind))
         bind = getattr(type(default), "__get__", None)
         value = default if bind is None else bind(default, shared, kind)
         if isinstance(default, functools.cached_property):

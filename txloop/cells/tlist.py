@@ -98,7 +98,7 @@ class TList(SequenceCells[T]):
         if index.__class__ is int and index >= 0:
             value = self._item(index)
         else:
-            value = self._item(self._from_start(index))
+            value = self._item(self._place(index))
         if value is MISSING:
             raise IndexError("list index out of range")
         return value
@@ -113,7 +113,7 @@ class TList(SequenceCells[T]):
 
     def __add__(self, other: list[T] | TList[T]) -> list[T]:
         theirs = self._items_of(other)
-        return NotImplemented if theirs is None else self.copy() + theirs
+        return self._plus(other) if theirs is None else self.copy() + theirs
 
     def __radd__(self, other: list[T]) -> list[T]:
         return other + self.copy() if isinstance(other, list) else NotImplemented
@@ -190,10 +190,17 @@ class TList(SequenceCells[T]):
     ) -> None:
         """Sort as a list does: stable, by `key` where it is given."""
         ordered = self.copy()
-        ordered.sort(key=cast("Any", key), reverse=reverse)  # as for lists, unknown T
+        try:
+            ordered.sort(key=cast("Any", key), reverse=reverse)  # as for lists, any T
+        except Exception:
+            self._do(Splice(0, None, tuple(ordered)))  # sorted as far as it came
+            raise
         self._do(Splice(0, None, tuple(ordered)))
 
     # How
+
+    def _empty(self) -> list[T]:
+        return []
 
     def _tx_like(self, items: Iterable[T]) -> TList[T]:
         made: TList[T] = type(self).__new__(type(self))
