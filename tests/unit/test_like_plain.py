@@ -89,6 +89,10 @@ PROGRAMS = {
             assert repr(plain.items()) == repr(shared.items())
         """,
     "is called like the plain one": """
+        for plain in ({"a": 1}, Counter("a")):
+            for name in ("keys", "values", "items"):
+                view = getattr(txloop.share(plain), name)()
+                assert type(getattr(plain, name)()).__name__ == type(view).__name__
         for kind in (dict, list, set, deque, defaultdict, OrderedDict, Counter):
             assert kind.__name__ == type(txloop.share(kind())).__name__
         try: hash(txloop.share([]))
@@ -103,10 +107,14 @@ PROGRAMS = {
             lambda one: operator.setitem(one, "a", 1),
             lambda one: operator.delitem(one, 1.5),
             lambda one: one + (1,), lambda one: one + 1, lambda one: one + None,
+            lambda one: one * "a",
         ]
         for plain in ([1], deque([1])):
             for act in acts:
                 assert said(act, plain) == said(act, txloop.share(plain)), plain
+        for index in (slice(1), slice(None, None, 2)):
+            act = lambda one: operator.setitem(one, index, 5)
+            assert said(act, [1]) == said(act, txloop.share([1]))
         assert said(lambda q: q[1:], deque()) == said(lambda q: q[1:], TDeque())
         class Other:
             def __radd__(self, left): return len(left)

@@ -101,7 +101,7 @@ class TDeque(SequenceCells[T]):
         return other + self.copy() if isinstance(other, deque) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> deque[T]:
-        return self.copy() * operator.index(times)
+        return self.copy() * cast("int", times)  # it takes what has an index
 
     __rmul__ = __mul__
 

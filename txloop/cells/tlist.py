@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import reprlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, overload
 
 from txloop.cells import live
@@ -21,7 +22,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["TList"]
 
@@ -220,7 +221,9 @@ class TList(SequenceCells[T]):
             start, stop, _ = where.indices(len(self))
         return start, stop
 
-    def _set_slice(self, where: slice, values: Iterable[T]) -> None:
+    def _set_slice(self, where: slice, values: Any) -> None:
+        if not isinstance(values, Iterable):
+            self._empty()[where] = values  # raises what a list raises
         shared = tuple(shareable_all(tuple(values)))
         if where.step is None or where.step == 1:
             self._do(Splice(*self._bounds(where), shared))
