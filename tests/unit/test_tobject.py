@@ -225,6 +225,21 @@ def test_objects_of_one_class_compare_by_what_is_to_be_compared():
         hash(ann)
 
 
+def test_a_deleted_attribute_leaves_the_default_of_the_class():
+    # GIVEN
+    ann = Player("ann", 3)
+
+    # WHEN
+    del ann.score
+
+    # THEN
+    assert 0 == Player.score == ann.score
+    with pytest.raises(AttributeError):
+        del ann.score
+    ann.score += 1
+    assert 1 == ann.score
+
+
 def test_a_missing_attribute_is_an_error_as_for_any_object():
     # GIVEN
     timed = Timed(1, 2)

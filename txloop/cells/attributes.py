@@ -37,19 +37,16 @@ class Attribute:
     """One shared attribute: a cell of the object, named like it.
 
     Attributes:
-        default: What the class has of that name, for objects without a value; MISSING.
-        shown: What the class shows; MISSING for nothing.
+        default: What the class has of that name, which it shows, and what its objects
+            without a value have; MISSING for nothing.
     """
 
-    __slots__ = ("default", "name", "place", "shown")
+    __slots__ = ("default", "name", "place")
 
-    def __init__(
-        self, name: str, place: int, default: object = MISSING, shown: object = MISSING
-    ) -> None:
+    def __init__(self, name: str, place: int, default: object = MISSING) -> None:
         self.name = name
         self.place = place  # in the row
         self.default: Any = default
-        self.shown = shown
 
     def is_like(self, other: object) -> bool:
         """Tell whether the other one does the same."""
@@ -57,7 +54,6 @@ class Attribute:
             isinstance(other, Attribute)
             and (self.name, self.place) == (other.name, other.place)
             and self.default is other.default
-            and self.shown is other.shown
         )
 
     def __get__(self, shared: Container | None, kind: type) -> Any:
@@ -109,12 +105,12 @@ class Attribute:
         return f"{kind.__name__!r} object has no attribute {self.name!r}"
 
     def _of_class(self, kind: type) -> Any:
-        if self.shown is MISSING:
+        if self.default is MISSING:
             # As for a field without a default, which is what `dataclass` looks for.
             name = kind.__name__
             raise AttributeError(f"type object {name!r} has no attribute {self.name!r}")
-        bind = getattr(type(self.shown), "__get__", None)
-        return self.shown if bind is None else bind(self.shown, None, kind)
+        bind = getattr(type(self.default), "__get__", None)
+        return self.default if bind is None else bind(self.default, None, kind)
 
     def _without_value(self, shared: Container, kind: type) -> Any:
         """Return what the class has for an object that has no value of its own."""
