@@ -243,6 +243,25 @@ LIMITED = {
     "a method of list, of a variable": "def f():\n    x = rows\n    list.sort(x)",
     "pickle": "import pickle\ndef f(): pickle.dump({'r': rows}, open('f', 'wb'))",
     "an identity": "def f(): return id(rows)",
+    "a class made of it": "def f(): return type('X', (), rows)",
+    "a table of characters": "def f(): return str.maketrans(rows)",
+    "an array": "import array\ndef f(): array.array('i').fromlist(rows)",
+    "lists that operator adds": "import operator\ndef f(): operator.concat([], rows)",
+    "attributes of XML": (
+        "import xml.etree.ElementTree\n"
+        "def f(): xml.etree.ElementTree.Element('a', rows)"
+    ),
+    "attributes of XML below": (
+        "from xml.etree import ElementTree as ET\n"
+        "def f(x): ET.SubElement(x, 'a', attrib=rows)"
+    ),
+    "values of a statement": ("import sqlite3\ndef f(db): db.execute('insert', rows)"),
+    "a part, as values of a statement": (
+        "import sqlite3\ndef f(db):\n    for one in rows: db.execute('insert', one)"
+    ),
+    "values of many statements": (
+        "import sqlite3\ndef f(db): db.executemany('x', [one for one in rows if one])"
+    ),
     "an exact type": "def f(): return type(rows) is list",
     "a thread": (
         "import threading\ndef f(): rows.append(1)\n"
@@ -289,6 +308,26 @@ def test_what_wants_plain_objects_leaves_those_alone(case):
 
     assert "items = txloop.share([])" in after
     assert "rows = []" in after
+
+
+STILL_SHARED = {
+    "a tuple of values": "db.execute('insert', (rows[0], len(rows)))",
+    "a dict of values": "db.execute('insert', {'n': rows[0]})",
+    "a copy": "db.execute('insert', dict(rows))",
+    "tuples of values": "db.executemany('insert', [(one,) for one in rows])",
+    "a call's own": "(lambda *values: db.execute('insert', values))(rows[0])",
+    "attributes of XML": "ET.Element('a', {'n': rows[0]}, **rows)",
+    "a class": "type(rows[0]).__name__",
+    "characters": "str.maketrans('a', rows[0])",
+}
+
+
+@pytest.mark.parametrize("case", STILL_SHARED)
+def test_what_is_made_for_a_call_leaves_the_rest_shared(case):
+    head = "import sqlite3\nimport xml.etree.ElementTree as ET\n"
+    source = f"{head}rows = []\ndef f(db): return {STILL_SHARED[case]}\n"
+
+    assert "rows = txloop.share([])" in shared(source, "rows")
 
 
 def test_what_has_to_be_plain_is_not_put_into_a_container():

@@ -89,10 +89,67 @@ PROGRAMS = {
             assert repr(plain.items()) == repr(shared.items())
         """,
     "is called like the plain one": """
+        for plain in ({"a": 1}, Counter("a")):
+            for name in ("keys", "values", "items"):
+                view = getattr(txloop.share(plain), name)()
+                assert type(getattr(plain, name)()).__name__ == type(view).__name__
         for kind in (dict, list, set, deque, defaultdict, OrderedDict, Counter):
             assert kind.__name__ == type(txloop.share(kind())).__name__
         try: hash(txloop.share([]))
         except TypeError as error: assert "unhashable type: 'list'" == str(error)
+        """,
+    "says what the plain one says": """
+        def said(act, one):
+            try: return act(one)
+            except Exception as error: return type(error), str(error)
+        acts = [
+            lambda one: one["a"], lambda one: one[1.5], lambda one: one[None],
+            lambda one: operator.setitem(one, "a", 1),
+            lambda one: operator.delitem(one, 1.5),
+            lambda one: one + (1,), lambda one: one + 1, lambda one: one + None,
+            lambda one: one * "a",
+        ]
+        for plain in ([1], deque([1])):
+            for act in acts:
+                assert said(act, plain) == said(act, txloop.share(plain)), plain
+        for index in (slice(1), slice(None, None, 2)):
+            act = lambda one: operator.setitem(one, index, 5)
+            assert said(act, [1]) == said(act, txloop.share([1]))
+        assert said(lambda q: q[1:], deque()) == said(lambda q: q[1:], TDeque())
+        class Other:
+            def __radd__(self, left): return len(left)
+        for plain in ([1, 2], deque("ab")):
+            assert 2 == txloop.share(plain) + Other()
+        """,
+    "is left as the plain one where it cannot be sorted": """
+        for items in ([3, 1, "a", 2], [2, 1, None]):
+            shared = txloop.share(list(items))
+            for one in (items, shared):
+                try: one.sort()
+                except TypeError: pass
+                else: raise AssertionError
+            assert items == shared.copy()
+        """,
+    "is a set on the right": """
+        for left in ({9}, frozenset({1, 9})):
+            plain, shared = {1, 2}, txloop.share({1, 2})
+            for act in (operator.or_, operator.and_, operator.sub, operator.xor):
+                wanted, found = act(left, plain), act(left, shared)
+                assert type(wanted) is type(found) and wanted == found, left
+        """,
+    "finds sets in a set": """
+        for one in ({frozenset({1}), 2}, txloop.share({frozenset({1}), 2})):
+            assert {1} in one and {2} not in one
+            one.discard({5})
+            one.remove({1})
+            assert one == {2}
+            for unhashable in ([], [1]):
+                try: unhashable in one
+                except TypeError as error: assert "unhashable" in str(error)
+                else: raise AssertionError
+            try: one.remove({1})
+            except KeyError as error: assert ({1},) == error.args
+            else: raise AssertionError
         """,
     "holds what pickle asks no table about": """
         from txloop.executors.codec.frames import dumps
@@ -116,15 +173,17 @@ PROGRAMS = {
 
 if sys.implementation.name == "cpython":  # where it does not depend on what came first
     PROGRAMS["has the order of a set"] = """
+        assert [*({9} | {1, 2})] == [*({9} | txloop.share({1, 2}))]
         numbers = {8, 3, 1, 9, 2}
         shared = txloop.share({9, 2, 8, 1, 3})
         assert list(numbers) == list(shared) and numbers.pop() == shared.pop()
         """
 
 HEAD = """
-import collections, dataclasses, json, pathlib
+import collections, dataclasses, json, operator, pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 import txloop
+from txloop import TDeque
 from txloop.stm import held
 from txloop.stm.container import Container
 txloop.like_plain()

@@ -76,6 +76,12 @@ CHANGING_METHODS = [
     ("StringIO()", "write"),
     ("BytesIO()", "seek"),
     ("RawConfigParser()", "add_section"),
+    ("Calendar()", "setfirstweekday"),
+    ("SequenceMatcher()", "set_seq2"),
+    ("TopologicalSorter()", "add"),
+    ("TopologicalSorter()", "prepare"),
+    ("MimeTypes()", "add_type"),
+    *(("scheduler()", name) for name in ["enter", "cancel", "run"]),
     ("WeakValueDictionary()", "setdefault"),
 ]
 
@@ -97,9 +103,14 @@ def programs() -> Iterator[object]:
     for made, method in CHANGING_METHODS:
         source = f"""
         from array import array
+        from calendar import Calendar
         from collections import *
         from configparser import RawConfigParser
+        from difflib import SequenceMatcher
+        from graphlib import TopologicalSorter
         from io import BytesIO, StringIO
+        from mimetypes import MimeTypes
+        from sched import scheduler
         from weakref import *
         it = {made}
         def get(value):

@@ -225,16 +225,35 @@ def test_objects_of_one_class_compare_by_what_is_to_be_compared():
         hash(ann)
 
 
+def test_a_deleted_attribute_leaves_the_default_of_the_class():
+    # GIVEN
+    ann = Player("ann", 3)
+
+    # WHEN
+    del ann.score
+
+    # THEN
+    assert 0 == Player.score == ann.score
+    with pytest.raises(AttributeError):
+        del ann.score
+    ann.score += 1
+    assert 1 == ann.score
+
+
 def test_a_missing_attribute_is_an_error_as_for_any_object():
     # GIVEN
     timed = Timed(1, 2)
     del timed.length
 
     # THEN
-    with pytest.raises(AttributeError, match="Timed object has no value 'length'"):
+    with pytest.raises(
+        AttributeError, match="'Timed' object has no attribute 'length'"
+    ):
         _ = timed.length
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="'Timed' object has no attribute 'l"):
         del timed.length
+    with pytest.raises(AttributeError, match="type object 'Timed' has no attribute"):
+        _ = Timed.length
     assert "Timed(start=1, end=2, length='?')" == repr(timed)
     assert not hasattr(Timed, "length")
 

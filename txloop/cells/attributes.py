@@ -54,19 +54,16 @@ class Attribute:
     """One shared attribute: a cell of the object, named like it.
 
     Attributes:
-        default: What the class has of that name, for objects without a value; MISSING.
-        shown: What the class shows; MISSING for nothing.
+        default: What the class has of that name, which it shows, and what its objects
+            without a value have; MISSING for nothing.
     """
 
-    __slots__ = ("default", "name", "place", "shown")
+    __slots__ = ("default", "name", "place")
 
-    def __init__(
-        self, name: str, place: int, default: object = MISSING, shown: object = MISSING
-    ) -> None:
+    def __init__(self, name: str, place: int, default: object = MISSING) -> None:
         self.name = name
         self.place = place  # in the row
         self.default: Any = default
-        self.shown = shown
 
     def is_like(self, other: object) -> bool:
         """Tell whether the other one does the same."""
@@ -74,7 +71,6 @@ class Attribute:
             isinstance(other, Attribute)
             and (self.name, self.place) == (other.name, other.place)
             and self.default is other.default
-            and self.shown is other.shown
         )
 
     def __get__(self, shared: Container | None, kind: type) -> Any:
@@ -114,25 +110,30 @@ class Attribute:
 
     def __delete__(self, shared: Container) -> None:
         if self.value(shared) is MISSING:
-            raise AttributeError(f"{type(shared).__name__} has no value {self.name!r}")
+            raise AttributeError(self._missing(type(shared)))
         attempt = running.attempt
         if attempt is None:
             committed.write(shared, self.name, MISSING)
         else:
             attempt.write(shared, self.name, MISSING)
 
+    def _missing(self, kind: type) -> str:
+        """Return what Python says of an object without the attribute."""
+        return f"{kind.__name__!r} object has no attribute {self.name!r}"
+
     def _of_class(self, kind: type) -> Any:
-        if self.shown is MISSING:
+        if self.default is MISSING:
             # As for a field without a default, which is what `dataclass` looks for.
-            raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}")
-        bind = getattr(type(self.shown), "__get__", None)
-        return self.shown if bind is None else bind(self.shown, None, kind)
+            name = kind.__name__
+            raise AttributeError(f"type object {name!r} has no attribute {self.name!r}")
+        bind = getattr(type(self.default), "__get__", None)
+        return self.default if bind is None else bind(self.default, None, kind)
 
     def _without_value(self, shared: Container, kind: type) -> Any:
         """Return what the class has for an object that has no value of its own."""
         default = self.default
         if default is MISSING:
-            raise AttributeError(f"{kind.__name__} object has no value {self.name!r}")
+            raise AttributeError(self._missing(kind))
         bind = getattr(type(default), "__get__", None)
         value = default if bind is None else bind(default, shared, kind)
         if isinstance(default, functools.cached_property):

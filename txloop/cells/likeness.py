@@ -33,6 +33,7 @@ class PassesFor:
 
     on = False
     _owners: ClassVar[dict[type, PassesFor]] = {}  # filled at import
+    _named: ClassVar[dict[type, str]] = {}  # likewise
 
     def __init__(self, plain: type, inside_itself: str) -> None:
         """Describe what the objects of a class pass for.
@@ -54,6 +55,11 @@ class PassesFor:
         raise TypeError(f"the class of a {type(shared).__name__} cannot be changed")
 
     @classmethod
+    def name_like(cls, kind: type, plain: type) -> None:
+        """Let a class that belongs to a container be named as the plain one, too."""
+        cls._named[kind] = plain.__name__
+
+    @classmethod
     def begin(cls) -> None:
         """Let all containers pass for plain objects, and print like them."""
         cls.on = True
@@ -61,6 +67,8 @@ class PassesFor:
             new: Any = owner
             new.__repr__ = reprlib.recursive_repr(its._inside_itself)(_print_plain)
             new.__name__ = its._plain.__name__  # which errors name, too
+        for owner, name in cls._named.items():
+            owner.__name__ = name
 
 
 def _print_plain(shared: Any) -> str:

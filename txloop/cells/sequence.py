@@ -88,18 +88,39 @@ class SequenceCells(ListCells, MutableSequence[T]):
             return NotImplemented  # type: ignore[no-any-return] # for the operator
         return bool(compare(self._contents(), theirs))
 
+    def _empty(self) -> Any:
+        """Return an empty plain one of the kind that it stands for."""
+        raise NotImplementedError
+
+    def _plus(self, other: object) -> Any:
+        """Return what comes of something else that is added to it, as to a plain one.
+
+        A plain one asks the other operand first, and raises then in its own words.
+        """
+        reflected = getattr(type(other), "__radd__", None)
+        sum_ = NotImplemented if reflected is None else reflected(other, self)
+        return self._empty().__add__(other) if sum_ is NotImplemented else sum_
+
+    def _place(self, index: SupportsIndex) -> int:
+        """Return where an index points to, or raise what the plain one raises."""
+        try:
+            return self._from_start(index)
+        except TypeError:
+            self._empty()[index]
+            raise
+
     def _from_start(self, index: SupportsIndex) -> int:
         place = operator.index(index)
         return place if place >= 0 else place + len(self)
 
     def _set_item(self, index: SupportsIndex, value: object, message: str) -> None:
-        place = self._from_start(index)
+        place = self._place(index)
         if not self._has(place):
             raise IndexError(message)
         self._put({place: shareable(value)})
 
     def _delete_item(self, index: SupportsIndex, message: str) -> None:
-        place = self._from_start(index)
+        place = self._place(index)
         if not self._has(place):
             raise IndexError(message)
         self._do(Splice(place, place + 1))

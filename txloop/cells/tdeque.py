@@ -77,8 +77,7 @@ class TDeque(SequenceCells[T]):
     # Reading
 
     def __getitem__(self, index: SupportsIndex) -> T:  # type: ignore[override] # no slices
-        place = _index(index)
-        value = self._item(place if place >= 0 else place + len(self))
+        value = self._item(self._place(index))
         if value is MISSING:
             raise IndexError("deque index out of range")
         return cast("T", value)  # it was stored as one
@@ -96,13 +95,13 @@ class TDeque(SequenceCells[T]):
 
     def __add__(self, other: deque[T] | TDeque[T]) -> deque[T]:
         theirs = self._items_of(other)
-        return NotImplemented if theirs is None else self.copy() + deque(theirs)
+        return self._plus(other) if theirs is None else self.copy() + deque(theirs)
 
     def __radd__(self, other: deque[T]) -> deque[T]:
         return other + self.copy() if isinstance(other, deque) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> deque[T]:
-        return self.copy() * operator.index(times)
+        return self.copy() * cast("int", times)  # it takes what has an index
 
     __rmul__ = __mul__
 
@@ -114,10 +113,10 @@ class TDeque(SequenceCells[T]):
     # Writing
 
     def __setitem__(self, index: SupportsIndex, value: T) -> None:  # type: ignore[override]
-        self._set_item(_index(index), value, "deque index out of range")
+        self._set_item(index, value, "deque index out of range")
 
     def __delitem__(self, index: SupportsIndex) -> None:  # type: ignore[override]
-        self._delete_item(_index(index), "deque index out of range")
+        self._delete_item(index, "deque index out of range")
 
     def insert(self, index: SupportsIndex, value: T) -> None:
         """Insert `value` before `index`.
@@ -207,7 +206,6 @@ class TDeque(SequenceCells[T]):
         return list(other) if isinstance(other, deque) else None
 
     def _empty(self) -> deque[T]:
-        """Return an empty plain one of the kind that it stands for."""
         return deque(maxlen=self._limit)
 
     def _tx_like(self, items: Iterable[T]) -> TDeque[T]:
@@ -231,12 +229,6 @@ def _checked(maxlen: object) -> int | None:
     if maxlen < 0:
         raise ValueError("maxlen must be non-negative")
     return maxlen
-
-
-def _index(index: object) -> int:
-    if isinstance(index, slice):
-        raise TypeError("sequence index must be integer, not 'slice'")
-    return operator.index(cast("SupportsIndex", index))
 
 
 def _last(items: tuple[Any, ...], count: int) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from collections.abc import (
     ValuesView,
 )
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
@@ -53,6 +53,7 @@ class _View:
     __slots__ = ()
 
     _mapping: TDict[Any, Any]
+    _method: ClassVar[str]  # which returns such a view
 
     @property
     def mapping(self) -> Mapping[Any, Any]:
@@ -63,8 +64,7 @@ class _View:
             return f"{type(self).__name__}({self._mapping!r})"
         plain = self._mapping._empty()
         plain.update(self._mapping._contents())
-        view = getattr(plain, type(self).__name__.removeprefix("_").lower())
-        return repr(view())
+        return repr(getattr(plain, self._method)())
 
     def __reversed__(self) -> Iterator[Any]:
         if live.on:
@@ -86,10 +86,12 @@ class _View:
 
 class _Keys(_View, KeysView[K]):
     _mapping: TDict[K, Any]
+    _method = "keys"
 
 
 class _Items(_View, ItemsView[K, V]):
     _mapping: TDict[K, V]
+    _method = "items"
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
         contents = self._mapping._contents()
@@ -108,6 +110,7 @@ class _Items(_View, ItemsView[K, V]):
 
 class _Values(_View, ValuesView[V]):
     _mapping: TDict[Any, V]
+    _method = "values"
 
     def __iter__(self) -> Iterator[V]:
         contents = self._mapping._contents()
@@ -115,6 +118,10 @@ class _Values(_View, ValuesView[V]):
 
     def _part(self, key: Any, value: V) -> V:
         return value
+
+
+for _view in (_Keys, _Items, _Values):
+    PassesFor.name_like(_view, type(getattr({}, _view._method)()))
 
 
 class TDict(KeyedCells, MutableMapping[K, V]):

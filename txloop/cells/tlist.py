@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import reprlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, overload
 
 from txloop.cells import live
@@ -21,7 +22,7 @@ from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["TList"]
 
@@ -98,7 +99,7 @@ class TList(SequenceCells[T]):
         if index.__class__ is int and index >= 0:
             value = self._item(index)
         else:
-            value = self._item(self._from_start(index))
+            value = self._item(self._place(index))
         if value is MISSING:
             raise IndexError("list index out of range")
         return value
@@ -113,7 +114,7 @@ class TList(SequenceCells[T]):
 
     def __add__(self, other: list[T] | TList[T]) -> list[T]:
         theirs = self._items_of(other)
-        return NotImplemented if theirs is None else self.copy() + theirs
+        return self._plus(other) if theirs is None else self.copy() + theirs
 
     def __radd__(self, other: list[T]) -> list[T]:
         return other + self.copy() if isinstance(other, list) else NotImplemented
@@ -190,10 +191,17 @@ class TList(SequenceCells[T]):
     ) -> None:
         """Sort as a list does: stable, by `key` where it is given."""
         ordered = self.copy()
-        ordered.sort(key=cast("Any", key), reverse=reverse)  # as for lists, unknown T
+        try:
+            ordered.sort(key=cast("Any", key), reverse=reverse)  # as for lists, any T
+        except Exception:
+            self._do(Splice(0, None, tuple(ordered)))  # sorted as far as it came
+            raise
         self._do(Splice(0, None, tuple(ordered)))
 
     # How
+
+    def _empty(self) -> list[T]:
+        return []
 
     def _tx_like(self, items: Iterable[T]) -> TList[T]:
         made: TList[T] = type(self).__new__(type(self))
@@ -213,7 +221,9 @@ class TList(SequenceCells[T]):
             start, stop, _ = where.indices(len(self))
         return start, stop
 
-    def _set_slice(self, where: slice, values: Iterable[T]) -> None:
+    def _set_slice(self, where: slice, values: Any) -> None:
+        if not isinstance(values, Iterable):
+            self._empty()[where] = values  # raises what a list raises
         shared = tuple(shareable_all(tuple(values)))
         if where.step is None or where.step == 1:
             self._do(Splice(*self._bounds(where), shared))

@@ -123,14 +123,12 @@ class TObject(_WithDict):
         if cls._tx_like_dataclass:
             plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
             shown = _make_dataclass(cls, kw_only)
-            defaults: dict[str, object] = {}
         else:
             plain = False
             cls._tx_names = make_ordinary(cls, TObject, also)
-            shown = defaults = defaults_of(cls, cls._tx_names)
+            shown = defaults_of(cls, cls._tx_names)
         for place, name in enumerate(cls._tx_names):
-            default, on_class = defaults.get(name, MISSING), shown.get(name, MISSING)
-            attribute = Attribute(name, place, default, on_class)
+            attribute = Attribute(name, place, shown.get(name, MISSING))
             # One of its own would hide what is assigned to the name on its base.
             if not _inherits(cls, attribute):
                 setattr(cls, name, attribute)

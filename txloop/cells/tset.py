@@ -63,13 +63,26 @@ class TSet(KeyedCells, MutableSet[T]):
         parts = set(keys) if PassesFor.on else keys
         return live.iterate_unresized(self, parts) if live.on else iter(parts)
 
+    def __contains__(self, element: object) -> bool:
+        try:
+            return super().__contains__(element)
+        except TypeError:
+            if not isinstance(element, set | TSet):
+                raise
+            return super().__contains__(frozenset(element))  # as a set does
+
     def add(self, element: T) -> None:
         """Put `element` in, whether it is there or not."""
         self._write(_checked(element), True)
 
     def discard(self, element: T) -> None:
         """Take `element` out, whether it is there or not."""
-        self._write(element, MISSING)
+        try:
+            self._write(element, MISSING)
+        except TypeError:
+            if not isinstance(element, set | TSet):
+                raise
+            self._write(frozenset(element), MISSING)  # as a set does
 
     def remove(self, element: T) -> None:
         """Take `element` out; raise `KeyError` if it is not there."""
@@ -161,16 +174,23 @@ class TSet(KeyedCells, MutableSet[T]):
     def __xor__(self, other: Set[S]) -> set[T | S]:
         return self.copy() ^ set(other) if isinstance(other, Set) else NotImplemented
 
-    def __rsub__(self, other: Set[S]) -> set[S]:  # type: ignore[misc] # as `set`
-        return (
-            set(other) - self._those_of(other)
-            if isinstance(other, Set)
-            else NotImplemented
-        )
+    # What is on the left decides about the type, and which comes first.
 
-    __ror__ = __or__
-    __rand__ = __and__
-    __rxor__ = __xor__
+    def __ror__(self, other: Set[S]) -> Set[T | S]:
+        return _left(other) | self.copy() if isinstance(other, Set) else NotImplemented
+
+    def __rand__(self, other: Set[S]) -> Set[S]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return _left(other) & self._those_of(other)
+
+    def __rsub__(self, other: Set[S]) -> Set[S]:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return _left(other) - self._those_of(other)
+
+    def __rxor__(self, other: Set[S]) -> Set[T | S]:
+        return _left(other) ^ self.copy() if isinstance(other, Set) else NotImplemented
 
     def __ior__(self, other: Set[T]) -> TSet[T]:  # type: ignore[override,misc] # as `set`
         if not isinstance(other, Set):
@@ -232,6 +252,11 @@ class TSet(KeyedCells, MutableSet[T]):
         made: TSet[T] = type(self).__new__(type(self))
         TSet.__init__(made, elements)
         return made
+
+
+def _left(other: Set[S]) -> set[S] | frozenset[S]:
+    """Return the left side of an operator: of the program's type, if that is one."""
+    return other if isinstance(other, frozenset) else set(other)
 
 
 def _shareable_elements(elements: Iterable[object]) -> dict[Any, Any]:

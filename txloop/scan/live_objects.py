@@ -7,13 +7,18 @@ through code of the program.
 from __future__ import annotations
 
 import array
+import calendar
 import collections
 import configparser
+import difflib
 import enum
 import gc
+import graphlib
 import io
+import mimetypes
 import mmap
 import os
+import sched
 import sys
 import threading
 import weakref
@@ -58,13 +63,18 @@ METHODS = MUTATORS | GETTERS | {"items", "values"}
 IMMUTABLE = (*PLAIN, frozenset)
 _LIBRARY = (
     array.array,
+    calendar.Calendar,
     collections.ChainMap,
     collections.UserDict,
     collections.UserList,
     configparser.RawConfigParser,
+    difflib.SequenceMatcher,
+    graphlib.TopologicalSorter,
     type(os.environ),
     io.BytesIO,
     io.StringIO,
+    mimetypes.MimeTypes,
+    sched.scheduler,
     weakref.WeakKeyDictionary,
     weakref.WeakSet,
     weakref.WeakValueDictionary,
@@ -81,6 +91,16 @@ _CHANGES = (
             ]
         ),
     ),
+    (
+        (calendar.Calendar, difflib.SequenceMatcher),
+        frozenset(["setfirstweekday", "set_seq1", "set_seq2", "set_seqs"]),
+    ),
+    ((graphlib.TopologicalSorter,), frozenset(["done", "get_ready", "prepare"])),
+    (
+        (mimetypes.MimeTypes,),
+        frozenset(["add_type", "read", "read_windows_registry", "readfp"]),
+    ),
+    ((sched.scheduler,), frozenset(["cancel", "enter", "enterabs", "run"])),
     (
         (configparser.RawConfigParser,),
         frozenset(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
+from txloop.sharing.exact import Databases, wanted_exactly
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.heaps import is_passed_on
 from txloop.sharing.scopes import functions_in, nodes_of, walked
@@ -62,14 +63,22 @@ def hazards(
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
     own = {text.package for text in texts}
+    imported = {text.file: _imported(text.tree) for text in texts}
+    databases = Databases(
+        (text.tree for text in texts),
+        (home for modules in imported.values() for home in modules.values()),
+    )
     yield from threads.hazards(demands)
     for text in texts:
-        modules = _imported(text.tree)
+        modules = imported[text.file]
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
         for node in walked(text.tree):
             wanted = [*_wanted_of(node, modules)]
             if node not in methods and not isinstance(node, ast.Compare):
                 wanted += _handed_on(node)
+            if isinstance(node, ast.Call) and (bound := databases.bound_by(node)):
+                what = f"gives it to {last_name(node.func)}(), which asks in C for"
+                wanted.append((bound, f"{what} a plain one", Wants.PLAIN))
             for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
@@ -187,6 +196,9 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     elif _is_method_of_class(function) and given and last_name(given[0]) != "self":
         what = f"calls {ast.unparse(function)}, which takes plain objects only"
         yield given[:1], what, Wants.PLAIN
+    elif exactly := wanted_exactly(call, home, name):
+        what = f"calls {ast.unparse(function)}, which takes plain objects only"
+        yield exactly, what, Wants.PLAIN
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
         yield _UNKNOWN, what, Wants.PLAIN
@@ -197,7 +209,9 @@ def _meant(node: ast.expr, modules: dict[str, str]) -> tuple[str, str]:
     name = last_name(node)
     home = ""
     if isinstance(node, ast.Attribute):
-        home = modules.get(ast.unparse(node.value), "")
+        text = ast.unparse(node.value)
+        root = modules.get(text.partition(".")[0], "")
+        home = text if root == text else modules.get(text, "")
     elif name in modules:
         home, _, name = modules[name].rpartition(".")
     return home, name

@@ -1,0 +1,117 @@
+"""Functions that ask in C for a plain object, or that take a container for another.
+
+A `TDict` is a mapping to Python code only: in C, what has a `__getitem__` and is no
+dict is a sequence as well, so that sqlite3 looks for item 0 of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import last_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Databases", "wanted_exactly"]
+
+_FIRST = {
+    ("operator", "concat"): 0,
+    ("operator", "iconcat"): 0,
+    ("xml.etree.ElementTree", "Element"): 1,
+    ("xml.etree.ElementTree", "SubElement"): 2,
+}
+"""Functions, and the first of their arguments that is to be plain."""
+
+_DRIVERS = frozenset(
+    [
+        *("MySQLdb", "aiomysql", "aiopg", "aiosqlite", "apsw", "asyncpg", "databases"),
+        *("duckdb", "momoko", "mysql", "oracledb", "psycopg", "psycopg2", "pymysql"),
+        *("pyodbc", "sqlalchemy", "sqlite3"),
+    ]
+)
+"""Modules whose objects have `execute`."""
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+_MADE = (
+    *(*_COMPREHENSIONS, *_DISPLAYS, ast.Dict, ast.DictComp),
+    *(ast.BinOp, ast.Constant, ast.JoinedStr),
+)
+"""Expressions that make something plain, whatever is in it."""
+
+_COPYING = frozenset(["asdict", "copy", "dict", "list", "sorted", "tuple", "vars"])
+
+
+def wanted_exactly(call: ast.Call, home: str, name: str) -> list[ast.expr]:
+    """Return the arguments that a function takes as plain objects only.
+
+    Args:
+        call: The call.
+        home: The module of the function; "" if it is not known.
+        name: Its name there.
+    """
+    given: list[ast.expr] = []
+    match call:
+        case ast.Call(func=ast.Name(id="type"), args=[_, _, namespace]):
+            given = [namespace]
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="str"), attr="maketrans"), args=[table]
+        ):
+            given = [table]
+        case ast.Call(func=ast.Attribute(attr="fromlist"), args=[items]):
+            given = [items]
+        case _ if (home, name) in _FIRST:
+            named = [one.value for one in call.keywords if one.arg == "attrib"]
+            given = [*call.args[_FIRST[home, name] :], *named]
+    return [one for one in given if not _is_made(one)]
+
+
+class Databases:
+    """Finds what statements of databases are given."""
+
+    def __init__(self, trees: Iterable[ast.Module], modules: Iterable[str]) -> None:
+        """Look at the modules of a program, and at what they import."""
+        self._are_used = any(one.partition(".")[0] in _DRIVERS for one in modules)
+        self._starred = {
+            one.arg
+            for tree in (trees if self._are_used else ())
+            for node in walked(tree)
+            if isinstance(node, ast.arguments)
+            for one in (node.vararg, node.kwarg)
+            if one is not None
+        }
+
+    def bound_by(self, call: ast.Call) -> list[ast.expr]:
+        """Return the values of a statement that may be containers, or have some."""
+        name = last_name(call.func)
+        if not (self._are_used and isinstance(call.func, ast.Attribute)):
+            return []
+        if name not in ("execute", "executemany"):
+            return []
+        values = [
+            *call.args[1:],
+            *(one.value for one in call.keywords if one.arg is not None),
+        ]
+        rows = name == "executemany"
+        return [one for one in values if not self._is_plain(one, rows)]
+
+    def _is_plain(self, value: ast.expr, rows: bool) -> bool:
+        if isinstance(value, ast.Starred):
+            return True  # what is in it is given
+        if isinstance(value, ast.Name) and value.id in self._starred:
+            return True
+        if not rows:
+            return _is_made(value)
+        if isinstance(value, _COMPREHENSIONS):
+            return _is_made(value.elt)
+        return isinstance(value, _DISPLAYS) and all(map(_is_made, value.elts))
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Tell whether an expression makes a new plain object."""
+    if isinstance(value, ast.Call):
+        return last_name(value.func) in _COPYING
+    return isinstance(value, _MADE)
