@@ -219,6 +219,29 @@ def test_what_logging_writes(tmp_path: Path) -> None:
     assert marked(handed.LOGGING) == found
 
 
+def test_a_template_with_many_names_is_looked_at_once_for_each_object(
+    load: Load,
+) -> None:
+    """Were each name looked up in what another one leads to, it would take hours."""
+    names = "".join(f"{{{{ one.name{n}.clear() }}}}" for n in range(100))
+    source = f"""
+    from tornado.template import Template
+    class Node:
+        pass
+    node, *others = [Node() for _ in range(9)]
+    node.rows = []
+    for one in others:
+        vars(node).update({{f"name{{n}}": one for n in range(100)}})
+        vars(one).update({{f"name{{n}}": node for n in range(100)}})
+    page = Template("{names}{{{{ one.rows.clear() }}}}")
+    class Handler:
+        def get(self):
+            page.generate(one=node)  # MUTATES_GLOBAL app.node.rows
+    """
+
+    assert marked(source) == told(scan(load(source)))
+
+
 def test_what_a_template_in_a_file_does(tmp_path: Path, load: Load) -> None:
     source = """
     rows, names = [1], []

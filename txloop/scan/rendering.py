@@ -18,6 +18,7 @@ from txloop.scan.live_objects import UNKNOWN, changes_by, has_type, is_iterator
 from txloop.scan.member import member
 from txloop.scan.parts import part_of
 from txloop.scan.value import Bound, Descriptor, Instance, Live, alternatives
+from txloop.stm.immutability import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -131,44 +132,53 @@ def render(walk: Walk, name: str, arguments: Arguments, node: ast.AST) -> None:
     if name not in RENDERING or not acts:
         return
     for key, value in arguments.keywords.items():
-        _act(walk, value, acts.get(key, frozenset()), node, _DEEPEST)
+        _Rendering(walk, acts.get(key, frozenset()), node).act(value)
     for value in (*arguments.positional, *arguments.others):
-        _act(walk, value, acts[_ANY], node, _DEEPEST)
+        _Rendering(walk, acts[_ANY], node).act(value)
 
 
-def _act(
-    walk: Walk, value: Value, acts: frozenset[str], node: ast.AST, depth: int
-) -> None:
-    """Write down what these acts do with a value, and what is taken from it."""
-    if not acts or not depth:
-        return
-    for each in alternatives(value):
-        if isinstance(each, Live) and each.thing is not UNKNOWN:
-            _change(walk, each, acts, node)
-            _act(walk, part_of(each), acts, node, depth - 1)
-        if isinstance(each, Live | Instance):
-            _use(walk, each, acts, node, depth)
+class _Rendering:
+    """What some acts do with a value, and with what is taken from it."""
 
+    def __init__(self, walk: Walk, acts: frozenset[str], node: ast.AST) -> None:
+        self._walk = walk
+        self._acts = acts
+        self._node = node
+        # What was looked at, by identity, and how deep below it.
+        self._seen: dict[int, tuple[object, int]] = {}
 
-def _change(walk: Walk, live: Live, acts: frozenset[str], node: ast.AST) -> None:
-    if any(changes_by(live.thing, act) for act in acts) or (
-        _NEXT in acts and is_iterator(live.thing)
-    ):
-        walk.notes.change(live, node)
+    def act(self, value: Value, depth: int = _DEEPEST) -> None:
+        """Write down what is done with a value, down to some depth."""
+        if not self._acts or not depth:
+            return
+        for each in alternatives(value):
+            if isinstance(each, Live) and each.thing is not UNKNOWN:
+                _, before = self._seen.get(id(each.thing), (None, 0))
+                if before >= depth or has_type(each.thing, *PLAIN):
+                    continue
+                self._seen[id(each.thing)] = each.thing, depth
+                self._change(each)
+                self.act(part_of(each), depth - 1)
+            if isinstance(each, Live | Instance):
+                self._use(each, depth)
 
+    def _change(self, live: Live) -> None:
+        if any(changes_by(live.thing, act) for act in self._acts) or (
+            _NEXT in self._acts and is_iterator(live.thing)
+        ):
+            self._walk.notes.change(live, self._node)
 
-def _use(
-    walk: Walk, value: Live | Instance, acts: frozenset[str], node: ast.AST, depth: int
-) -> None:
-    """Walk into the methods, and follow the attributes, that acts use of a value."""
-    if isinstance(value, Live) and has_type(value.thing, type):
-        return
-    for act in acts:
-        if act.startswith(_SETS):
-            store_attribute(walk, value, act.removeprefix(_SETS), None, node)
-            continue
-        found = member(value, act, walk.sources)
-        if isinstance(found, Bound | Descriptor):
-            walk.run(found)
-        elif isinstance(found, Live):
-            _act(walk, found, acts, node, depth - 1)
+    def _use(self, value: Live | Instance, depth: int) -> None:
+        """Walk into the methods, and follow the attributes, that acts use of it."""
+        if isinstance(value, Live) and has_type(value.thing, type):
+            return
+        for act in self._acts:
+            if act.startswith(_SETS):
+                name = act.removeprefix(_SETS)
+                store_attribute(self._walk, value, name, None, self._node)
+            elif not (isinstance(value, Live) and value.thing is UNKNOWN):
+                found = member(value, act, self._walk.sources)
+                if isinstance(found, Bound | Descriptor):
+                    self._walk.run(found)
+                elif isinstance(found, Live):
+                    self.act(found, depth - 1)
