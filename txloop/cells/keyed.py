@@ -24,13 +24,23 @@ class KeyedCells(Container):
     __slots__ = ()
 
     def __contains__(self, key: object) -> bool:
-        attempt = running.attempt
-        if attempt is None:
-            cell = self._tx_cells.get(key, MISSING)
-            if type(cell) is Entry:
-                cell = cell.value
-            return cell is not MISSING
-        return attempt.has(self, key)
+        try:
+            attempt = running.attempt
+            if attempt is None:
+                cell = self._tx_cells.get(key, MISSING)
+                if type(cell) is Entry:
+                    cell = cell.value
+                return cell is not MISSING
+            return attempt.has(self, key)
+        except TypeError:
+            other = self._hashable(key)
+            if other is None:
+                raise
+        return other in self
+
+    def _hashable(self, key: object) -> Hashable | None:
+        """Return what is looked for in the place of a key without a hash, or None."""
+        return None
 
     def __len__(self) -> int:
         attempt = running.attempt

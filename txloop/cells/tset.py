@@ -63,14 +63,6 @@ class TSet(KeyedCells, MutableSet[T]):
         parts = set(keys) if PassesFor.on else keys
         return live.iterate_unresized(self, parts) if live.on else iter(parts)
 
-    def __contains__(self, element: object) -> bool:
-        try:
-            return super().__contains__(element)
-        except TypeError:
-            if not isinstance(element, set | TSet):
-                raise
-            return super().__contains__(frozenset(element))  # as a set does
-
     def add(self, element: T) -> None:
         """Put `element` in, whether it is there or not."""
         self._write(_checked(element), True)
@@ -80,9 +72,13 @@ class TSet(KeyedCells, MutableSet[T]):
         try:
             self._write(element, MISSING)
         except TypeError:
-            if not isinstance(element, set | TSet):
+            other = self._hashable(element)
+            if other is None:
                 raise
-            self._write(frozenset(element), MISSING)  # as a set does
+            self._write(other, MISSING)
+
+    def _hashable(self, key: object) -> frozenset[object] | None:
+        return frozenset(key) if isinstance(key, set | TSet) else None  # as a set does
 
     def remove(self, element: T) -> None:
         """Take `element` out; raise `KeyError` if it is not there."""
