@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Clear, Container, Update
 from txloop.stm.store import committed
+from txloop.stm.threads import asked_by_all
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry
 
@@ -78,7 +79,7 @@ class KeyedCells(Container):
         if attempt is not None:
             attempt.begin(self, cells)
         elif cells:
-            self._tx_cells = cells
+            self._tx_cells = asked_by_all(cells)
             self._tx_size = len(cells)
             committed.begin(self)
 

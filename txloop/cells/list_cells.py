@@ -28,6 +28,7 @@ from txloop.stm.attempt import Attempt, running
 from txloop.stm.container import NEWEST, Container, reduced_with
 from txloop.stm.held import STRANGE
 from txloop.stm.store import committed
+from txloop.stm.threads import asked_by_all
 from txloop.stm.types import MISSING, Key, Unsendable
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ class ListCells(Container):
         """Fill it, while it is new, with what may be stored."""
         if running.attempt is None:
             if items:
-                self._tx_cells = cells_of(items)
+                self._tx_cells = asked_by_all(cells_of(items))
                 self._tx_size = len(self._tx_cells)
                 committed.begin(self)
         elif items:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar, TypeAlias
 
 from txloop.errors import TxForgottenError
+from txloop.stm.threads import asked_by_all
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import PLACE_BITS, Entry, value_at
 
@@ -63,7 +64,7 @@ class Container:
     def _tx_start(self, number: int, cells: Any) -> None:
         """Make one of that number, with those cells; None for no contents."""
         self._tx_number = number
-        self._tx_cells = {} if cells is None else cells
+        self._tx_cells = asked_by_all({} if cells is None else cells)
         self._tx_changed = 0
         self._tx_resized = 0
         self._tx_size = 0 if cells is None else len(cells)

@@ -158,7 +158,7 @@ def _update(
 ) -> bool:
     """Write many cells at once, where no snapshot is open; return whether it could."""
     cells = container._tx_cells
-    if container._tx_shuffled or type(cells) is not dict:
+    if container._tx_shuffled or not isinstance(cells, dict):
         return False
     container._tx_changed = version
     container._tx_view = None

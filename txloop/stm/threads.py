@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from txloop.errors import TxThreadError
@@ -24,6 +24,7 @@ __all__ = [
     "Count",
     "Owned",
     "acquire",
+    "asked_by_all",
     "counting_from",
     "gil_enabled",
     "recheck",
@@ -37,6 +38,37 @@ NO_THREAD = 0
 def gil_enabled() -> bool:
     """Tell whether threads of this interpreter exclude one another."""
     return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class _AskedByAll(dict[K, V]):
+    """A dict whose `get` takes as long on every thread.
+
+    That of CPython 3.13 without the GIL takes 17 us, not 60 ns, where another thread
+    has made the key or the value: it waits for a lock that it holds itself.
+    """
+
+    __slots__ = ()
+
+    def get(self, key: Any, default: Any = None) -> Any:  # type: ignore[override]
+        """Return the value of a key, as a dict does."""
+        try:
+            return self[key]
+        except KeyError:  # which may be that of a key's own `__eq__`
+            return super().get(key, default)
+
+
+if TYPE_CHECKING or gil_enabled():
+
+    def asked_by_all(made: dict[K, V]) -> dict[K, V]:
+        """Return a dict with these items whose `get` is as fast on every thread."""
+        return made
+
+else:
+    asked_by_all = _AskedByAll
 
 
 class _LockedCount:

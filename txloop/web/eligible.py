@@ -11,6 +11,7 @@ from tornado.websocket import WebSocketHandler
 
 from txloop.engine.marks import Mark, mark_of
 from txloop.stm.callables import is_coroutine, is_generator
+from txloop.stm.threads import asked_by_all
 from txloop.web.ending import ends_as_stock
 from txloop.web.tornado_private import has_stream_request_body
 
@@ -77,7 +78,7 @@ _waiting: weakref.WeakKeyDictionary[type[RequestHandler], dict[str, bool]]
 _waiting = weakref.WeakKeyDictionary()  # what `may_wait` has found out
 
 # By the class's `id`, for as long as it lives: a WeakKeyDictionary takes twice as long.
-_plans: dict[int, dict[str, Plan | None]] = {}
+_plans: dict[int, dict[str, Plan | None]] = asked_by_all({})
 
 
 def mark_matching(matcher: Matcher) -> None:

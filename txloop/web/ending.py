@@ -19,6 +19,7 @@ from tornado.httputil import HTTPHeaders
 from tornado.log import app_log
 from tornado.web import RequestHandler
 
+from txloop.stm.threads import asked_by_all
 from txloop.web.recorder import RECORDED, headers_copied, is_ordinary
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ _DEFAULT_HEADERS = 3  # that a handler begins with
 
 _ANSWER = ("_status_code", "_reason", "_headers", "_write_buffer")
 
+
+_reasons = asked_by_all(responses)
 
 _EXECUTE = RequestHandler._execute.__code__
 
@@ -186,7 +189,7 @@ def _is_certain(handler: Any) -> bool:
     if "Content-Length" in headers or hasattr(handler, "_new_cookie"):
         return False
     # `set_header` has checked the values of those that every handler has.
-    few = len(headers) <= _DEFAULT_HEADERS and reason == responses.get(status)
+    few = len(headers) <= _DEFAULT_HEADERS and reason == _reasons.get(status)
     return few or is_ordinary(reason, headers)
 
 

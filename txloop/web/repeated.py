@@ -21,6 +21,7 @@ from tornado.ioloop import IOLoop
 
 from txloop.loop.descriptors import LastingReaders
 from txloop.loop.patches import patch
+from txloop.stm.threads import asked_by_all
 from txloop.web.recorder import headers_copied
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ _stock_format_timestamp = httputil.format_timestamp
 _last = (-1, "")  # a whole second, and what it is called; replaced at once
 
 _stock_parse_headers = HTTP1Connection._parse_headers
-_parsed: dict[bytes, httputil.HTTPHeaders] = {}  # never handed out: copies are
+# Never handed out: copies are.
+_parsed: dict[bytes, httputil.HTTPHeaders] = asked_by_all({})
 
 _NODELAY = "set_nodelay"
 
