@@ -16,7 +16,7 @@ from tests.logs import expect_log
 from txloop.errors import TxConfigurationError
 from txloop.executors import protocol
 from txloop.executors.protocol import available_cores, executor_named, resolve_name
-from txloop.stm.threads import gil_enabled
+from txloop.stm.threads import _AskedByAll, asked_by_all, gil_enabled
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,3 +87,36 @@ def test_max_calls_means_nothing_for_threads():
     executor = executor_named("threads", max_calls=5)
 
     assert (available_cores(), 0) == (executor.workers, len(executor.running()))
+
+
+class Troublesome:
+    """A key whose comparison fails."""
+
+    def __hash__(self):
+        return hash("b")
+
+    def __eq__(self, other):
+        raise KeyError("of the key itself")
+
+
+def test_a_dict_that_all_threads_ask_is_a_dict():
+    # WHEN
+    rows = _AskedByAll({"a": 1})
+    rows["b"] = 2
+
+    # THEN
+    assert isinstance(rows, dict)
+    assert {"a": 1, "b": 2} == rows
+    assert (1, 2, None, 3) == (*map(rows.get, "abc"), rows.get("c", 3))
+    with pytest.raises(KeyError, match="of the key itself"):
+        rows.get(Troublesome())
+
+
+@pytest.mark.parametrize("make", [lambda: txloop.TDict(a=1), lambda: txloop.TVar(1)])
+def test_the_cells_of_a_container_are_asked_by_all(make):
+    # WHEN
+    cells = make()._tx_cells
+
+    # THEN
+    assert type(cells) is type(asked_by_all({}))
+    assert (type(cells) is dict) == gil_enabled()

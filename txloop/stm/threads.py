@@ -53,7 +53,7 @@ class _AskedByAll(dict[K, V]):
 
     __slots__ = ()
 
-    def get(self, key: Any, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, key: Any, default: Any = None) -> Any:
         """Return the value of a key, as a dict does."""
         try:
             return self[key]

@@ -20,6 +20,7 @@ from txloop.loop.patches import patch
 from txloop.scan import Served, add_served
 from txloop.stm.cell_names import add_roots
 from txloop.stm.origin import claim
+from txloop.stm.threads import asked_by_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +61,7 @@ class Target:
         self.handler_class = handler_class
         self.handler_kwargs = handler_kwargs
         self.number = next(_numbers)
-        self.roots: dict[str, Roots] = {}  # of the watch, by verb
+        self.roots: dict[str, Roots] = asked_by_all({})  # of the watch, by verb
         self.proved: set[str] = set()  # verbs that share nothing: see `marking`
         _targets[self.number] = self
         _claim(type(application), Application)
