@@ -23,6 +23,15 @@ VARIANTS = {
     "processes": ("processes", {}),
     "away": ("processes", {"TXLOOP_FAULTS": "away=1"}),
 }
+PLAIN_FOR_ANOTHER = [
+    [
+        "x = [[v]]; y = [x[0]]; table[k] = y; x[0].append(k)",
+        "x = [[v]]; y = [x[0]]; table[k] = y; x[0].append(k)",
+        "list.append(x, v)",
+    ]
+]
+"""It stores a list in which is what has to stay plain, and goes on with that."""
+
 KEPT_TWICE = [
     [
         "nested['rows'].append([v, len(items)])",
@@ -90,6 +99,7 @@ def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, options=OPTIONS)
 )
 @given(source=programs(), asked=requests())
 @example(source=program_of(KEPT_TWICE), asked=[(0, "a", 0), (0, "b", 0)])
+@example(source=program_of(PLAIN_FOR_ANOTHER), asked=[(0, "a", 0), (0, "b", 0)])
 def test_random_handlers_answer_as_on_stock_tornado(source, asked):
     check(source, asked, options=(*OPTIONS, "--share"))
 

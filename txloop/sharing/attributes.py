@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.bindings import bindings
-from txloop.sharing.scopes import bound_in, functions_in, walked
+from txloop.sharing.scopes import (
+    attributes_named,
+    bound_in,
+    functions_in,
+    walked,
+)
 from txloop.sharing.syntax import is_of_self, last_name, simple_values
 from txloop.sharing.variables import why_by_name
 
@@ -97,7 +102,7 @@ class Attribute:
         uses = [
             (text, use)
             for text in self.texts
-            for use in _uses(text.tree, self.name)
+            for use in attributes_named(text.tree, self.name)
             if use is not first.target
         ]
         if len({(text.file, text.end(use)) for text, use in uses}) < len(uses) or any(
@@ -150,7 +155,7 @@ class Attribute:
     def _why_not(self, text: Text, first: _First) -> str:
         """Return which use may be of another attribute; "" if there is none."""
         on_class = isinstance(first.target, ast.Name)
-        for use in _uses(text.tree, self.name):
+        for use in attributes_named(text.tree, self.name):
             if isinstance(use.ctx, ast.Del):
                 return f"{text.place(use)}, deletes it"
         for _, cls, store in _stores(text, self.name):
@@ -166,7 +171,7 @@ class Attribute:
             if not self._is_related(cls.name):
                 return f"the class {cls.name} has an attribute {self.name}, too"
         is_its = self._is_of_class if on_class else self._is_of_application
-        for use in _uses(text.tree, self.name):
+        for use in attributes_named(text.tree, self.name):
             if use is not first.target and not is_its(text, use):
                 return f"{text.place(use)}, may mean another's attribute"
         for node in walked(text.tree) if on_class else ():
@@ -201,19 +206,15 @@ class Attribute:
         )
 
 
-def _uses(node: ast.AST, name: str) -> Iterator[ast.Attribute]:
-    for one in walked(node):
-        if isinstance(one, ast.Attribute) and one.attr == name:
-            yield one
-
-
 def _stores(
     text: Text, name: str
 ) -> Iterator[tuple[ast.AST, ast.ClassDef | None, ast.Attribute]]:
     """Yield where an attribute is set or deleted, with the function and its class."""
+    if all(isinstance(one.ctx, ast.Load) for one in attributes_named(text.tree, name)):
+        return
     seen: set[ast.AST] = set()
     for scope, cls in (*functions_in(text.tree), (text.tree, None)):
-        for use in _uses(scope, name):
+        for use in attributes_named(scope, name):
             if not isinstance(use.ctx, ast.Load) and use not in seen:
                 seen.add(use)
                 yield scope, cls, use

@@ -76,10 +76,24 @@ class Habits:
         """Return what a call, or an operator, gives to what may store it."""
         found = self._given(node, self.stored)
         if isinstance(node, ast.Call):
-            for one in node.args:  # it may be applied to the others
-                if any(self.stored.get(name) for name in self.callees.passed(one)):
-                    found += [other for other in node.args if other is not one]
+            for one in self._applied_by(node):
+                found += [other for other in node.args if other is not one]
         return found
+
+    def _applied_by(self, node: ast.Call) -> list[ast.expr]:
+        """Return the arguments that are functions, which may store the others."""
+        return [
+            one
+            for one in node.args
+            if any(self.stored.get(name) for name in self.callees.passed(one))
+        ]
+
+    def is_indirect(self, node: ast.AST) -> bool:
+        """Tell whether a call may run functions that are not what it is a call of."""
+        if not isinstance(node, ast.Call):
+            return False
+        runs_any = any(name == ANY_FUNCTION for name, _ in self.callees.of(node))
+        return runs_any or bool(self._applied_by(node))
 
     def places_of(self, node: ast.AST) -> set[str]:
         """Return the last names of what functions that a node runs store things in."""

@@ -44,6 +44,7 @@ class Meanings:
 
     def __init__(self, texts: Iterable[Text]) -> None:
         self.functions: defaultdict[str, list[_Given]] = defaultdict(list)
+        self._no_verbs: dict[str, list[_Given]] = {}  # those that are no verbs
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self.keys: set[str] = set()
         self.initialized: list[_Given] = []
@@ -244,10 +245,13 @@ class Meanings:
         Tornado calls the verbs of handlers, and these do by `self`: else every
         ``row.get("name")`` might mean the `get` of some handler.
         """
-        found = self.functions.get(last_name(function), [])
-        if self.is_of_handler(function):
+        name = last_name(function)
+        found = self.functions.get(name, [])
+        if name not in VERBS or self.is_of_handler(function):
             return found
-        return [one for one in found if not self.is_verb(one[0])]
+        if name not in self._no_verbs:
+            self._no_verbs[name] = [one for one in found if not self.is_verb(one[0])]
+        return self._no_verbs[name]
 
     def is_verb(self, function: ast.AST) -> bool:
         """Tell whether a function is a verb of a class derived from Tornado's.

@@ -167,7 +167,8 @@ class Origins:
 
     def _keys_of(self, loop: ast.AST) -> list[ast.expr]:
         """Return the targets of a loop that get keys or numbers: no lists or dicts."""
-        if {"items", "keys"} & {*self.meanings.functions}:  # of a class of the program
+        functions = self.meanings.functions
+        if "items" in functions or "keys" in functions:  # of a class of the program
             return []
         given = given_to(loop)
         keys = (target for target, value in given if value is IMMUTABLE)

@@ -97,6 +97,7 @@ class Round:
         self._by_file = {text.file: text for text in self.texts}
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
+        self._plain_holders: set[str] = set()  # in which such objects are stored
         origins = Origins(self.texts)
         self._meanings = origins.meanings
         self._flow = Flow(self.texts, self._meanings)
@@ -190,6 +191,7 @@ class Round:
         if not (skipped or exact or self._keeping.is_copied(value)):
             return False
         self._hazards.setdefault(hazard.name, skipped or hazard.reason)
+        self._plain_holders.add(hazard.name)
         return True
 
     def _why_exact(self, site: Site) -> str:
@@ -202,9 +204,7 @@ class Round:
         )
 
     def _why_left(self, seed: Seed) -> str:
-        argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
-        name = argument[1] if argument else seed.attribute.strip("'")
-        names = (name, *seed.names, EVERYTHING)
+        names = (*_names_of(seed), EVERYTHING)
         return next(filter(None, map(self._hazards.get, names)), "")
 
     def _share(self, seed: Seed) -> tuple[str, set[str]]:
@@ -325,8 +325,18 @@ class Round:
 
     def _share_aliases(self, aliases: list[Alias]) -> None:
         done = {one[:3] for one in self._sites}
+        shared = {
+            name
+            for seed in self.survey.seeds
+            if seed.shared
+            for name in _names_of(seed)
+        }
         for text, value, hazard in aliases:
             if value is None or Site.of(text.file, value)[:3] in done:
+                continue
+            # Where it is stored stays plain, and has to in the next round, too: that
+            # would not see what else comes by way of what is a container then.
+            if hazard.name in self._plain_holders - shared:
                 continue
             done.add(Site.of(text.file, value)[:3])
             self._edits[text.file].wrap(text, value, "txloop.share")
@@ -349,6 +359,13 @@ class Round:
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
+
+
+def _names_of(seed: Seed) -> tuple[str, ...]:
+    """Return the names under which hazards may tell of what a seed is about."""
+    argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
+    name = argument[1] if argument else seed.attribute.strip("'")
+    return name, *seed.names
 
 
 def _alias_key(text: Text, value: ast.expr) -> str:

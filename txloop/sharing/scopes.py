@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.frame import bound_by, parameters
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "attributes_named",
     "bound_as_globals",
     "bound_in",
     "declared_in",
@@ -40,6 +42,20 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 def walked(node: ast.AST) -> tuple[ast.AST, ...]:
     """Return a node and all that is in it; trees do not change once they are made."""
     return tuple(ast.walk(node))
+
+
+def attributes_named(tree: ast.AST, name: str) -> Sequence[ast.Attribute]:
+    """Return where a node, or what is in it, names an attribute."""
+    return _attributes_in(tree).get(name, ())
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes_in(tree: ast.AST) -> dict[str, list[ast.Attribute]]:
+    found = defaultdict(list)
+    for one in walked(tree):
+        if isinstance(one, ast.Attribute):
+            found[one.attr].append(one)
+    return found
 
 
 @functools.lru_cache(maxsize=4096)
@@ -79,6 +95,7 @@ def nodes_of(scope: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(visit(scope))
 
 
+@functools.lru_cache(maxsize=4096)
 def defaults_of(function: Function) -> dict[str, ast.expr]:
     """Return what its parameters are where a call does not give them."""
     given = function.args

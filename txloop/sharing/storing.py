@@ -102,20 +102,20 @@ class Storing:
             places = self._habits.places_of(node)
             for holder, value in self.put(node, outer):
                 root = root_name(holder)
-                if isinstance(holder, ast.Name) and root in fresh:
-                    continue
-                if root in fresh or (root in self._foreign and root not in local):
-                    continue
+                is_foreign = root in self._foreign and root not in local
+                into = _into(holder, places)
+                if root in fresh or is_foreign:
+                    into = sorted(places) if self._habits.is_indirect(node) else []
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and is_assigned:
                     continue  # a handler lives for one request
                 for name, at in self._names_in(scope, value, node):
                     if name in local and name != root and name not in ("self", "cls"):
                         is_name = isinstance(holder, ast.Name)
-                        for into in _into(holder, places):
-                            by_call = into in places
-                            yield Store(name, into, at, loops, is_name, by_call)
-                            yield from self._inner(scope, name, into, local)
+                        for one in into:
+                            by_call = one in places
+                            yield Store(name, one, at, loops, is_name, by_call)
+                            yield from self._inner(scope, name, one, local)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:
                 yield from self._stores_of_inner(inner, local - bound_in(inner))

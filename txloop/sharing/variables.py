@@ -7,12 +7,18 @@ one use cannot be followed, all stay.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from txloop.scan.frame import bound_by
-from txloop.sharing.scopes import bound_as_globals, globals_named, walked
+from txloop.sharing.scopes import (
+    attributes_named,
+    bound_as_globals,
+    globals_named,
+    walked,
+)
 from txloop.sharing.syntax import simple_values
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Variable", "why_by_name"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Variable:
     """A module's variable.
 
@@ -111,25 +117,18 @@ class Variable:
         return values, ""
 
     def _why_not_followed(self, text: Text) -> str:
-        imports = (one for one in walked(text.tree) if isinstance(one, ast.ImportFrom))
-        for node in imports:
+        for node in _of_kinds(text.tree, ast.ImportFrom):
             names = {one.name for one in node.names}
-            if _absolute(text, node) not in self.home.names:
+            if _absolute(text.name, text.file, node) not in self.home.names:
                 continue
             if self.name in names:
                 return f"{text.place(node)}, imports a copy of its value"
             if "*" in names and not self.name.startswith("_"):
                 return f"{text.place(node)}, imports all names"
-        aliases = self._names_in(text)
-        nodes = [
-            one
-            for one in walked(text.tree)
-            if isinstance(one, ast.Name | ast.Attribute)
-        ]
-        based = {getattr(one, "value", None) for one in nodes}
-        for one in nodes:
-            if one not in based and ast.unparse(one) in aliases:
-                return f"{text.place(one)}, passes the module on"
+        alone = _standing_alone(text.tree)
+        passed = [alone[name] for name in self._names_in(text) if name in alone]
+        if passed:
+            return f"{text.place(min(passed, key=text.start))}, passes the module on"
         for use in self._uses_in(text):
             if isinstance(use.ctx, ast.Del):
                 return f"{text.place(use)}, deletes it"
@@ -139,29 +138,31 @@ class Variable:
         return [(text, use) for text in self._others() for use in self._uses_in(text)]
 
     def _uses_in(self, text: Text) -> Iterator[ast.Attribute]:
-        """Yield where another module uses the name as an attribute of this one."""
-        aliases = self._names_in(text)
-        for node in walked(text.tree):
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr == self.name
-                and ast.unparse(node.value) in aliases
-            ):
-                yield node
+        """Return where another module uses the name as an attribute of this one."""
+        uses = attributes_named(text.tree, self.name)
+        aliases = self._names_in(text) if uses else ()
+        return (use for use in uses if ast.unparse(use.value) in aliases)
 
     def _names_in(self, text: Text) -> set[str]:
         """Return what another module calls this one, by way of a third one, too."""
         found = _aliases(text, self.home)
-        for other in self.texts:
-            if other is text or other is self.home:
-                continue
+        for other, theirs in self._known_to:
+            if other is not text:
+                names = _aliases(text, other)
+                found |= {f"{one}.{inner}" for one in names for inner in theirs}
+        return found
+
+    @functools.cached_property
+    def _known_to(self) -> list[tuple[Text, set[str]]]:
+        """The other modules that have this one in a variable, and what they call it."""
+        package, _, last = self.home.name.rpartition(".")
+        found = []
+        for other in self._others():
             theirs = _aliases(other, self.home)
-            package, _, last = self.home.name.rpartition(".")
             if package == other.name:
                 theirs.add(last)  # it has it when anything has imported it
             if theirs:
-                names = _aliases(text, other)
-                found |= {f"{one}.{inner}" for one in names for inner in theirs}
+                found.append((other, theirs))
         return found
 
 
@@ -180,26 +181,51 @@ def _body(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def _aliases(text: Text, home: Text) -> set[str]:
     """Return what a module calls another one."""
-    found = set()
-    for node in walked(text.tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name in home.names:
-                    found.add(one.asname or one.name)
-        elif isinstance(node, ast.ImportFrom):
-            base = _absolute(text, node)
-            for one in node.names:
-                if f"{base}.{one.name}".strip(".") in home.names:
-                    found.add(one.asname or one.name)
+    imported = _imported(text.tree, text.name, text.file)
+    return {alias for name in home.names for alias in imported.get(name, ())}
+
+
+# A large program has thousands of variables: none of them walks through all modules.
+
+
+@functools.lru_cache(maxsize=4096)
+def _imported(tree: ast.Module, module: str, file: str) -> dict[str, set[str]]:
+    """Return what a module calls what it imports, by its full name."""
+    found: dict[str, set[str]] = {}
+    for node in _of_kinds(tree, ast.Import, ast.ImportFrom):
+        base = ""
+        if isinstance(node, ast.ImportFrom):
+            base = _absolute(module, file, node)
+        for one in node.names:
+            name = f"{base}.{one.name}".strip(".")
+            found.setdefault(name, set()).add(one.asname or one.name)
     return found
 
 
-def _absolute(text: Text, node: ast.ImportFrom) -> str:
-    """Return the full name of what is imported from."""
+@functools.lru_cache(maxsize=4096)
+def _of_kinds(tree: ast.Module, *kinds: type[Any]) -> tuple[Any, ...]:
+    """Return the nodes of some kinds."""
+    return tuple(one for one in walked(tree) if isinstance(one, kinds))
+
+
+@functools.lru_cache(maxsize=4096)
+def _standing_alone(tree: ast.Module) -> dict[str, ast.AST]:
+    """Return where a dotted name stands of which no attribute is taken, the first."""
+    nodes = _of_kinds(tree, ast.Name, ast.Attribute)
+    based = {getattr(one, "value", None) for one in nodes}
+    found: dict[str, ast.AST] = {}
+    for one in nodes:
+        if one not in based:
+            found.setdefault(ast.unparse(one), one)
+    return found
+
+
+def _absolute(module: str, file: str, node: ast.ImportFrom) -> str:
+    """Return the full name of what is imported from, in a module."""
     if not node.level:
         return node.module or ""
-    package = text.name.split(".")
-    is_package = text.file.endswith("__init__.py")
+    package = module.split(".")
+    is_package = file.endswith("__init__.py")
     keep = len(package) - node.level + is_package
     return ".".join([*package[:keep], *([node.module] if node.module else [])])
 
@@ -210,9 +236,7 @@ _NAMESPACES = ("eval", "exec", "globals", "locals")
 
 def why_by_name(text: Text, name: str) -> str:
     """Return where a module may use a name that stands in a text; "" for nowhere."""
-    for node in walked(text.tree):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in _of_kinds(text.tree, ast.Call):
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if called in _NAMESPACES and isinstance(node.func, ast.Name):
             return f"{text.place(node)}, calls {called}()"

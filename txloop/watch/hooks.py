@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Hook", "hooks", "kept_by_module", "libraries_behind"]
 
 _CONTAINERS = (dict, list, set, tuple)
+_LEAVES = frozenset([bool, bytes, float, int, str, type(None)])
 
 
 class Hook(NamedTuple):
@@ -139,7 +140,8 @@ def _functions_in(thing: Any, depth: int) -> Iterator[object]:
         base = next(one for one in kind.__mro__ if one in _CONTAINERS)
         parts = dict.values(thing) if base is dict else base.__iter__(thing)
         for part in list(islice(parts, limits.MOST_ENTRIES)):
-            yield from _functions_in(part, depth - 1)
+            if type(part) not in _LEAVES:  # as are nearly all parts of tables
+                yield from _functions_in(part, depth - 1)
 
 
 def _is_programs(thing: Any) -> bool:
