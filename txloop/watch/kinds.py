@@ -256,12 +256,13 @@ def _judged(cls: type) -> Kind:
         return Kind.OPTIONS
     if ("mmap", "mmap") in names:
         return Kind.MAPPING
+    is_own = own_module_of(cls) is not None
     if any(map(is_harmless, cls.__mro__)) and not _is_programs(cls):
         return Kind.NOTHING
     if cls is _CACHE:
         return Kind.CACHE
     for kind, bases in _BASES:
-        if issubclass(cls, bases):
+        if issubclass(cls, bases) and (kind is not Kind.NOTHING or not is_own):
             return kind
     if "__next__" in dir(cls) or issubclass(cls, types.CoroutineType):
         return Kind.HELD_NEAR
