@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import json
 import sys
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
 import pytest
@@ -62,13 +62,20 @@ class Zone(datetime.tzinfo):
         note(moment)
         return datetime.timedelta(0)
 
+    def dst(self, moment):
+        return None
+
+    def tzname(self, moment):
+        return "Z"
+
 
 @runtime_checkable
 class Titled(Protocol):
     title: str
 
 
-row, zone, unused = Row(), Zone(), [0]
+row: Any = Row()  # it is like what it is given for, by its methods only
+zone, unused = Zone(), [0]
 
 
 def unpack():
