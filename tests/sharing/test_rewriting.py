@@ -208,6 +208,17 @@ HAZARDS = {
     ),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
     "identities": ("def f(x): return id(x)", "id(x)"),
+    "keys that count how often they are looked for": (
+        "class Key:\n    n = 0\n    def __hash__(self):\n        Key.n += 1\n"
+        "        return 1",
+        "Key.__hash__() changes something",
+    ),
+    "keys that note with what they are compared": (
+        "def note(x):\n    seen.append(x)\n    return x\n"
+        "class Key:\n    def __eq__(self, other): return note(other) is self\n"
+        "    def __hash__(self): return 1",
+        "Key.__eq__() changes something",
+    ),
     "an object's own identity": (
         "class Cache:\n    def get(self, k): return id(self)",
         "id(self)",

@@ -376,6 +376,27 @@ class TestModules:
 
         assert () == found
 
+    def test_metaclass_is_not_asked_for_attributes(self, load: Load) -> None:
+        module = load(
+            """
+            asked = []
+            class Meta(type):
+                def __getattr__(cls, name):
+                    asked.append(name)
+                    raise AttributeError(name)
+            class Box(metaclass=Meta):
+                def on(self): pass
+            box = Box()
+            def get():
+                box.on()
+                return Box()
+            """
+        )
+
+        scan(module)
+
+        assert [] == module.asked
+
     def test_program_that_is_run_as_a_script(
         self, load: Load, monkeypatch: pytest.MonkeyPatch
     ) -> None:

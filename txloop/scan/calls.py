@@ -22,6 +22,7 @@ from txloop.scan.live_objects import (
     UNKNOWN,
     can_change,
     changes_by,
+    class_attribute,
     class_label,
     functions_of,
     has_type,
@@ -359,7 +360,7 @@ def _construct(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Va
             walk.call_method(known, "__init__", arguments)
             return known
         walk.made[key] = instance = Instance(cls)
-        fields = getattr(cls, "__dataclass_fields__", ())
+        fields = class_attribute(cls, "__dataclass_fields__", ())
         named = dict(zip(fields, arguments.positional, strict=False))
         for name in fields:
             value = {**named, **arguments.keywords}.get(name)

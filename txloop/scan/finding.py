@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import (
     IMMUTABLE,
     UNKNOWN,
+    class_has,
     class_label,
     has_type,
     is_container,
@@ -148,7 +149,7 @@ def _container(thing: object) -> str:
             f"make this {name} a txloop container or an immutable frozenset "
             "in a txloop.TVar"
         )
-    if hasattr(cls, "append") and is_plain(thing):
+    if class_has(cls, "append") and is_plain(thing):
         return (
             f"make this {name} a txloop container or an immutable tuple "
             "in a txloop.TVar"
@@ -161,7 +162,7 @@ def _container(thing: object) -> str:
             return f"use a plain {plain} instead of this {name}, in a txloop container"
     if cls is itertools.count:
         return "make this count a txloop.TCount"
-    if hasattr(cls, "__next__"):
+    if class_has(cls, "__next__"):
         return "keep the next value in a txloop.TVar"
     if thing is not UNKNOWN and own_module_of(cls) is not None:
         return f"make {_place(cls)} a txloop.TObject"
@@ -194,7 +195,7 @@ def _is_tied(cls: type) -> bool:
     if cls in CHANGEABLE or is_container(cls) or becomes_reference(cls):
         return False
     if own_module_of(cls) is None:
-        return any(hasattr(cls, name) for name in _OF_CHANGEABLE)
+        return any(class_has(cls, name) for name in _OF_CHANGEABLE)
     return any(
         own_module_of(base) is None and base.__module__ not in _BARE_BASES
         for base in cls.__mro__
@@ -210,7 +211,7 @@ def _travels(part: object) -> bool:
         return True
     if own_module_of(cls) is not None:
         return issubclass(cls, tuple | enum.Enum)
-    return not any(hasattr(cls, name) for name in _OF_CHANGEABLE)
+    return not any(class_has(cls, name) for name in _OF_CHANGEABLE)
 
 
 def _place(cls: type) -> str:

@@ -234,6 +234,19 @@ def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
     return issubclass(type(thing), kinds)
 
 
+def class_has(cls: type, name: str) -> bool:
+    """Tell whether a class has an attribute, without asking its metaclass."""
+    if type(cls) is type:
+        return hasattr(cls, name)
+    return any(name in each.__dict__ for each in cls.__mro__)
+
+
+def class_attribute(cls: type, name: str, default: object) -> Any:
+    """Return an attribute as its class has it, without asking a metaclass."""
+    found = (each.__dict__[name] for each in cls.__mro__ if name in each.__dict__)
+    return next(found, default)
+
+
 def is_plain(thing: object) -> bool:
     """Tell whether the object is a builtin container that can change."""
     return has_type(thing, *CHANGEABLE) and not is_container(type(thing))
@@ -291,7 +304,7 @@ def is_cache(thing: object) -> bool:
 
 def is_iterator(thing: object) -> bool:
     """Tell whether `next` would change the object."""
-    return hasattr(type(thing), "__next__") and not is_container(type(thing))
+    return class_has(type(thing), "__next__") and not is_container(type(thing))
 
 
 def is_field(raw: object) -> bool:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.live_objects import class_attribute
 from txloop.scan.member import class_at
 from txloop.scan.references import SOME_CLASS, Reference, References
 from txloop.stm.origin import file_of, own_module_of
@@ -237,7 +238,7 @@ def _makes_classes(cls: type, name: str) -> bool:
 
 def _calls_itself(cls: type, name: str) -> bool:
     """Tell whether a base of the class that is a library's may call the method."""
-    if name in _DUCKS or name.upper() in getattr(cls, "SUPPORTED_METHODS", ()):
+    if name in _DUCKS or name.upper() in class_attribute(cls, "SUPPORTED_METHODS", ()):
         return True
     for base in cls.__mro__:
         if base is object or own_module_of(base) is not None:

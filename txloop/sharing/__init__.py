@@ -35,6 +35,7 @@
     threads     what runs on other threads, and may touch
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
+    keys        keys that do something when they are looked for
     exact       functions that ask in C for a plain object
     hazard      a reason to leave something alone
     hook        compiles the program's modules from changed texts

@@ -14,6 +14,7 @@ from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, wanted_exactly
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.heaps import is_passed_on
+from txloop.sharing.keys import hazards_of_keys
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     arguments_of,
@@ -69,6 +70,7 @@ def hazards(
         (home for modules in imported.values() for home in modules.values()),
     )
     yield from threads.hazards(demands)
+    yield from hazards_of_keys(texts)
     for text in texts:
         modules = imported[text.file]
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}

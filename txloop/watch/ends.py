@@ -12,7 +12,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from txloop.scan.live_objects import is_application
+from txloop.scan.live_objects import class_has, is_application
 from txloop.stm.origin import own_module_of
 from txloop.watch.kinds import ATOMS, Kind, is_live_stream, kind_of
 
@@ -37,7 +37,7 @@ def is_missed(thing: object) -> bool:
         return False
     if issubclass(cls, threading.local):  # has weak references of its own
         return False
-    return hasattr(cls, "__del__") or _count_references(thing) > 0
+    return class_has(cls, "__del__") or _count_references(thing) > 0
 
 
 def is_missed_anywhere(thing: object) -> bool:

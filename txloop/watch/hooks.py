@@ -27,7 +27,7 @@ from txloop.watch.library import LOGS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
 
-__all__ = ["Hook", "hooks", "kept_by_module", "libraries_behind"]
+__all__ = ["Hook", "called_by", "hooks", "kept_by_module", "libraries_behind"]
 
 _CONTAINERS = (dict, list, set, tuple)
 _LEAVES = frozenset([bool, bytes, float, int, str, type(None)])
@@ -59,6 +59,38 @@ _FINDING = frozenset(["find_spec"])
 _COPYING = frozenset(["Pickler", "copy", "deepcopy", "dump", "dumps", "pickle"])
 _WARNING = frozenset(["warn", "warn_explicit"])
 _LOGGING = LOGS | {"makeRecord"}
+
+
+_STREAMS = _WRITING | {"close", "read", "readinto", "readline", "seek", "tell"}
+_DUCKS = (
+    (frozenset(["closing"]), frozenset(["close"])),
+    (frozenset(["insort", "insort_left", "insort_right"]), frozenset(["insert"])),
+    (frozenset(["urlencode", "url_concat"]), frozenset(["items"])),
+    (
+        frozenset(
+            [
+                *("DictWriter", "Pickler", "dump", "print", "pprint", "print_exc"),
+                *("print_exception", "redirect_stderr", "redirect_stdout", "writer"),
+            ]
+        ),
+        _WRITING,
+    ),
+    (
+        frozenset(
+            [
+                *("BZ2File", "GzipFile", "LZMAFile", "TarFile", "TextIOWrapper"),
+                *("Unpickler", "ZipFile", "copyfileobj", "iterparse", "load", "parse"),
+            ]
+        ),
+        _STREAMS,
+    ),
+)
+"""By names of the standard library, what that calls of any object that it gets."""
+
+
+def called_by(names: Set[str]) -> Iterator[frozenset[str]]:
+    """Yield the methods that libraries call where code uses these names."""
+    return (called for users, called in _DUCKS if not users.isdisjoint(names))
 
 
 def hooks() -> list[Hook]:

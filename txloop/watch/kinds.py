@@ -26,7 +26,7 @@ from collections import deque
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
-from txloop.scan.live_objects import is_application, is_options
+from txloop.scan.live_objects import class_has, is_application, is_options
 from txloop.stm.immutability import SCALARS
 from txloop.stm.origin import own_module_of
 
@@ -256,12 +256,13 @@ def _judged(cls: type) -> Kind:
         return Kind.OPTIONS
     if ("mmap", "mmap") in names:
         return Kind.MAPPING
+    is_own = own_module_of(cls) is not None
     if any(map(is_harmless, cls.__mro__)) and not _is_programs(cls):
         return Kind.NOTHING
     if cls is _CACHE:
         return Kind.CACHE
     for kind, bases in _BASES:
-        if issubclass(cls, bases):
+        if issubclass(cls, bases) and (kind is not Kind.NOTHING or not is_own):
             return kind
     if "__next__" in dir(cls) or issubclass(cls, types.CoroutineType):
         return Kind.HELD_NEAR
@@ -294,8 +295,8 @@ def _is_database(cls: type) -> bool:
     """Tell whether it is a connection or a cursor as PEP 249 has them."""
     if cls.__module__ == "builtins":
         return False
-    connection = hasattr(cls, "cursor") and hasattr(cls, "commit")
-    return connection or (hasattr(cls, "execute") and hasattr(cls, "fetchone"))
+    connection = class_has(cls, "cursor") and class_has(cls, "commit")
+    return connection or (class_has(cls, "execute") and class_has(cls, "fetchone"))
 
 
 def _is_numpy_array(cls: type) -> bool:

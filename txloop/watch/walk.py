@@ -19,7 +19,7 @@ from txloop.watch.ambient import (
 from txloop.watch.code import CONSTRUCTING, TELLS_SUBCLASSES, add_subclasses
 from txloop.watch.definitions import Function
 from txloop.watch.ends import Trail, is_missed
-from txloop.watch.hooks import hooks
+from txloop.watch.hooks import called_by, hooks
 from txloop.watch.kinds import ATOMS, CODE, Kind, is_live_stream, kind_of
 from txloop.watch.library import record_keeper
 from txloop.watch.names import uses_any_attribute
@@ -313,7 +313,7 @@ class Walk:
 
     def use(self, names: frozenset[str]) -> None:
         """Count these attributes as named by code, also of what was reached before."""
-        new = names - self.names
+        new = names.union(*called_by(names)) - self.names
         if not new:
             return
         self.names |= new
@@ -352,5 +352,6 @@ class Walk:
 
 
 def _is_used(name: str, names: Set[str]) -> bool:
-    # Those of the interpreter are called by operators.
-    return name in names or (name.startswith("__") and name.endswith("__"))
+    # Those of the interpreter are called by operators, and `keys` by `dict` and `**`.
+    special = name.startswith("__") and name.endswith("__")
+    return special or name == "keys" or name in names
