@@ -23,7 +23,7 @@ from txloop.sharing.scopes import defaults_of, walked
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, last_name, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from txloop.sharing.origin import Values
     from txloop.sharing.scopes import Function
@@ -46,10 +46,17 @@ class Origins:
         returned: The origins of what functions of a name return.
     """
 
-    def __init__(self, texts: Iterable[Text]) -> None:
-        """Follow all values until nothing more is found."""
+    def __init__(
+        self, texts: Iterable[Text], in_templates: Set[str] | None = frozenset()
+    ) -> None:
+        """Follow all values until nothing more is found.
+
+        Args:
+            texts: The modules.
+            in_templates: The names in templates; None if not all are known.
+        """
         texts = list(texts)
-        self.meanings = Meanings(texts)
+        self.meanings = Meanings(texts, in_templates)
         self._locals: defaultdict[tuple[int, str], Values] = defaultdict(set)
         self.returned: defaultdict[str, Values] = defaultdict(set)
         self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
