@@ -1000,6 +1000,35 @@ def test_another_module_may_use_what_a_variable_leaves(line):
     assert "which stays plain" in left(source, "items", others={"other": line})
 
 
+@pytest.mark.parametrize(
+    ("fill", "is_shared"),
+    [
+        ("table['a'] = []", True),
+        ("table.update({'a': [], 'b': {1}})", True),
+        ("table = table or {}; table.setdefault('a', []).append([])", False),
+        ("table = other; table['a'] = []", False),
+        ("table['a'] = other", False),
+        ("table['a'] = other['a']", False),
+    ],
+)
+def test_what_a_function_fills_and_returns_is_a_container_with_all_in_it(
+    fill, is_shared
+):
+    source = f"""
+other = {{"a": []}}
+def new():
+    table = {{}}
+    {fill}
+    return table
+state = new()
+def start(app): app.table = state
+def f(app):
+    app.table["a"].append(1)
+    other["a"].append(1)
+"""
+    assert is_shared == ("table = txloop.share({})" in shared(source, "table"))
+
+
 def test_a_key_may_be_an_attribute_where_a_class_gives_its_items_as_such():
     source = "table = {}\nnested = {}\ndef f(x): x['table'].append(nested)\n"
     own = "class D(dict):\n    def __getattr__(self, name): return self[name]\n"
