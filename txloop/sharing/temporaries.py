@@ -86,11 +86,13 @@ def _others(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _given(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a call gives to a function that may keep it, and change it."""
+    """Yield what is called, and what it is given if it may keep that, and change it."""
     known = MUTATORS | PARTS | READERS | SCALARS
-    if isinstance(node, ast.Call) and last_name(node.func) not in known:
-        for one in arguments_of(node):
-            yield from walked(one)
+    if isinstance(node, ast.Call):
+        yield node.func
+        if last_name(node.func) not in known:
+            for one in arguments_of(node):
+                yield from walked(one)
 
 
 def _names(node: ast.AST) -> Iterator[str]:
