@@ -88,6 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is_module = options.module is not None
     program = options.module if is_module else options.program
     _check_options(parser, options, command, program, is_module=is_module)
+    for one in _misplaced(command, program[1:]):
+        what = f"goes to {program[0]}; options of {command} stand before that"
+        print(f"txloop: {one} {what}", file=sys.stderr)
     prepare(program, is_module=is_module)
     _give(parser, options, command)
 
@@ -158,6 +161,12 @@ def _check_options(
         if options.executor not in (None, "serial"):
             parser.error("--debug runs everything serially; leave --executor out")
         options.executor, options.fronts, options.local = "serial", "0", 0
+
+
+def _misplaced(command: str, arguments: Sequence[str]) -> list[str]:
+    """Return the program's arguments that look like options of a command."""
+    its = {"check": ("--json",), "share": ("--write", "--force", "--marks")}
+    return [one for one in arguments if one in its.get(command, ())]
 
 
 def _check_module(parser: argparse.ArgumentParser, name: str) -> None:

@@ -575,6 +575,16 @@ def test_a_module_is_shared_too(tmp_path):
     assert "+stock = txloop.share({})" in printed
 
 
+def test_an_option_of_share_after_the_program_is_told(tmp_path):
+    program(tmp_path)
+    before = (tmp_path / "app.py").read_text()
+
+    _, _, errors = run(tmp_path, "share", "app.py", "--write")
+
+    assert "--write goes to app.py; options of share stand before that" in errors
+    assert before == (tmp_path / "app.py").read_text()
+
+
 @pytest.mark.parametrize("option", ["--write", "--force", "--marks"])
 def test_options_of_share_are_refused_elsewhere(option, tmp_path):
     program(tmp_path)

@@ -964,6 +964,82 @@ def f(k): {line}
     assert "table = txloop.share({})" in shared(source, "table")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "one = {'n': 1}; items.append(one)",
+        "for n in range(3):\n    one = {}\n    one['n'] = n\n    items.append(one)",
+        "while one := make(): items.append(one)",
+        "for n in range(3): one = dict(n=n); items.insert(0, one)",
+        "one = {}; items.append(one)\ndef g(): one = 1; return one",
+    ],
+)
+def test_what_a_variable_leaves_that_only_its_module_uses_is_no_reason(line):
+    source = f"items = []\n{line}\ndef f(k): items[k]['n'] += 1\n"
+
+    assert "items = txloop.share([])" in shared(source, "items")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def g(): show(one)",
+        "def g():\n    global one\n    one = 2",
+        "class C: two = one",
+        "show(globals())",
+        "__all__ = ['one']",
+        "show(app.one)",
+        "show(getattr(app, name))",
+        "page = '{% import app %}{{ app.one }}'",
+        "show(one)",
+    ],
+)
+def test_what_a_variable_leaves_that_more_than_its_module_may_use_is_shared(line):
+    source = "items = []\none = make(); items.append(one)\n"
+    source += f"{line}\ndef f(k): items[k]['n'] += 1\n"
+
+    if "one = txloop.share(make())" not in shared(source, "items"):
+        assert "keeps a part of one, which stays plain" in left(source, "items")
+
+
+@pytest.mark.parametrize("line", ["from app import one", "import app; show(app.one)"])
+def test_another_module_may_use_what_a_variable_leaves(line):
+    source = "items = []\none = make(); items.append(one)\n"
+    source += "def f(k): items[k]['n'] += 1\n"
+
+    assert "txloop" in shared(source, "items")
+    assert "which stays plain" in left(source, "items", others={"other": line})
+
+
+@pytest.mark.parametrize(
+    ("fill", "is_shared"),
+    [
+        ("table['a'] = []", True),
+        ("table.update({'a': [], 'b': {1}})", True),
+        ("table = table or {}; table.setdefault('a', []).append([])", False),
+        ("table = other; table['a'] = []", False),
+        ("table['a'] = other", False),
+        ("table['a'] = other['a']", False),
+    ],
+)
+def test_what_a_function_fills_and_returns_is_a_container_with_all_in_it(
+    fill, is_shared
+):
+    source = f"""
+other = {{"a": []}}
+def new():
+    table = {{}}
+    {fill}
+    return table
+state = new()
+def start(app): app.table = state
+def f(app):
+    app.table["a"].append(1)
+    other["a"].append(1)
+"""
+    assert is_shared == ("table = txloop.share({})" in shared(source, "table"))
+
+
 def test_a_key_may_be_an_attribute_where_a_class_gives_its_items_as_such():
     source = "table = {}\nnested = {}\ndef f(x): x['table'].append(nested)\n"
     own = "class D(dict):\n    def __getattr__(self, name): return self[name]\n"

@@ -13,6 +13,7 @@
     syntax      parts of syntax trees
     scopes      which names mean a variable of the module
     bindings    what a variable of a function is given
+    temporaries variables that are used only while their module runs
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
     templates   what templates name

@@ -90,6 +90,7 @@ class Changing:
         }
         self._deep: dict[str | Site, float] = {}
         self._through: defaultdict[str | Site, set[str]] = defaultdict(set)
+        self._grown: set[str | Site] = set()  # of these, more is known
         if any(uses_arrays(text.tree) for text in texts):
             self._set(ANY, math.inf)  # their slices are no copies
         for name in origins.meanings.functions:
@@ -104,28 +105,38 @@ class Changing:
                         self._set(ANY, math.inf)
                 if isinstance(node, ast.Call):
                     self._note_call(scope, node)
-        before = -1.0
-        while before != (before := self._size()):
-            for each in placed:
-                self._follow(each)
+        self._follow_all(placed)
 
     def changes(self, one: Origin) -> bool:
         """Tell whether what has this origin is changed, or what is in it."""
         known = one.name != ANY and ANY not in self._deep
         return not known or self._depth(_key(one)) >= int(one.is_part)
 
-    def _size(self) -> float:
-        names = sum(map(len, self._through.values()))
-        return names + sum(min(one, _DEEPEST + 1) for one in self._deep.values())
+    def _follow_all(self, placed: list[Placed]) -> None:
+        """Follow all that is kept, and again that of which more is known then."""
+        concerns: defaultdict[str | Site, list[int]] = defaultdict(list)
+        for number, each in enumerate(placed):
+            for key in {each.name, *map(_key, each.values)}:
+                concerns[key].append(number)
+        todo = [*range(len(placed))]
+        while todo:
+            self._grown.clear()
+            for number in todo:
+                self._follow(placed[number])
+            todo = sorted({one for key in self._grown for one in concerns[key]})
 
     def _depth(self, key: str | Site) -> float:
         return self._deep.get(key, -1)
 
     def _set(self, key: str | Site, depth: float, through: str = "") -> None:
         """Note how deep something is changed, and through which other name."""
-        self._through[key].add(through)
+        names = self._through[key]
+        if through not in names:
+            names.add(through)
+            self._grown.add(key)
         if key not in self._constant and depth > self._depth(key):
             self._deep[key] = depth if depth <= _DEEPEST else math.inf
+            self._grown.add(key)
 
     def _note(self, scope: ast.AST, base: ast.expr) -> None:
         """Note that what an expression means is changed itself."""

@@ -14,6 +14,7 @@ from txloop.scan.frame import parameters
 from txloop.sharing.flow import assigned_in
 from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.origin import ANY
+from txloop.sharing.scopes import FUNCTIONS
 from txloop.sharing.syntax import VERBS, is_handler_class
 
 if TYPE_CHECKING:
@@ -107,11 +108,10 @@ class Demands:
     def _is_given(
         self, function: ast.AST, name: str, seen: set[tuple[int, str]]
     ) -> bool:
-        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         if (id(function), name) in seen:
             return True
         seen.add((id(function), name))
-        if name not in parameters(function):
+        if not isinstance(function, FUNCTIONS) or name not in parameters(function):
             return all(
                 self._is_known(function, value, seen)
                 for value in self._origins.meanings.values_of(function, name)

@@ -204,11 +204,18 @@ class Keeping:
         )
         made = not is_shared and not one.is_own
         strange = one.name in shared.strange and not one.is_put
+        # What was put into a container before that got this name is in it.
+        new = [each.site for each in one.values if not (each.inside or one.is_put)]
+        filled = bool(new) and all(
+            site is not None and any(map(site.is_in, shared.sites)) for site in new
+        )
         for each in one.values:
             if each.site is not None:
                 exact = any(map(each.site.is_in, shared.exact))
                 is_plain = exact or (
-                    made and not any(map(each.site.is_in, shared.sites))
+                    made
+                    and not (each.inside and filled)
+                    and not any(map(each.site.is_in, shared.sites))
                 )
                 itself, parts = is_plain and not strange, False
             else:

@@ -17,9 +17,10 @@ from txloop.sharing.syntax import (
     last_name,
     root_name,
 )
+from txloop.sharing.temporaries import temporaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
@@ -42,7 +43,14 @@ class Meanings:
         used_without_call: Attributes that are not called, and name no own function.
     """
 
-    def __init__(self, texts: Iterable[Text]) -> None:
+    def __init__(self, texts: Iterable[Text], in_templates: Set[str] | None) -> None:
+        """Look at all modules.
+
+        Args:
+            texts: The modules.
+            in_templates: The names in templates; None if not all are known.
+        """
+        texts = list(texts)
         self.functions: defaultdict[str, list[_Given]] = defaultdict(list)
         self._no_verbs: dict[str, list[_Given]] = {}  # those that are no verbs
         self.classes: dict[str, list[ast.ClassDef]] = {}
@@ -68,6 +76,8 @@ class Meanings:
             self._collect(text.tree)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
+        found = temporaries(texts, in_templates, self._is_local)
+        self._bound |= {id(tree): {*names} for tree, names in found.items()}
         self.has_keys_for_attributes = any(
             "__getattr__" in names or "__getattribute__" in names
             for names in self._defined.values()
@@ -163,11 +173,17 @@ class Meanings:
         return self._around[id(node)][0]
 
     def home(self, scope: ast.AST, name: str) -> ast.AST | None:
-        """Return the function whose variable a name is; None for the module's."""
+        """Return the function whose variable a name is; None for a module's.
+
+        It is the module for a variable that only the module's own statements use.
+        """
         for around in self._around[id(scope)]:
             if name in self._bound.get(id(around), ()):
                 return around
         return None
+
+    def _is_local(self, node: ast.Name) -> bool:
+        return self.home(self.scope_of(node), node.id) is not None
 
     def file_of(self, scope: ast.AST) -> str:
         """Return the file of a function or module."""

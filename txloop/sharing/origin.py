@@ -39,12 +39,12 @@ def part_of(values: Iterable[Origin]) -> Values:
     found: Values = set()
     for one in values:
         if one.inside:
-            found |= {one, one._replace(inside=False)}
+            found |= {one, Origin(one.name, one.is_part, site=one.site)}
         if one.name:
-            found.add(one._replace(is_part=True, inside=False))
+            found.add(Origin(one.name, is_part=True, site=one.site))
     return found
 
 
 def inside(values: Iterable[Origin]) -> Values:
     """Return the origins of something new that contains these values."""
-    return {one._replace(inside=True) for one in values}
+    return {Origin(one.name, one.is_part, True, one.site) for one in values}

@@ -23,7 +23,7 @@ from txloop.sharing.scopes import defaults_of, walked
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, last_name, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from txloop.sharing.origin import Values
     from txloop.sharing.scopes import Function
@@ -46,25 +46,43 @@ class Origins:
         returned: The origins of what functions of a name return.
     """
 
-    def __init__(self, texts: Iterable[Text]) -> None:
-        """Follow all values until nothing more is found."""
+    def __init__(
+        self, texts: Iterable[Text], in_templates: Set[str] | None = frozenset()
+    ) -> None:
+        """Follow all values until nothing more is found.
+
+        Args:
+            texts: The modules.
+            in_templates: The names in templates; None if not all are known.
+        """
         texts = list(texts)
-        self.meanings = Meanings(texts)
+        self.meanings = Meanings(texts, in_templates)
         self._locals: defaultdict[tuple[int, str], Values] = defaultdict(set)
         self.returned: defaultdict[str, Values] = defaultdict(set)
         self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
         for function, names in self.meanings.initialized:
             for one in names:
                 self._locals[id(function), one].add(Origin(one))
-        before = -1
-        while before != (before := self._size()):
-            for text in texts:
-                for scope, node in self.nodes(text):
-                    self._follow(scope, node)
+        self._used: dict[int, tuple[Values, int]] = {}  # by the node at hand
+        self._follow_all([pair for text in texts for pair in self.nodes(text)])
 
-    def _size(self) -> int:
-        tables = (*self._locals.values(), *self.returned.values())
-        return sum(map(len, tables))
+    def _follow_all(self, nodes: list[tuple[ast.AST, ast.AST]]) -> None:
+        """Follow all nodes, and again those that have used what has grown since."""
+        used = [self._used] * len(nodes)
+        todo = [*range(len(nodes))]
+        while todo:
+            for number in todo:
+                self._used = used[number] = {}
+                self._follow(*nodes[number])
+            todo = [
+                number
+                for number, its in enumerate(used)
+                if any(len(values) != size for values, size in its.values())
+            ]
+
+    def _use(self, values: Values) -> Values:
+        self._used.setdefault(id(values), (values, len(values)))
+        return values
 
     def nodes(self, text: Text) -> list[tuple[ast.AST, ast.AST]]:
         """Return all nodes of a module, each with its function or the module."""
@@ -161,9 +179,9 @@ class Origins:
         marks = {last_name(one) for one in getattr(node, "decorator_list", ())}
         called = getattr(node, "name", "")
         if marks & {"cached_property", "property"}:
-            yield _attribute(called), self.returned[called]
+            yield _attribute(called), self._use(self.returned[called])
         if called == "get_current_user":
-            yield _attribute("current_user"), self.returned[called]
+            yield _attribute("current_user"), self._use(self.returned[called])
 
     def _keys_of(self, loop: ast.AST) -> list[ast.expr]:
         """Return the targets of a loop that get keys or numbers: no lists or dicts."""
@@ -311,7 +329,8 @@ class Origins:
         return {self._made(scope, node), *inside(parts)}
 
     def _of_subscript(self, scope: ast.AST, value: ast.Subscript) -> Values:
-        parts = part_of(self.of(scope, value.value)) | self.returned["__getitem__"]
+        parts = part_of(self.of(scope, value.value))
+        parts |= self._use(self.returned["__getitem__"])
         key = value.slice
         if isinstance(key, ast.Slice):
             return self._made_of(scope, value, parts)
@@ -332,9 +351,9 @@ class Origins:
     def _of_name(self, scope: ast.AST, name: str) -> Values:
         home = self.meanings.home(scope, name)
         if home is not None:
-            return self._locals[id(home), name]
+            return self._use(self._locals[id(home), name])
         if name in self.meanings.functions and name not in self.meanings.classes:
-            return self.returned[name]
+            return self._use(self.returned[name])
         if self.meanings.makes_plain(scope, name):
             return set()
         name = self.meanings.in_full(scope, name)
@@ -353,9 +372,9 @@ class Origins:
             return self._of_object(scope, call, name)
         values = set()
         if name and self.meanings.named(function):
-            values |= self.returned[name]
+            values |= self._use(self.returned[name])
             if self.meanings.is_of_handler(function):
-                values |= self.returned[f"{name}()"]
+                values |= self._use(self.returned[f"{name}()"])
             if name not in PARTS | GETTERS:
                 return values
         if name not in PARTS and self.meanings.is_scalar(scope, function):

@@ -98,7 +98,7 @@ class Round:
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
         self._plain_holders: set[str] = set()  # in which such objects are stored
-        origins = Origins(self.texts)
+        origins = Origins(self.texts, self.survey.in_templates)
         self._meanings = origins.meanings
         self._flow = Flow(self.texts, self._meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
