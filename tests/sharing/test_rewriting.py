@@ -440,6 +440,11 @@ HARMLESS = {
     ),
     "the largest": "import heapq\ndef f(): return heapq.nlargest(2, items)",
     "a hash": "def f(): return hash(tuple(items))",
+    "a key that is compared by the `get` of a dict": (
+        "class Key:\n    def __eq__(self, other): return self.row.get(1) == other\n"
+        "    def __hash__(self): return 1\n"
+        "class H(RequestHandler):\n    def get(self): items.append(1)"
+    ),
     "a handler's own identity": (
         "class Chat(WebSocketHandler):\n    def open(self): return id(self)"
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import last_name, root_name
+from txloop.sharing.syntax import VERBS, is_handler_class, last_name, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,11 +37,13 @@ def hazards_of_keys(texts: Sequence[Text]) -> Iterator[Hazard]:
         return
     known: dict[str, list[ast.AST]] = {}
     for text in texts:
-        for function, _ in functions_in(text.tree):
-            known.setdefault(getattr(function, "name", ""), []).append(function)
-    for text, function, owner in methods:
+        for function, owner in functions_in(text.tree):
+            name = getattr(function, "name", "")
+            if not (name in VERBS and is_handler_class(owner)):  # Tornado calls these
+                known.setdefault(name, []).append(function)
+    for text, function, cls in methods:
         if _changes_something(function, known):
-            name = f"{owner}.{getattr(function, 'name', '')}()"
+            name = f"{cls}.{getattr(function, 'name', '')}()"
             what = f"{name} changes something, and a container asks for it elsewhere"
             yield Hazard(EVERYTHING, f"{text.place(function)}, {what}")
 

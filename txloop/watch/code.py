@@ -129,9 +129,8 @@ def visit_class(walk: Walk, job: Job, of_object: bool = False) -> None:
             )
         if issubclass(type(cls), abc.ABCMeta):
             note_besides(walk, each, Registered, "what is registered with ")
-        if vars(cls).get(
-            "_is_protocol"
-        ):  # up to 3.11 `isinstance` gets all that it names
+        if vars(cls).get("_is_protocol"):
+            # Up to 3.11 `isinstance` gets all that it names.
             named = [*vars(cls), *vars(cls).get("__annotations__", ())]
             walk.use(frozenset(one for one in named if not one.startswith("_")))
         if TELLS_SUBCLASSES in walk.names:
