@@ -575,6 +575,18 @@ def test_a_module_is_shared_too(tmp_path):
     assert "+stock = txloop.share({})" in printed
 
 
+def test_a_long_look_is_told(tmp_path):
+    # GIVEN
+    program(tmp_path, f"import time\ntime.sleep(2.1)\n{PROGRAM}")
+
+    # WHEN
+    code, _, said = run(tmp_path, "share", "app.py")
+
+    # THEN
+    told = "looking for what can be shared in 1 module; the first look took"
+    assert (0, True) == (code, told in said), said
+
+
 def test_an_option_of_share_after_the_program_is_told(tmp_path):
     program(tmp_path)
     before = (tmp_path / "app.py").read_text()

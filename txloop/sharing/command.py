@@ -52,12 +52,12 @@ def run_shared(program: str, *, is_module: bool, prepare: Callable[[], None]) ->
         is_module: Which of the two.
         prepare: Called in each child that runs the program up to its loop.
     """
-    plan = make_plan(program, is_module=is_module, prepare=prepare)
+    plan = make_plan(program, is_module=is_module, prepare=prepare, tell=_tell)
     if plan.failed:
-        print(f"txloop: --share: the program {plan.failed}", file=sys.stderr)
+        _tell(f"--share: the program {plan.failed}")
         return
     for name, left in plan.left.items():
-        print(f"txloop: --share leaves {name} as it is: {left.reason}", file=sys.stderr)
+        _tell(f"--share leaves {name} as it is: {left.reason}")
     import_rewritten(plan.sources(), plan.live)
 
 
@@ -65,9 +65,9 @@ def share_program(
     program: str, *, is_module: bool, prepare: Callable[[], None], wanted: Wanted
 ) -> int:
     """Print what would change in a program, or change it; return the exit code."""
-    plan = make_plan(program, is_module=is_module, prepare=prepare)
+    plan = make_plan(program, is_module=is_module, prepare=prepare, tell=_tell)
     if plan.failed:
-        print(f"txloop: {program} {plan.failed}", file=sys.stderr)
+        _tell(f"{program} {plan.failed}")
         return 2
     new = {
         text.file: as_written(text, plan.originals[text.file], plan.live)
@@ -82,6 +82,10 @@ def share_program(
         return 0
     texts = {text.file: text for text in plan.all_texts}
     return _write([(texts[file], source) for file, source in new.items()], wanted.force)
+
+
+def _tell(text: str) -> None:
+    print(f"txloop: {text}", file=sys.stderr)
 
 
 def _diff(file: str, old: str, new: str) -> Iterator[str]:
@@ -125,10 +129,9 @@ def _write(files: list[tuple[Text, str]], force: bool) -> int:
     unclean = [] if force else [text.file for text, _ in files if not _is_clean(text)]
     if unclean:
         names = ", ".join(map(os.path.relpath, unclean))
-        print(
-            f"txloop: nothing was written: {names} is not committed to git; commit it, "
-            "or use --force",
-            file=sys.stderr,
+        _tell(
+            f"nothing was written: {names} is not committed to git; commit it, or use "
+            "--force"
         )
         return 2
     for text, source in files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ __all__ = ["Plan", "make_plan"]
 _MOST_ROUNDS = 6
 _MOST_TRIED = 6
 """Up to this many changes are left out one by one, which costs a run each."""
+
+_LONG_SECONDS = 2
+"""A first look that took longer is told of: a few more follow."""
 
 
 @dataclass
@@ -58,19 +62,33 @@ class Plan:
         return {text.file: text.source for text in self.texts}
 
 
-def make_plan(program: str, *, is_module: bool, prepare: Callable[[], None]) -> Plan:
+def make_plan(
+    program: str,
+    *,
+    is_module: bool,
+    prepare: Callable[[], None],
+    tell: Callable[[str], None],
+) -> Plan:
     """Find out what of a program can be shared; run it up to its loop for that.
 
     Args:
         program: A file or a module's name.
         is_module: Which of the two.
         prepare: Called in each child before it runs the program.
+        tell: Called with what the user should know meanwhile.
     """
 
     def look(sources: dict[str, str]) -> Survey:
         return survey(program, is_module=is_module, sources=sources, prepare=prepare)
 
+    begun = time.monotonic()
     before = look({})
+    seconds = time.monotonic() - begun
+    if seconds > _LONG_SECONDS:
+        number = len({file for file, _, _ in before.modules})
+        modules = "1 module" if number == 1 else f"{number} modules"
+        told = f"looking for what can be shared in {modules}; the first look"
+        tell(f"{told} took {seconds:.0f} s, a few more follow")
     if before.failed:
         return Plan(before, before)
     skipped: set[str] = set()
