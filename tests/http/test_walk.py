@@ -18,6 +18,7 @@ from tornado.web import Application, RequestHandler
 import txloop
 from tests.serving import serving
 from txloop.loop.ioloop import TransactionIOLoop
+from txloop.stm.threads import _AskedByAll
 from txloop.watch import limits
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Walk:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         """Take what `sys.setprofile` tells."""
         file = frame.f_code.co_filename
+        if frame.f_code is _AskedByAll.get.__code__:  # without the GIL: a dict's `get`
+            return
         if event == "call" and file.startswith(PACKAGE):
             self.modules.setdefault(file.removeprefix(PACKAGE).removesuffix(".py"))
 
