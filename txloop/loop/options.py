@@ -11,8 +11,8 @@ from __future__ import annotations
 import difflib
 import logging
 import os
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from txloop.engine.marks import check_timeout
 from txloop.errors import TxConfigurationError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "LEAST",
     "Options",
     "give_by_command",
     "given_by_environment",
@@ -40,22 +39,6 @@ _log = logging.getLogger("txloop")
 MOST_FRONTS = 30
 """More than this does not pay: each commit goes to all of them."""
 
-_WORDS = {
-    "order": ("completion", "arrival"),
-    "rounds": ("overlapping", "barrier"),
-}
-"""The options that are one of some words."""
-
-LEAST = {
-    "workers": 1,
-    "local": 0,
-    "fronts": 0,
-    "max_queue": 0,
-    "max_calls": 1,
-    "log_bytes": 1,
-}
-"""The options that are numbers, with the least that each can be."""
-
 _OF_THE_COMMAND = ("transactional", "on_error", "debug", "faults")
 
 _SWITCHES = {
@@ -66,6 +49,73 @@ _SWITCHES = {
 _by_command: dict[str, object] = {}  # of this process, and of those that it forks
 
 
+# From texts
+
+
+def parse_fronts(text: str, what: str) -> int | Literal["auto"]:
+    """Return the number of fronts that a text says.
+
+    Args:
+        text: A number, or ``"auto"``.
+        what: Where it comes from, for the error.
+
+    Raises:
+        TxConfigurationError: if it is neither.
+    """
+    if text == "auto":
+        return "auto"
+    if not text.isdecimal():
+        raise TxConfigurationError(f"{what} must be an integer or auto, not {text!r}")
+    return int(text)
+
+
+def _word(text: str, _: str) -> str:
+    return text
+
+
+def _integer(text: str, variable: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        least = _LEAST[variable.removeprefix("TXLOOP_").lower()]
+        raise TxConfigurationError(
+            f"{variable} must be an integer >= {least}, not {text!r}"
+        ) from None
+
+
+def _number(text: str, variable: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise TxConfigurationError(
+            f"{variable} must be a number, not {text!r}"
+        ) from None
+
+
+def _switch(text: str, variable: str) -> bool:
+    if text.lower() not in _SWITCHES:
+        raise TxConfigurationError(f"{variable} must be 1 or 0, not {text!r}")
+    return _SWITCHES[text.lower()]
+
+
+def _option(
+    default: object,
+    parse: Callable[[str, str], object],
+    least: int | None = None,
+    words: tuple[str, ...] = (),
+) -> Any:
+    """Return a field of `Options`.
+
+    Args:
+        default: Its value where nothing gives it.
+        parse: Makes a value of the text of a variable, with the variable's name.
+        least: What a number can be at least.
+        words: What it can be, if that is one of some words.
+    """
+    about = {"parse": parse, "least": least, "words": words}
+    return field(default=default, metadata=about)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a loop runs transactions, as given to `txloop.install`.
@@ -74,24 +124,28 @@ class Options:
         TxConfigurationError: if a value is unknown; the message names the known ones.
     """
 
-    executor: str = "auto"
-    workers: int | None = None
-    local: int = 0
-    fronts: int | Literal["auto"] = "auto"
-    order: Literal["completion", "arrival"] = "completion"
-    rounds: Literal["overlapping", "barrier"] = "overlapping"
-    signals: bool = False
-    drain_seconds: float = 10.0
-    max_queue: int | None = None
-    timeout: float | None = None
-    max_calls: int | None = None
-    log: str | None = None
-    log_bytes: int = DEFAULT_BYTES
-    auto: bool = False
+    executor: str = _option("auto", _word)
+    workers: int | None = _option(None, _integer, least=1)
+    local: int = _option(0, _integer, least=0)
+    fronts: int | Literal["auto"] = _option("auto", parse_fronts, least=0)
+    order: Literal["completion", "arrival"] = _option(
+        "completion", _word, words=("completion", "arrival")
+    )
+    rounds: Literal["overlapping", "barrier"] = _option(
+        "overlapping", _word, words=("overlapping", "barrier")
+    )
+    signals: bool = _option(False, _switch)
+    drain_seconds: float = _option(10.0, _number)
+    max_queue: int | None = _option(None, _integer, least=0)
+    timeout: float | None = _option(None, _number)
+    max_calls: int | None = _option(None, _integer, least=1)
+    log: str | None = _option(None, _word)
+    log_bytes: int = _option(DEFAULT_BYTES, _integer, least=1)
+    auto: bool = _option(False, _switch)
 
     def __post_init__(self) -> None:
         resolve_name(self.executor)
-        for name, least in LEAST.items():
+        for name, least in _LEAST.items():
             number = getattr(self, name)
             if (name, number) == ("fronts", "auto"):
                 continue
@@ -110,10 +164,10 @@ class Options:
         _check_drain(self.drain_seconds)
         if type(self.auto) is not bool:
             raise TxConfigurationError(f"auto must be True or False, not {self.auto!r}")
-        for name, known in _WORDS.items():
-            word = getattr(self, name)
-            if word not in known:
-                raise TxConfigurationError(unknown(name, word, known))
+        for one in fields(self):
+            word, known = getattr(self, one.name), one.metadata["words"]
+            if known and word not in known:
+                raise TxConfigurationError(unknown(one.name, word, known))
 
     @classmethod
     def split(cls, keywords: dict[str, object]) -> tuple[Options, dict[str, object]]:
@@ -122,7 +176,7 @@ class Options:
         The environment stands in for what is not given, and the command goes before
         what is.
         """
-        names = {field.name for field in fields(cls)}
+        names = {one.name for one in fields(cls)}
         given = {
             name: value
             for name, value in keywords.items()
@@ -131,6 +185,14 @@ class Options:
         rest = {name: value for name, value in keywords.items() if name not in names}
         options = {**given_by_environment(), **given, **_by_command}
         return cls(**options), rest  # type: ignore[arg-type] # checked right after
+
+
+_LEAST: dict[str, int] = {
+    one.name: one.metadata["least"]
+    for one in fields(Options)
+    if one.metadata["least"] is not None
+}
+"""The options that are numbers, with the least that each can be."""
 
 
 def check_count(name: str, number: object, least: int) -> None:
@@ -194,11 +256,11 @@ def given_by_environment() -> dict[str, object]:
         TxConfigurationError: if one is no number where it has to be one.
     """
     given: dict[str, object] = {}
-    for name, parse in _PARSERS.items():
-        variable = f"TXLOOP_{name.upper()}"
+    for one in fields(Options):
+        variable = f"TXLOOP_{one.name.upper()}"
         text = os.environ.get(variable)
         if text:
-            given[name] = parse(text, variable)
+            given[one.name] = one.metadata["parse"](text, variable)
     if os.environ.get("PYPYSTM"):
         given.setdefault("log", os.environ["PYPYSTM"])
     return given
@@ -206,30 +268,14 @@ def given_by_environment() -> dict[str, object]:
 
 def misspelt_variables() -> list[tuple[str, str]]:
     """Return variables that look like those of txloop and are none, with these."""
-    known = {f"TXLOOP_{name.upper()}" for name in (*_PARSERS, *_OF_THE_COMMAND)}
+    names = (*(one.name for one in fields(Options)), *_OF_THE_COMMAND)
+    known = {f"TXLOOP_{name.upper()}" for name in names}
     found = []
     for name in sorted(os.environ.keys() - known):
         if name.startswith("TXLOOP"):
             meant = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
             found += [(name, each) for each in meant]
     return found
-
-
-def parse_fronts(text: str, what: str) -> int | Literal["auto"]:
-    """Return the number of fronts that a text says.
-
-    Args:
-        text: A number, or ``"auto"``.
-        what: Where it comes from, for the error.
-
-    Raises:
-        TxConfigurationError: if it is neither.
-    """
-    if text == "auto":
-        return "auto"
-    if not text.isdecimal():
-        raise TxConfigurationError(f"{what} must be an integer or auto, not {text!r}")
-    return int(text)
 
 
 def switch_given(variable: str) -> bool:
@@ -244,50 +290,3 @@ def switch_given(variable: str) -> bool:
 def words_given(variable: str) -> list[str]:
     """Return the words of a variable, between spaces or commas."""
     return os.environ.get(variable, "").replace(",", " ").split()
-
-
-def _word(text: str, _: str) -> str:
-    return text
-
-
-def _integer(text: str, variable: str) -> int:
-    least = LEAST[variable.removeprefix("TXLOOP_").lower()]
-    try:
-        return int(text)
-    except ValueError:
-        raise TxConfigurationError(
-            f"{variable} must be an integer >= {least}, not {text!r}"
-        ) from None
-
-
-def _number(text: str, variable: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise TxConfigurationError(
-            f"{variable} must be a number, not {text!r}"
-        ) from None
-
-
-def _switch(text: str, variable: str) -> bool:
-    if text.lower() not in _SWITCHES:
-        raise TxConfigurationError(f"{variable} must be 1 or 0, not {text!r}")
-    return _SWITCHES[text.lower()]
-
-
-_PARSERS: dict[str, Callable[[str, str], object]] = {
-    "executor": _word,
-    "workers": _integer,
-    "local": _integer,
-    "fronts": parse_fronts,
-    "order": _word,
-    "rounds": _word,
-    "signals": _switch,
-    "drain_seconds": _number,
-    "max_queue": _integer,
-    "timeout": _number,
-    "max_calls": _integer,
-    "log": _word,
-    "log_bytes": _integer,
-    "auto": _switch,
-}
