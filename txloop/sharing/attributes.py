@@ -13,12 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.sharing.bindings import bindings
-from txloop.sharing.scopes import (
-    attributes_named,
-    bound_in,
-    functions_in,
-    walked,
-)
+from txloop.sharing.scopes import attributes_named, bound_in, functions_in, walked
 from txloop.sharing.syntax import is_of_self, last_name, simple_values
 from txloop.sharing.variables import why_by_name
 

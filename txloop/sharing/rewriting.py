@@ -331,12 +331,13 @@ class Round:
             if seed.shared
             for name in _names_of(seed)
         }
+        # Where these are stored stays plain, and has to in the next round, too: that
+        # would not see what else comes by way of what is a container then.
+        plain = self._plain_holders - shared
         for text, value, hazard in aliases:
             if value is None or Site.of(text.file, value)[:3] in done:
                 continue
-            # Where it is stored stays plain, and has to in the next round, too: that
-            # would not see what else comes by way of what is a container then.
-            if hazard.name in self._plain_holders - shared:
+            if hazard.name in plain:
                 continue
             done.add(Site.of(text.file, value)[:3])
             self._edits[text.file].wrap(text, value, "txloop.share")

@@ -20,6 +20,7 @@ import warnings
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from txloop.stm.immutability import PLAIN
 from txloop.stm.origin import is_own_function, is_own_module, own_module_of
 from txloop.watch import limits
 from txloop.watch.library import LOGS
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Hook", "called_by", "hooks", "kept_by_module", "libraries_behind"]
 
 _CONTAINERS = (dict, list, set, tuple)
-_LEAVES = frozenset([bool, bytes, float, int, str, type(None)])
 
 
 class Hook(NamedTuple):
@@ -172,7 +172,7 @@ def _functions_in(thing: Any, depth: int) -> Iterator[object]:
         base = next(one for one in kind.__mro__ if one in _CONTAINERS)
         parts = dict.values(thing) if base is dict else base.__iter__(thing)
         for part in list(islice(parts, limits.MOST_ENTRIES)):
-            if type(part) not in _LEAVES:  # as are nearly all parts of tables
+            if type(part) not in PLAIN:  # as are nearly all parts of tables
                 yield from _functions_in(part, depth - 1)
 
 
