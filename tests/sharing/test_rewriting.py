@@ -306,6 +306,11 @@ LIMITED = {
         "def away(g, *more): return loop.run_in_executor(None, g, *more)\n"
         "def f(x): rows.append(x)\ndef h(): away(f, 1)"
     ),
+    "an object whose end is noticed": (
+        "class Thing:\n    def __del__(self): items.append(1)\n"
+        "class Special(Thing): pass\nclass Box:\n    def __init__(self, thing): "
+        "self.thing = thing\ndef f(): rows.append(Box(Special()))"
+    ),
     "a library's function": (
         "import shutil\ndef f(): loop.run_in_executor(None, shutil.copy, rows[0])"
     ),

@@ -219,6 +219,15 @@ class Classes:
                     found |= self._line(last_name(base))
         return found
 
+    def have_end(self, name: str) -> bool:
+        """Tell whether the objects of a class do something when they end."""
+        return any(
+            getattr(one, "name", "") == "__del__"
+            for related in self._line(name)
+            for _, node in self._found.get(related, ())
+            for one in node.body
+        )
+
     def are_values(self, name: str) -> bool:
         """Tell whether the objects of a class never change, as numbers do."""
         return not _VALUES.isdisjoint(self._line(name))

@@ -215,6 +215,10 @@ class Round:
             home = self._by_label[seed.of]
             name = ast.Name(seed.attribute, ast.Load())
             classes |= self._flow.classes_of(name, home.tree)
+        ends = filter(self._classes.have_end, self._flow.held_by(classes))
+        if its := min(ends, default=""):
+            return f"it holds objects of {its}, which would end later", set()
+        if seed.owner == "module":
             variable = Variable(self.texts, home, seed.attribute)
             if variable.is_rebound():
                 return self._make_variable(seed, variable), classes
