@@ -223,6 +223,24 @@ def test_why_a_verb_is_no_transaction(handler_class, method, reason):
     assert reason == why_not(handler_class, method)
 
 
+@pytest.mark.usefixtures("_own_matchers")
+def test_to_plan_for_a_verb_calls_no_descriptor_of_the_program():
+    asked = []
+
+    class Counting:
+        def __get__(self, *asked_for):
+            asked.append(asked_for)
+            return self
+
+    class Described(RequestHandler):
+        get = Counting()
+
+    mark_matching(lambda _: Mark())
+
+    assert plan_for(Described, "GET") is not None
+    assert [] == asked
+
+
 def test_a_method_that_is_no_verb_is_no_transaction():
     assert plan_for(Marked, "PREPARE") is None
     assert plan_for(Marked, "BREW") is None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
 from txloop.engine.marks import Mark, mark_of
+from txloop.scan.live_objects import class_attribute
 from txloop.stm.callables import is_coroutine, is_generator
+from txloop.stm.origin import own_module_of
 from txloop.stm.threads import asked_by_all
 from txloop.web.ending import ends_as_stock
 from txloop.web.tornado_private import has_stream_request_body
@@ -131,7 +134,7 @@ def may_wait(handler_class: type[RequestHandler], method: str) -> bool:
     """Tell whether a verb, or `prepare`, is a coroutine."""
     known = _waiting.setdefault(handler_class, {})
     if method not in known:
-        function = getattr(handler_class, method.lower())
+        function = _attribute(handler_class, method.lower())
         known[method] = is_coroutine(function) or is_coroutine(handler_class.prepare)
     return known[method]
 
@@ -146,7 +149,7 @@ def verbs_of(handler_class: type[RequestHandler]) -> tuple[str, ...]:
 
 def mark_for(handler_class: type[RequestHandler], method: str) -> Mark | None:
     """Return the mark of a verb: its own, its class's, one by pattern, or by proof."""
-    function = getattr(handler_class, method.lower(), None)
+    function = _attribute(handler_class, method.lower())
     mark = mark_of(function) or mark_of(handler_class)
     for matcher in _matchers:
         mark = mark or matcher(handler_class)
@@ -163,7 +166,7 @@ def mark_for(handler_class: type[RequestHandler], method: str) -> Mark | None:
 
 def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
     """Return why a verb cannot be a transaction even if it is marked, or None."""
-    function = getattr(handler_class, method.lower(), None)
+    function = _attribute(handler_class, method.lower())
     if function is None or function in (
         RequestHandler._unimplemented_method,
         WebSocketHandler.on_message,
@@ -178,9 +181,17 @@ def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
     if has_stream_request_body(handler_class):
         return "its request body is streamed"
     for name in (method.lower(), "prepare"):
-        if is_generator(getattr(handler_class, name)):
+        if is_generator(_attribute(handler_class, name)):
             return f"{name}() is a generator"
     return None
+
+
+def _attribute(handler_class: type[RequestHandler], name: str) -> Any:
+    """Return a verb as its class has it; no ``__get__`` of the program runs."""
+    raw = class_attribute(handler_class, name, None)
+    if own_module_of(type(raw)) is not None:
+        return raw
+    return getattr(handler_class, name, None)
 
 
 def _watched(handler_class: type[RequestHandler]) -> bool:
