@@ -41,11 +41,11 @@ __all__ = [
     "holds_the_rest",
     "is_held_kind",
     "is_reference",
-    "refuse_to_travel",
     "refuse_unasked",
     "register_held",
     "register_reference",
     "travel_table",
+    "why_it_stays",
 ]
 
 _kinds: list[type] = [
@@ -100,6 +100,9 @@ travel_table: dict[type, Any] = {}
 
 UNASKED = frozenset({bytearray, types.FunctionType})
 """Classes whose objects pickle writes without a look at the table."""
+
+_PICKLED_UNASKED = UNASKED | {tuple, frozenset, type}
+"""Those, and others of which pickle looks at the parts, or at the name."""
 
 _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 """Held functions; others may travel."""
@@ -161,7 +164,7 @@ def hold(value: object) -> None:
     if kind is types.FunctionType:
         _functions.add(value)
     if kind not in STRANGE:
-        travel_table[kind] = refuse_to_travel
+        travel_table[kind] = _refuse_to_travel
         STRANGE.add(kind)
         Unsendable.exist = True
 
@@ -172,13 +175,28 @@ def refuse_unasked(pickler: object, thing: object) -> None:
     if kind not in UNASKED or kind not in travel_table:
         return
     if kind is not types.FunctionType or thing in _functions:
-        refuse_to_travel(thing)
+        _refuse_to_travel(thing)
 
 
-def refuse_to_travel(value: object) -> Never:
-    """Say, to pickle, that it does not travel."""
+def why_it_stays(value: object) -> str | None:
+    """Return what pickle would say of an object that a container holds.
+
+    Returns:
+        None where it is not held, or where only pickle can tell.
+    """
     kind = type(value)
-    raise TypeError(
+    if kind not in travel_table or kind in _PICKLED_UNASKED:
+        return None
+    return _reason(kind)
+
+
+def _refuse_to_travel(value: object) -> Never:
+    """Say, to pickle, that it does not travel."""
+    raise TypeError(_reason(type(value)))
+
+
+def _reason(kind: type) -> str:
+    return (
         f"cannot pickle '{kind.__module__}.{kind.__qualname__}' object: it means "
         "something on the loop thread only"
     )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from txloop.executors.codec.frames import UNPICKLABLE, dumps, loads
 from txloop.executors.codec.plain_cells import pack_commits
 from txloop.stm.container import Container, Operation, Update, Write
+from txloop.stm.held import travel_table, why_it_stays
 from txloop.stm.types import MISSING, Key, Unsendable
 
 if TYPE_CHECKING:
@@ -178,10 +179,30 @@ def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
 
 
 def _pickled(commits: list[tuple[Write, ...]]) -> bytes:
+    if travel_table:  # or all would be pickled in vain
+        commits = [tuple(map(_without_held, writes)) for writes in commits]
     try:
         return dumps(commits)
     except UNPICKLABLE:
         return dumps(list(map(_sendable_writes, commits)))
+
+
+def _without_held(write: Write) -> Write:
+    """Return a write with something in the place of what containers hold."""
+    container, key, value = write
+    return container, _key_without_held(key), _value_without_held(value)
+
+
+def _key_without_held(key: Hashable) -> Hashable:
+    reason = why_it_stays(key)
+    return key if reason is None else _unsendable_key(key, reason)
+
+
+def _value_without_held(value: object) -> object:
+    if isinstance(value, Operation):
+        return value.mapped(_value_without_held)
+    reason = why_it_stays(value)
+    return value if reason is None else Unsendable(reason)
 
 
 class _Packed:
@@ -219,9 +240,13 @@ def _singly(write: Write) -> Iterable[Write]:
 def _sendable_key(key: Hashable) -> Hashable:
     sendable = _sendable(key)
     if isinstance(sendable, Unsendable):
-        # One for each, so that there are as many keys, and the same for its deletion.
-        return Unsendable(f"key {id(key):x}: {sendable.reason}")
+        return _unsendable_key(key, sendable.reason)
     return sendable  # type: ignore[no-any-return] # it has a hash
+
+
+def _unsendable_key(key: Hashable, reason: str) -> Unsendable:
+    # One for each, so that there are as many keys, and the same for its deletion.
+    return Unsendable(f"key {id(key):x}: {reason}")
 
 
 def _sendable(value: Any) -> Any:
