@@ -326,6 +326,32 @@ def test_of_what_a_condemned_worker_says_only_so_much_is_kept():
         assert connection._MOST_WORDS == len(one.death().words)
 
 
+def test_what_is_sent_may_be_looked_at_by_other_threads():
+    """As `gc.get_objects` does, while one sends."""
+    # GIVEN
+    ours, theirs = socket.socketpair()
+    seen = []
+
+    class Seen:
+        setblocking = ours.setblocking
+
+        def send(self, chunk):
+            seen.append(chunk)
+            return ours.send(chunk)
+
+    with ours, theirs:
+        one = connection.WorkerConnection(1, Seen(), None, 0)  # type: ignore[arg-type] # no log is needed
+
+        # WHEN
+        one._put(None, [b"first"], [], [])
+        one._put(None, [b"second"], [], [])
+
+        # THEN
+        received = theirs.recv(1000)
+        assert (1, 1) == (received.count(b"first"), received.count(b"second"))
+        assert 2 == len(seen)
+
+
 def test_a_frame_of_the_greatest_length_is_awaited():
     # GIVEN
     ours, theirs = socket.socketpair()

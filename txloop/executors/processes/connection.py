@@ -265,8 +265,9 @@ class WorkerConnection:
         output = self._output
         try:
             while output:
-                with memoryview(output) as view:
-                    count = self._connection.send(view[:_LARGE_CHUNK_BYTES])
+                # Released here, whoever refers to them (`gc.get_objects`, a debugger).
+                with memoryview(output) as view, view[:_LARGE_CHUNK_BYTES] as chunk:
+                    count = self._connection.send(chunk)
                 del output[:count]
         except BlockingIOError:
             assert self._reactor is not None
