@@ -244,7 +244,8 @@ class Attempt:
                 found.pop(key, None)
             found.update(own.present())
         if Unsendable.exist:
-            self._refuse_unsendable(container, [*found, *found.values()])
+            self._refuse_unsendable(container, found)
+            self._refuse_unsendable(container, found.values())
         return found
 
     def size(self, container: Container) -> int:
@@ -272,17 +273,21 @@ class Attempt:
         if container._tx_forgotten:
             self.refuse(container)
         if Unsendable.exist:
-            self._refuse_unsendable(container, list(found))
+            self._refuse_unsendable(container, found)
         if own is None:
             return list(found)
         keys = dict.fromkeys(key for key in found if key not in own.deleted)
         keys.update(dict.fromkeys(own.present()))
         return list(keys)
 
-    def _refuse_unsendable(self, container: Container, things: list[object]) -> None:
+    def _refuse_unsendable(
+        self, container: Container, things: Collection[object]
+    ) -> None:
+        if STRANGE.isdisjoint(map(type, things)):
+            return
         for thing in things:
-            if thing.__class__ in STRANGE:
-                self.check(container, thing, None)
+            if type(thing) in STRANGE:
+                self.check(container, thing)
 
     def check(self, container: Container, *things: object) -> None:
         """End this attempt at what must not be seen here.

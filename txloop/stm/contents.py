@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.stm.container import Clear, Update
 from txloop.stm.types import MISSING
-from txloop.stm.versions import Entry
+from txloop.stm.versions import Entry, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
@@ -38,6 +38,17 @@ def values_of(
     if _ENTRIES.isdisjoint(map(type, cells.values())):
         return cells
     shuffled = container._tx_shuffled  # after the copy: the owner sets it before
+    changed = [key for key, cell in cells.items() if type(cell) is Entry]
+    if not shuffled and all(cells[key].key is MISSING for key in changed):
+        # In place, as these are few: a tuple for each cell, as below, wakes the
+        # garbage collector where there are many.
+        for key in changed:
+            value = value_at(cells[key], version)
+            if value is MISSING:
+                del cells[key]
+            else:
+                cells[key] = value
+        return cells
     found = []
     for key, cell in cells.items():
         shown, value, place = key, cell, 0
@@ -51,9 +62,8 @@ def values_of(
             value = value.value
         if value is not MISSING:
             found.append((place, shown, value))
-    if shuffled:
-        # A key that was deleted and came back stands at its newest or oldest place.
-        found.sort(key=operator.itemgetter(0))
+    # A key that was deleted and came back stands at its newest or oldest place.
+    found.sort(key=operator.itemgetter(0))
     return {key: value for _, key, value in found}
 
 
