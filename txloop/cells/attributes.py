@@ -14,9 +14,10 @@ from txloop.cells.shareable import shareable
 from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
 from txloop.stm.container import Container
+from txloop.stm.held import STRANGE
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
-from txloop.stm.versions import Entry
+from txloop.stm.versions import Entry, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,8 +82,18 @@ class Attribute:
             value = shared._tx_cells[self.place]
             if type(value) is Entry:
                 value = value.value
-        else:
+        elif (number := shared._tx_number) in attempt.writes:
             value = attempt.read(shared, self.name)
+        else:
+            # As `Attempt.read` does, which has to look for the place: it takes twice
+            # as long.
+            version = attempt.snapshot  # before it: see `LateAttempt`
+            value = shared._tx_cells[self.place]
+            if type(value) is Entry:
+                value = value_at(value, version)
+            attempt.values.add((number, self.name))  # after it: see `condemn`
+            if type(value) in STRANGE or shared._tx_forgotten:
+                attempt.check(shared, value)
         if value is MISSING:
             return self._without_value(shared, kind)
         return value
