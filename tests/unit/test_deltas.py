@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 
 import pytest
 
 from tests.engine import bury_the_dead
 from tests.homebound import Homebound
 from txloop import TCounter, TDict, TVar
+from txloop.executors.codec import frames
 from txloop.executors.codec.frames import loads
 from txloop.executors.codec.packing import is_pickled
 from txloop.executors.codec.plain_cells import unpack_commits
@@ -241,6 +243,36 @@ def test_a_value_that_does_not_pickle_is_replaced_by_the_reason(log, shared):
     ] == told(log, log.forked_at)
     contents, _ = loads(log.dump())
     assert [(shared, {"a": 1, "bad": reason})] == contents
+
+
+def test_what_a_container_holds_is_replaced_before_all_is_pickled(
+    log, shared, monkeypatch
+):
+    # GIVEN
+    pickled = []
+
+    def dumps(thing):
+        pickled.append(thing)
+        return frames.dumps(thing)
+
+    monkeypatch.setattr(replication, "dumps", dumps)
+    version, held = committed.version, threading.Lock()
+
+    # WHEN
+    shared["a"] = held
+    shared.update(b=held, c=[1])
+    shared[held] = 2
+
+    # THEN
+    writes = [write for commit in told(log, version) for write in commit]
+    values = [
+        each
+        for _, _, value in writes
+        for each in (value.items.values() if isinstance(value, Update) else [value])
+    ]
+    assert 2 == sum(isinstance(one, Unsendable) for one in values)
+    assert 1 == sum(isinstance(key, Unsendable) for _, key, _ in writes)
+    assert 1 == len(pickled)
 
 
 def test_what_goes_by_value_asks_nothing_of_what_goes_by_name(log, shared, monkeypatch):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import functools
 import io
 import queue
 import socket
@@ -184,7 +185,7 @@ def why_it_stays(value: object) -> str | None:
     Returns:
         None where it is not held, or where only pickle can tell.
     """
-    kind = type(value)
+    kind: Any = type(value)
     if kind not in travel_table or kind in _PICKLED_UNASKED:
         return None
     return _reason(kind)
@@ -192,10 +193,12 @@ def why_it_stays(value: object) -> str | None:
 
 def _refuse_to_travel(value: object) -> Never:
     """Say, to pickle, that it does not travel."""
-    raise TypeError(_reason(type(value)))
+    kind: Any = type(value)
+    raise TypeError(_reason(kind))
 
 
-def _reason(kind: type) -> str:
+@functools.cache  # the table keeps these classes, too
+def _reason(kind: Any) -> str:
     return (
         f"cannot pickle '{kind.__module__}.{kind.__qualname__}' object: it means "
         "something on the loop thread only"

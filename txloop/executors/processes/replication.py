@@ -9,6 +9,7 @@ instead, so the log stays short whatever a worker is stuck in.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -202,7 +203,12 @@ def _value_without_held(value: object) -> object:
     if isinstance(value, Operation):
         return value.mapped(_value_without_held)
     reason = why_it_stays(value)
-    return value if reason is None else Unsendable(reason)
+    return value if reason is None else _stand_in(reason)
+
+
+@functools.cache  # there is one reason for each class
+def _stand_in(reason: str) -> Unsendable:
+    return Unsendable(reason)
 
 
 class _Packed:
