@@ -1282,7 +1282,15 @@ class Page:
 """
 
 
-@pytest.mark.parametrize("target", ["Page.hits", "type(self).hits"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Page.hits",
+        "type(self).hits",
+        "page = Page\n        page.hits",
+        "cls = type(self)\n        cls.hits",
+    ],
+)
 def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
     after = shared(COUNTS.format(target), "Page.hits")
 
@@ -1310,6 +1318,8 @@ def test_a_class_attribute_of_several_becomes_a_variable():
         ("class Other(Page): pass", "type(self).hits"),
         ("def f(x): return x.hits", "Page.hits"),
         ("", "self.hits"),
+        ("", "page = Page\n        page = other(page)\n        page.hits"),
+        ("class Other(Page): pass", "page = type(self)\n        page.hits"),
         ("def f(x): return getattr(x, 'hits')", "Page.hits"),
         ("page = '<b>{{ handler.hits }}</b>'", "Page.hits"),
         ("page = '{0.hits} and {page.hits!r}'.format", "Page.hits"),
