@@ -59,12 +59,18 @@ Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
 class Aliases:
     """All that is stored under a variable in a program, and used on after that."""
 
-    def __init__(self, texts: Iterable[Text], classes: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        texts: Iterable[Text],
+        classes: Callable[[str], bool],
+        named: Callable[[ast.AST], Set[str]],
+    ) -> None:
         """Look at all functions.
 
         Args:
             texts: The modules.
             classes: Tells whether a name is that of a class of the program.
+            named: Gives all names of what an expression may be, or be a part of.
         """
         self._texts = list(texts)
         own = {text.package for text in self._texts}
@@ -75,7 +81,7 @@ class Aliases:
         functions = [*functions_of(trees)]
         callees = Callees(trees, classes)
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
-        self._storing = Storing(self._habits, foreign)
+        self._storing = Storing(self._habits, foreign, named)
         self._uses = Uses(self._habits)
         first = Arguments(self._texts, functions, callees)
         callees.learn(first.functions())
@@ -129,6 +135,8 @@ class Aliases:
         changes = self._changes(function, owner)
         called = habits.callees.key_of(function, owner)
         habits.places.setdefault(called, set()).update(one.into for one in stores)
+        reached = habits.reached.setdefault(called, set())
+        reached.update(*map(self._storing.others, stores))
         for found, which in ((habits.stored, stored), (habits.handed, hands)):
             numbers = found.setdefault(called, set())
             numbers |= numbers_of(function, which, skipped)
@@ -194,7 +202,8 @@ class Aliases:
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
             comes_later = any(isinstance(one, ast.Await | ast.Yield) for one in values)
             if arguments is None or comes_later:
-                yield text, None, hazard
+                for into in {store.into, *self._storing.others(store)}:
+                    yield text, None, hazard._replace(name=into)
                 for one in stores:  # what has it from a line before or after
                     other = one.into != store.into and not one.by_call
                     if one.name in same and other:

@@ -39,6 +39,7 @@ class Habits:
         has_arrays: Whether the program uses a library of arrays.
         stored: The numbers of the parameters that a function stores.
         places: The last names of what it stores them in.
+        reached: All names of that.
         taken: The functions that are not only called: what is not known may run them.
         handed: Those that it returns, or parts of them.
         hashed: Those that it uses as keys: no lists, dicts or sets.
@@ -52,6 +53,7 @@ class Habits:
     has_arrays: bool
     stored: dict[str, set[int]] = field(default_factory=dict)
     places: dict[str, set[str]] = field(default_factory=dict)
+    reached: dict[str, set[str]] = field(default_factory=dict)
     taken: Set[str] = frozenset()
     handed: dict[str, set[int]] = field(default_factory=dict)
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
@@ -62,7 +64,7 @@ class Habits:
 
     def known(self) -> tuple[object, ...]:
         """Return what is another value when more is known; of what grows, the size."""
-        growing = (self.stored, self.places, self.handed)
+        growing = (self.stored, self.places, self.reached, self.handed)
         return (
             *(sum(map(len, found.values())) for found in growing),
             len(self.changing),
@@ -97,12 +99,19 @@ class Habits:
 
     def places_of(self, node: ast.AST) -> set[str]:
         """Return the last names of what functions that a node runs store things in."""
+        return self._of_all(node, self.places)
+
+    def reached_by(self, node: ast.AST) -> set[str]:
+        """Return all names of what functions that a node runs store things in."""
+        return self._of_all(node, self.reached)
+
+    def _of_all(self, node: ast.AST, found: Mapping[str, set[str]]) -> set[str]:
         names = {name for name, _ in self.callees.of(node)}
         if ANY_FUNCTION in names:
             names |= self.taken
         if isinstance(node, ast.Call):  # one may be applied to the others
             names |= {name for one in node.args for name in self.callees.passed(one)}
-        return set().union(*(self.places.get(name, ()) for name in names))
+        return set().union(*(found.get(name, ()) for name in names))
 
     def _given(self, node: ast.AST, numbers: Mapping[str, set[int]]) -> list[ast.expr]:
         """Return the arguments of some numbers, which are those of parameters."""
