@@ -53,6 +53,9 @@ Fill: TypeAlias = Callable[[Any, Any, Convert], None]
 
 _containers: dict[type, tuple[type[Container], Fill]] = {}  # filled at import
 
+_BARE = frozenset([dict, list, set])
+"""Of what is empty, these have nothing that is to be taken over."""
+
 
 def register(plain: type, kind: type[Container], fill: Fill) -> None:
     """Let objects of the class `plain` become containers of that kind.
@@ -81,6 +84,11 @@ def shareable(value: object) -> object:
         return value
     if kind is tuple and SCALARS.issuperset(map(type, cast("Any", value))):
         return value
+    if kind in _BARE and not value:
+        empty = _containers[kind][0]
+        made = empty.__new__(empty)
+        committed.adopt(made)
+        return made
     if isinstance(value, FAMILIES):
         return value
     return Conversion(container_for).convert(value)
