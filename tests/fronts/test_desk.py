@@ -12,6 +12,7 @@ import pytest
 from tests.logs import expect_log
 from txloop import TVar
 from txloop.executors.codec.answers import pack
+from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.desk import Desk
 from txloop.executors.fronts.link import Link
@@ -20,7 +21,7 @@ from txloop.executors.processes.replication import DeltaLog
 from txloop.executors.worker_protocol import Limits
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
-from txloop.stm.types import Call, Outcome
+from txloop.stm.types import Call, Key, Outcome
 from txloop.stm.validation import decide
 
 
@@ -49,7 +50,7 @@ def add(number):
 
 @pytest.mark.parametrize("frames", [1, 2])
 def test_an_outcome_older_than_the_replica_conflicts(deltas, frames):
-    # GIVEN a front at this version
+    # GIVEN a front with a connection, at this version
     found: list[object] = []
 
     def on_outcome(
@@ -66,6 +67,7 @@ def test_an_outcome_older_than_the_replica_conflicts(deltas, frames):
         1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
     )
     front.ready = True
+    front.given = 1
     front.send()
     other = Link(theirs)
 
@@ -87,6 +89,39 @@ def test_an_outcome_older_than_the_replica_conflicts(deltas, frames):
     # THEN
     assert [None] != found
     assert 1 == len(found)
+
+
+def test_a_front_without_connections_keeps_nothing_that_was_replaced(deltas):
+    # GIVEN a front whose only connection closes while a transaction of it runs
+    found: list[object] = []
+    number = TVar(0)
+    limits = Limits()
+    desk = desk_with(limits, lambda *outcome: found.append(outcome))
+    ours, theirs = socket.socketpair()
+    front = FrontConnection(
+        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
+    )
+    front.ready = True
+    front.given = 1
+    front.send()
+    other = Link(theirs)
+    answer = run_attempt(Call(add, (number,), {}, "add"), speculative=True)
+    assert isinstance(answer, Outcome)
+    assert front.keeps(answer.snapshot)
+    front.given = 0
+
+    # WHEN
+    other.send((committed.version, (), b"", -1, None))
+    desk._receive(front)
+    number.set(10)
+    other.send((committed.version, [(1, 0, pack(answer))], b"", -1, None))
+    desk._receive(front)
+
+    # THEN
+    assert 10 == number._tx_cells[Key.VALUE]  # no chain of versions
+    assert ([], [(1, int(Verdict.ELSEWHERE))]) == (found, front.verdicts)
+    other.close()
+    front.close()
 
 
 def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):

@@ -149,7 +149,7 @@ class FrontConnection(FrontEnd):
             dump, deltas = self._log.dump(), []
             self.dropped.clear()
         version = self.version = committed.version
-        if self._snapshot is None:
+        if self._snapshot is None and not self._is_idle:
             self._snapshot = committed.open_snapshot()
         last = self.notes.pop() if self.notes else None
         frame = (version, dump, deltas, self.dropped, self.verdicts, self.epoch, last)
@@ -178,6 +178,14 @@ class FrontConnection(FrontEnd):
             or self.connections
             or committed.version - self.version >= LAG_COMMITS
         )
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether nothing can run in it before it is sent something."""
+        return not (self.verdicts or self.notes or self.calls_open or self.connections)
+
+    def keeps(self, version: int) -> bool:
+        return self._snapshot is not None and version >= self._snapshot
 
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
         if descriptor is not None:
@@ -221,7 +229,11 @@ class FrontConnection(FrontEnd):
         Called when the snapshots of all outcomes are open that have come with that, or
         before: they may be older.
         """
-        if self._snapshot is not None and version > self._snapshot:
+        if self._is_idle:
+            # Where requests run elsewhere, as those that conflict, each write would
+            # keep what it replaces.
+            self.let_go()
+        elif self._snapshot is not None and version > self._snapshot:
             committed.open_snapshot(version)
             committed.close_snapshot(self._snapshot)
             self._snapshot = version

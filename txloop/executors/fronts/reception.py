@@ -85,6 +85,14 @@ class FrontEnd(abc.ABC):
         """How many it has."""
         return self.given - self.slot.gone
 
+    def keeps(self, version: int) -> bool:
+        """Tell whether it can be told what has changed since a version.
+
+        Not so where it has had no connection since, as one that closes while a
+        transaction of it runs.
+        """
+        return True
+
     @abc.abstractmethod
     def tell(self, note: tuple[Any, ...], descriptor: int | None = None) -> None:
         """Tell it something now, with a descriptor that is the front's from then on."""
@@ -297,7 +305,7 @@ class Reception(abc.ABC):
             if answer is not None:
                 self._callbacks.on_ran(kind, answer)
             return
-        if not isinstance(answer, Outcome):
+        if not isinstance(answer, Outcome) or not front.keeps(answer.snapshot):
             self.decided(front, number, Verdict.ELSEWHERE)
             return
         committed.open_snapshot(answer.snapshot)
