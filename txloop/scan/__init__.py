@@ -9,6 +9,7 @@ Tornado nor the containers: it tells them by the name of their module::
     find             the two questions that it answers
     finding          an answer: a place, a name and a remedy
     source           which code is the program's, and its syntax trees
+    syntax           which nodes are functions, and which names these bind
     index            what the program's functions write: the other half of a stale read
     reach            which functions may run once requests are served
     references       which functions a file calls at once, and which it passes on

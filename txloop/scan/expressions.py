@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from txloop.scan.assignments import store
-from txloop.scan.frame import Comprehension, Nested
+from txloop.scan.frame import Nested
 from txloop.scan.handed import streams_behind
 from txloop.scan.live_objects import (
     MUTATORS,
@@ -49,6 +49,7 @@ from txloop.scan.value import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from txloop.scan.syntax import Comprehension
     from txloop.scan.walk import Walk
 
 _ROUTING = frozenset(["add_handlers", "add_transform", "listen"])

@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import last_name
+
 if TYPE_CHECKING:
-    from txloop.scan.source import FunctionNode
+    from txloop.scan.syntax import FunctionNode
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 Context = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
@@ -302,9 +304,7 @@ class _Reader(ast.NodeVisitor):
 
 
 def _last_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Call):
-        node = node.func
-    return getattr(node, "attr", "") or getattr(node, "id", "")
+    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def _only_names(node: ast.expr) -> bool:

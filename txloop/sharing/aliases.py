@@ -12,22 +12,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import parameters
+from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, functions_of, numbers_of
 from txloop.sharing.habits import Habits
 from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
-from txloop.sharing.scopes import (
-    FUNCTIONS,
-    bound_in,
-    declared_in,
-    defaults_of,
-    functions_in,
-    nodes_of,
-    walked,
-)
+from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
     changed_by,
@@ -35,7 +27,6 @@ from txloop.sharing.syntax import (
     holder_name,
     is_handler_class,
     is_of_self,
-    last_name,
     results_of,
     root_name,
     uses_arrays,
@@ -45,7 +36,7 @@ from txloop.sharing.uses import Uses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
 
-    from txloop.sharing.scopes import Function
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
@@ -96,7 +87,7 @@ class Aliases:
             if known == self._habits.known():
                 break
 
-    def _find_cached(self, text: Text, function: Function) -> None:
+    def _find_cached(self, text: Text, function: FunctionNode) -> None:
         """Note what a function returns, if `functools.cache` keeps it."""
         marks = getattr(function, "decorator_list", [])
         names = {last_name(getattr(one, "func", one)) for one in marks}
@@ -105,7 +96,7 @@ class Aliases:
             self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
 
     def _learn(
-        self, function: Function, owner: ast.ClassDef | None, skipped: int
+        self, function: FunctionNode, owner: ast.ClassDef | None, skipped: int
     ) -> None:
         habits = self._habits
         keys = habits.keys[function] = habits.keys_of(function)
@@ -139,7 +130,7 @@ class Aliases:
         if changes:
             habits.changing.add(called)
 
-    def _changes(self, function: Function, owner: ast.ClassDef | None) -> bool:
+    def _changes(self, function: FunctionNode, owner: ast.ClassDef | None) -> bool:
         """Tell whether a function changes what it has not made."""
         names, local = parameters(function), bound_in(function)
         for node in walked(function):
@@ -169,7 +160,7 @@ class Aliases:
                     yield from self._of_fields(text, node)
 
     def _of(
-        self, text: Text, scope: Function | ast.Module, *, in_handler: bool
+        self, text: Text, scope: FunctionNode | ast.Module, *, in_handler: bool
     ) -> Iterator[Alias]:
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
@@ -245,7 +236,7 @@ class Aliases:
         return self._cached.get(last_name(getattr(value, "func", None)), [])
 
     def _of_defaults(
-        self, text: Text, function: Function, owner: ast.ClassDef | None
+        self, text: Text, function: FunctionNode, owner: ast.ClassDef | None
     ) -> Iterator[Alias]:
         """Yield defaults that are stored: each is one object for all calls."""
         defaults = {

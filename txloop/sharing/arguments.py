@@ -9,26 +9,20 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.frame import parameters
 from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in, walked
-from txloop.sharing.syntax import (
-    DISPLAYS,
-    VERBS,
-    is_given_texts,
-    last_name,
-    root_name,
-)
+from txloop.sharing.syntax import DISPLAYS, VERBS, is_given_texts, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.callees import Callees, Owned
     from txloop.sharing.habits import Habits
-    from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
 __all__ = ["Arguments"]
@@ -57,7 +51,7 @@ class _Called(NamedTuple):
     """A function, its module, and the parameters that a call gives something for."""
 
     home: Text
-    function: Function
+    function: FunctionNode
     names: list[str]
 
 
@@ -174,7 +168,7 @@ class Arguments:
                     found[name] = before | names
         return found
 
-    def _functions_for(self, function: Function, name: str) -> set[str] | None:
+    def _functions_for(self, function: FunctionNode, name: str) -> set[str] | None:
         """Return the names of those for one parameter; None if not all are known."""
         given = self._given.get((function, name))
         if given is None or function in self._called_elsewhere:

@@ -12,15 +12,16 @@ import builtins
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import parameters
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
-from txloop.sharing.syntax import last_name, leaves
+from txloop.sharing.scopes import functions_in, walked
+from txloop.sharing.syntax import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
-    from txloop.sharing.scopes import Function
+    from txloop.scan.syntax import FunctionNode
+
 
 __all__ = ["ANY_FUNCTION", "Callees", "Owned", "functions_of", "numbers_of"]
 
@@ -46,7 +47,7 @@ _OPERATORS = {
 }
 
 
-Owned: TypeAlias = "tuple[Function, ast.ClassDef | None, int]"
+Owned: TypeAlias = "tuple[FunctionNode, ast.ClassDef | None, int]"
 """A function, its class, and how many of its parameters a call does not give."""
 
 
@@ -154,7 +155,7 @@ class Callees:
             return self._lambdas.get(id(function), f"lambda {id(function)}")
         return getattr(function, "name", last_name(function))
 
-    def key_of(self, function: Function, owner: ast.ClassDef | None) -> str:
+    def key_of(self, function: FunctionNode, owner: ast.ClassDef | None) -> str:
         """Return the name under which what is known of a function is kept."""
         name = self.named(function)
         return owner.name if owner and name == _INIT else name
@@ -237,7 +238,7 @@ def functions_of(trees: Iterable[ast.Module]) -> Iterator[Owned]:
             yield function, owner, int(owner is not None and not static)
 
 
-def numbers_of(function: Function, names: Set[str], skipped: int) -> set[int]:
+def numbers_of(function: FunctionNode, names: Set[str], skipped: int) -> set[int]:
     """Return the numbers of the arguments that some parameters are given."""
     every = parameters(function)
     found = {number - skipped for number, one in enumerate(every) if one in names}

@@ -18,12 +18,11 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
-from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.origin import ANY, Origin
-from txloop.sharing.scopes import FUNCTIONS
-from txloop.sharing.syntax import arguments_of, last_name, root_name, uses_arrays
+from txloop.sharing.syntax import arguments_of, root_name, uses_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -6,10 +6,10 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.flow import annotated_in, assigned_in
 from txloop.sharing.scopes import functions_in, nodes_of, walked
-from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

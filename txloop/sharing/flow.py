@@ -12,8 +12,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import FUNCTIONS
-from txloop.sharing.syntax import arguments_of, last_name
+from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.sharing.syntax import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,6 +9,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, wanted_exactly
@@ -16,13 +17,7 @@ from txloop.sharing.hazard import Hazard
 from txloop.sharing.heaps import is_passed_on
 from txloop.sharing.keys import hazards_of_keys
 from txloop.sharing.scopes import functions_in, nodes_of, walked
-from txloop.sharing.syntax import (
-    arguments_of,
-    holder_name,
-    is_handler_class,
-    last_name,
-    root_name,
-)
+from txloop.sharing.syntax import arguments_of, holder_name, is_handler_class, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,12 +12,13 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.meanings import targets_of
 from txloop.sharing.origin import ANY
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
+from txloop.sharing.syntax import is_handler_class, is_of_self
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import VERBS, is_handler_class, last_name, root_name
+from txloop.sharing.syntax import VERBS, is_handler_class, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

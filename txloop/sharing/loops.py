@@ -11,9 +11,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.live_objects import METHODS, MUTATORS
+from txloop.scan.syntax import FUNCTIONS, bound_in, last_name
 from txloop.sharing.bindings import is_fresh
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, scopes_in
-from txloop.sharing.syntax import holder_name, last_name
+from txloop.sharing.scopes import functions_in, nodes_of, scopes_in
+from txloop.sharing.syntax import holder_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -5,29 +5,23 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import bound_by, parameters
+from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, walked
-from txloop.sharing.syntax import (
-    VERBS,
-    arguments_of,
-    each_given,
-    last_name,
-    root_name,
-)
+from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.syntax import VERBS, arguments_of, each_given, root_name
 from txloop.sharing.temporaries import temporaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
-    from txloop.sharing.scopes import Function
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.texts import Text
 
 __all__ = ["Meanings", "targets_of"]
 
-_Given = tuple["Function", list[str]]
+_Given: TypeAlias = "tuple[FunctionNode, list[str]]"
 """A function with those of its parameters that calls give."""
 
 
@@ -326,7 +320,7 @@ def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield target, value
 
 
-def _gone_over(function: Function) -> set[str]:
+def _gone_over(function: FunctionNode) -> set[str]:
     """Return the variables of comprehensions, as if they were the function's."""
     return {
         one.id

@@ -12,21 +12,21 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.frame import parameters
 from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
 from txloop.sharing.scopes import defaults_of, walked
-from txloop.sharing.syntax import OF_NUMBERS, arguments_of, last_name, leaves
+from txloop.sharing.syntax import OF_NUMBERS, arguments_of, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.origin import Values
-    from txloop.sharing.scopes import Function
     from txloop.sharing.texts import Text
 
 __all__ = ["Origins"]
@@ -169,7 +169,7 @@ class Origins:
                     yield _attribute(key), self.of(scope, value)
 
     def _defined_by(
-        self, scope: ast.AST, node: Function
+        self, scope: ast.AST, node: FunctionNode
     ) -> Iterator[tuple[ast.expr, Values]]:
         """Yield what a function's defaults give, and a property, under its name."""
         for parameter, value in defaults_of(node).items():
@@ -240,7 +240,7 @@ class Origins:
                     self._give_all(scope, call, function, names)
 
     def _give_each(
-        self, scope: ast.AST, call: ast.Call, function: Function, names: list[str]
+        self, scope: ast.AST, call: ast.Call, function: FunctionNode, names: list[str]
     ) -> None:
         """Give each argument to the parameter that it is for."""
         rest = getattr(function.args.vararg, "arg", None)
@@ -263,7 +263,7 @@ class Origins:
                 self._locals[id(function), others] |= inside(values)
 
     def _give_all(
-        self, scope: ast.AST, call: ast.Call, function: Function, names: list[str]
+        self, scope: ast.AST, call: ast.Call, function: FunctionNode, names: list[str]
     ) -> None:
         given = [one for one in arguments_of(call) if not isinstance(one, ast.Lambda)]
         if isinstance(call.func, ast.Attribute):

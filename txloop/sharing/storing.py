@@ -8,16 +8,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import parameters
 from txloop.scan.live_objects import MUTATORS
+from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import given_to, is_fresh
-from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, nodes_of, walked
+from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import (
     arguments_of,
     each_given,
     holder_name,
     is_of_self,
-    last_name,
     leaves,
     nodes_with_loops,
     root_name,
@@ -26,8 +25,8 @@ from txloop.sharing.syntax import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Set
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
-    from txloop.sharing.scopes import Function
 
 __all__ = ["Store", "Storing"]
 
@@ -81,7 +80,7 @@ class Storing:
         self._foreign = foreign
 
     def stores(
-        self, scope: Function | ast.Module, *, in_handler: bool
+        self, scope: FunctionNode | ast.Module, *, in_handler: bool
     ) -> Iterator[Store]:
         """Yield each local variable of a function that it stores.
 
@@ -120,7 +119,7 @@ class Storing:
             if isinstance(inner, FUNCTIONS) and inner is not scope:
                 yield from self._stores_of_inner(inner, local - bound_in(inner))
 
-    def _stores_of_inner(self, inner: Function, local: Set[str]) -> Iterator[Store]:
+    def _stores_of_inner(self, inner: FunctionNode, local: Set[str]) -> Iterator[Store]:
         """Yield what a function stores of the one around it, once it is there."""
         for node in nodes_of(inner):
             places = self._habits.places_of(node)

@@ -7,8 +7,9 @@ import functools
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.live_objects import MUTATORS
+from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
+from txloop.sharing.scopes import functions_in, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +29,6 @@ __all__ = [
     "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
-    "last_name",
     "leaves",
     "names_handed_on",
     "nodes_with_loops",
@@ -277,11 +277,6 @@ def attribute_of_self(node: ast.AST) -> str:
         name = getattr(node, "attr", name)
         node = node.value
     return name if isinstance(node, ast.Name) and node.id == "self" else ""
-
-
-def last_name(node: ast.AST | None) -> str:
-    """Return the last name of ``a.b.c``; "" if there is none."""
-    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def uses_arrays(tree: ast.Module) -> bool:

@@ -13,9 +13,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import MUTATORS
+from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import arguments_of, last_name
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set

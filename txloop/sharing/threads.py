@@ -10,17 +10,11 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from txloop.scan.frame import parameters
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.demands import Wants
 from txloop.sharing.hazard import EVERYTHING, Hazard
-from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import (
-    VERBS,
-    arguments_of,
-    is_handler_class,
-    last_name,
-    root_name,
-)
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import VERBS, arguments_of, is_handler_class, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

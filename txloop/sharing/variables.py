@@ -12,7 +12,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from txloop.scan.frame import bound_by
+from txloop.scan.syntax import bound_by, last_name
 from txloop.sharing.scopes import (
     attributes_named,
     bound_as_globals,
@@ -237,7 +237,7 @@ _NAMESPACES = ("eval", "exec", "globals", "locals")
 def why_by_name(text: Text, name: str) -> str:
     """Return where a module may use a name that stands in a text; "" for nowhere."""
     for node in _of_kinds(text.tree, ast.Call):
-        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        called = last_name(node.func)
         if called in _NAMESPACES and isinstance(node.func, ast.Name):
             return f"{text.place(node)}, calls {called}()"
         if called == "vars" and not (node.args and _is_variable(text, node.args[0])):

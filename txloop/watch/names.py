@@ -18,6 +18,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from txloop.scan.source import Sources
+from txloop.scan.syntax import last_name
 from txloop.watch import limits
 from txloop.watch.parts import texts_in_code
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import FunctionType
 
-    from txloop.scan.source import FunctionNode
+    from txloop.scan.syntax import FunctionNode
 
 __all__ = [
     "imports_of",
@@ -157,7 +158,7 @@ class _Finder(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Call(self, node: ast.Call) -> None:
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        name = last_name(node.func)
         if name != _EFFECT or not node.args:
             self.generic_visit(node)
             return
