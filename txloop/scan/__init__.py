@@ -27,6 +27,7 @@ Tornado nor the containers: it tells them by the name of their module::
     special          the methods that operators call
     parts            what plain containers hold
     contents         what comes out of those of txloop
+    known            what functions and methods of Python do, by their names
     live_objects     what kind of thing an object is that the scan has at hand
     access           what was seen of shared state, and whether that makes a read stale
     patches          what of that lies in libraries

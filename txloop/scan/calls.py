@@ -15,10 +15,8 @@ from txloop.scan.assignments import store_attribute, taint
 from txloop.scan.expressions import attribute, item
 from txloop.scan.frame import Nested
 from txloop.scan.handed import give
+from txloop.scan.known import GETTERS, METHODS, MUTATORS
 from txloop.scan.live_objects import (
-    GETTERS,
-    METHODS,
-    MUTATORS,
     UNKNOWN,
     can_change,
     changes_by,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from txloop.scan.assignments import store
 from txloop.scan.frame import Nested
 from txloop.scan.handed import streams_behind
+from txloop.scan.known import MUTATORS
 from txloop.scan.live_objects import (
-    MUTATORS,
     UNKNOWN,
     changes_by,
     has_type,

@@ -16,8 +16,8 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from txloop.scan.known import METHODS
 from txloop.scan.live_objects import (
-    METHODS,
     UNKNOWN,
     attributes_of,
     can_change,

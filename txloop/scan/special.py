@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SHOWING", "TRUTH", "asked_by", "calculating", "comparing", "reflected"]
+__all__ = [
+    "SHOWING",
+    "TRUTH",
+    "asked_by",
+    "calculating",
+    "comparing",
+    "in_place",
+    "reflected",
+]
 
 SHOWING = ("__format__", "__str__", "__repr__")
 """Those of what stands in an f-string: the first that there is."""
@@ -135,3 +143,8 @@ def comparing(op: ast.cmpop) -> tuple[str, ...]:
 def calculating(op: ast.operator) -> tuple[str, ...]:
     """Return the method that an operator calls on what stands left of it."""
     return (f"__{_CALCULATING[type(op)]}__",)
+
+
+def in_place(op: ast.operator) -> tuple[str, ...]:
+    """Return the methods of which an operator such as `+=` calls the first there is."""
+    return (f"__i{_CALCULATING[type(op)]}__", *calculating(op))

@@ -12,7 +12,8 @@ from collections import Counter, OrderedDict, defaultdict
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS, has_type
+from txloop.scan.known import HEAPS, IMPORTING, MUTATORS, RUNNING
+from txloop.scan.live_objects import has_type
 from txloop.scan.parts import is_risky, made_of, part_of, passes_on
 from txloop.scan.value import FOREIGN, SOMETHING, Value
 from txloop.stm.immutability import CHANGEABLE
@@ -79,7 +80,7 @@ _OF_PROCESS = frozenset(
 
 CHANGERS = frozenset(
     [
-        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *HEAPS,
         *("insort", "insort_left", "insort_right", "shuffle", "SubElement"),
     ]
 )
@@ -121,9 +122,7 @@ READING = frozenset(
 )
 """Methods of libraries that change nothing of what they get."""
 
-_ANYTHING = frozenset(
-    ["__import__", "eval", "exec", "getattr", "import_module", "vars"]
-)
+_ANYTHING = RUNNING | IMPORTING | {"getattr", "vars"}
 """Functions that lead to anything; where `getattr` has a known name it is followed."""
 
 
@@ -152,8 +151,10 @@ def outcome(thing: object, given: Iterable[Value]) -> Value:
 
 def leads_anywhere(thing: object) -> bool:
     """Tell whether a call of it runs code that is not named."""
-    named = _name(thing) in ("__import__", "eval", "exec", "import_module")
-    return named and _home(thing) in ("builtins", "importlib")
+    return _name(thing) in RUNNING | IMPORTING and _home(thing) in (
+        "builtins",
+        "importlib",
+    )
 
 
 def tells_process(thing: object) -> bool:

@@ -26,7 +26,6 @@
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
     uses        whether a variable is changed after that
-    known       what functions of libraries return
     meanings    what names mean
     origin      where a value comes from
     origins     where all values of a program come from

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import ANY_FUNCTION
-from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import DISPLAYS, VERBS, is_given_texts, root_name
 

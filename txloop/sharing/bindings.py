@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import MUTATORS
 from txloop.scan.syntax import FUNCTIONS, bound_in, last_name, parameters
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (

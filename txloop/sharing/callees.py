@@ -12,8 +12,9 @@ import builtins
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
+from txloop.scan.known import PARTS, READERS, SCALARS
+from txloop.scan.special import calculating, in_place, reflected
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import leaves
 
@@ -30,23 +31,6 @@ ANY_FUNCTION = "?"
 
 _INIT = "__init__"
 _MOST_ARGUMENTS = 16  # of one call; more are rare
-_OPERATORS = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Mod: "mod",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Pow: "pow",
-    ast.BitAnd: "and",
-    ast.BitOr: "or",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.MatMult: "matmul",
-}
-
-
 Owned: TypeAlias = "tuple[FunctionNode, ast.ClassDef | None, int]"
 """A function, its class, and how many of its parameters a call does not give."""
 
@@ -248,9 +232,8 @@ def numbers_of(function: FunctionNode, names: Set[str], skipped: int) -> set[int
     return found
 
 
-def _methods_of(node: ast.AST) -> Iterator[str]:
-    """Yield the names of the methods that an operator may call."""
-    if isinstance(node, ast.BinOp | ast.AugAssign):
-        name = _OPERATORS[type(node.op)]
-        for prefix in ("i", "") if isinstance(node, ast.AugAssign) else ("", "r"):
-            yield f"__{prefix}{name}__"
+def _methods_of(node: ast.AST) -> tuple[str, ...]:
+    """Return the methods that an operator may call."""
+    if isinstance(node, ast.BinOp):
+        return calculating(node.op) + reflected(node.op)
+    return in_place(node.op) if isinstance(node, ast.AugAssign) else ()

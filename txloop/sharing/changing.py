@@ -18,9 +18,8 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import MUTATORS, PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.origin import ANY, Origin
 from txloop.sharing.syntax import arguments_of, root_name, uses_arrays
 

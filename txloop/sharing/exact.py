@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import DISPLAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,12 +35,7 @@ _DRIVERS = frozenset(
 )
 """Modules whose objects have `execute`."""
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
-_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
-_MADE = (
-    *(*_COMPREHENSIONS, *_DISPLAYS, ast.Dict, ast.DictComp),
-    *(ast.BinOp, ast.Constant, ast.JoinedStr),
-)
+_MADE = (*DISPLAYS, ast.BinOp, ast.Constant, ast.GeneratorExp, ast.JoinedStr, ast.Tuple)
 """Expressions that make something plain, whatever is in it."""
 
 _COPYING = frozenset(["asdict", "copy", "dict", "list", "sorted", "tuple", "vars"])
@@ -105,9 +101,14 @@ class Databases:
             return True
         if not rows:
             return _is_made(value)
-        if isinstance(value, _COMPREHENSIONS):
-            return _is_made(value.elt)
-        return isinstance(value, _DISPLAYS) and all(map(_is_made, value.elts))
+        match value:
+            case (
+                ast.ListComp(elt=row) | ast.SetComp(elt=row) | ast.GeneratorExp(elt=row)
+            ):
+                return _is_made(row)
+            case ast.Tuple(elts=made) | ast.List(elts=made) | ast.Set(elts=made):
+                return all(map(_is_made, made))
+        return False
 
 
 def _is_made(value: ast.expr) -> bool:

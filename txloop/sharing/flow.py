@@ -11,7 +11,7 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import MUTATORS
 from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.syntax import arguments_of
 

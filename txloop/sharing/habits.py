@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
-from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import arguments_of, changed_by, names_handed_on
 

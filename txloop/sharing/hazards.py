@@ -16,6 +16,7 @@ from txloop.sharing.exact import Databases, wanted_exactly
 from txloop.sharing.hazard import Hazard
 from txloop.sharing.heaps import is_passed_on
 from txloop.sharing.keys import hazards_of_keys
+from txloop.sharing.making import NOTED, PLAIN
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import arguments_of, holder_name, is_handler_class, root_name
 
@@ -28,11 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["hazards"]
 
-_BUILTINS = frozenset(
-    ["Counter", "OrderedDict", "defaultdict", "deque", "dict", "list", "set"]
-)
+_BUILTINS = {one.__name__ for one in PLAIN}
 
-_REPLACED = _BUILTINS | {"count"}
+_REPLACED = {one.__name__ for one in NOTED}
 """Types of objects for which containers may stand."""
 
 _DUMPERS = frozenset(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import HEAPS
 from txloop.sharing.scopes import walked
 
 if TYPE_CHECKING:
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["imports_of_heaps", "is_passed_on", "with_methods"]
 
-_METHODS = {
-    "heapify": "sort",
-    "heappop": "pop",
-    "heappush": "append",
-    "heappushpop": "setdefault",
-    "heapreplace": "setdefault",
-}
 _OURS = "txloop.cells.heaps"
 
 
@@ -35,11 +29,11 @@ def with_methods(tree: ast.Module) -> ast.Module:
                 for one in names:
                     if one.name in ("heapq", _OURS):
                         home = one.asname or one.name
-                        named |= {f"{home}.{name}": name for name in _METHODS}
+                        named |= {f"{home}.{name}": name for name in HEAPS}
             case ast.ImportFrom(module="heapq" | "txloop.cells.heaps", names=names):
                 named |= {one.asname or one.name: one.name for one in names}
                 if "*" in named:
-                    named |= {name: name for name in _METHODS}
+                    named |= {name: name for name in HEAPS}
     return _Calls(named).visit(tree) if named else tree
 
 
@@ -49,7 +43,7 @@ class _Calls(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        method = _METHODS.get(self._named.get(ast.unparse(node.func), ""))
+        method = HEAPS.get(self._named.get(ast.unparse(node.func), ""))
         if method is None or not node.args or isinstance(node.args[0], ast.Starred):
             return node
         heap, *given = node.args
@@ -63,7 +57,7 @@ def is_passed_on(home: str, name: str) -> bool:
 
     One that is called is none any more: what is found is used otherwise.
     """
-    return name in _METHODS and home in ("heapq", _OURS)
+    return name in HEAPS and home in ("heapq", _OURS)
 
 
 def imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:

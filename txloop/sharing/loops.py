@@ -10,7 +10,7 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.live_objects import METHODS, MUTATORS
+from txloop.scan.known import METHODS, MUTATORS
 from txloop.scan.syntax import FUNCTIONS, bound_in, last_name
 from txloop.sharing.bindings import is_fresh
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in

@@ -15,6 +15,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.sharing.hook import compile_with, compiled
+from txloop.sharing.syntax import DISPLAYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,17 +29,7 @@ PLAIN = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
 NOTED = (*PLAIN, itertools.count)
 """What containers stand for."""
 
-_MAKERS = (
-    ast.BinOp,
-    ast.Call,
-    ast.Dict,
-    ast.DictComp,
-    ast.List,
-    ast.ListComp,
-    ast.Set,
-    ast.SetComp,
-    ast.Subscript,
-)
+_MAKERS = (*DISPLAYS, ast.BinOp, ast.Call, ast.Subscript)
 _NAME = "_txloop_made"
 _MOST = 500_000
 

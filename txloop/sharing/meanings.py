@@ -7,8 +7,8 @@ import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
+from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
-from txloop.sharing.known import MODULES, PARTS
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import VERBS, arguments_of, each_given, root_name
 from txloop.sharing.temporaries import temporaries

@@ -12,10 +12,9 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.scan.known import GETTERS, MUTATORS, NAMESPACES, PARTS, SCALARS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
-from txloop.sharing.known import PARTS, SCALARS
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origin import ANY, Origin, inside, part_of
@@ -388,7 +387,7 @@ class Origins:
             key = call.args[1]
             known = isinstance(key, ast.Constant) and isinstance(key.value, str)
             return {Origin(str(key.value) if known else ANY)}  # type: ignore[attr-defined] # a constant
-        if name in ("vars", "globals", "locals"):
+        if name in NAMESPACES:
             return {Origin(ANY)}
         if isinstance(function, ast.Attribute) and name in GETTERS:
             if last_name(function.value) in PARTS and call.args:  # ``dict.get(d, key)``

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import KEEPING, MUTATORS
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import given_to, is_fresh
 from txloop.sharing.scopes import nodes_of, walked
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Store", "Storing"]
 
 _Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
-
-_STORING = frozenset(
-    [
-        *("__iadd__", "__ior__", "__setitem__", "add", "append", "appendleft"),
-        *("extend", "extendleft", "insert", "setdefault", "update"),
-    ]
-)
-"""The methods of plain containers that keep what they are given."""
 
 
 @dataclass
@@ -182,7 +174,7 @@ class Storing:
             ):
                 yield from ((base, one) for one in given)
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
-                if name in _STORING:
+                if name in KEEPING:
                     for one in arguments_of(node):
                         yield base, one
                 else:

@@ -6,9 +6,8 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, last_name
-from txloop.sharing.known import PARTS
 from txloop.sharing.scopes import functions_in, walked
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import MUTATORS, PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name
-from txloop.sharing.known import PARTS, READERS, SCALARS
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import arguments_of
 

@@ -6,9 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
+from txloop.scan.known import MUTATORS, PARTS
 from txloop.scan.syntax import bound_in, last_name
-from txloop.sharing.known import PARTS
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import is_after, is_in_inner_function, parent_of
 
