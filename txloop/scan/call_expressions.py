@@ -12,13 +12,13 @@ from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of
 from txloop.scan.frame import Nested
+from txloop.scan.libraries import changes_argument
 from txloop.scan.live_objects import UNKNOWN, can_change, has_type
 from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
 from txloop.scan.special import asked_by
-from txloop.scan.unfollowed import changes_argument
 from txloop.scan.value import (
     SOMETHING,
     Arguments,

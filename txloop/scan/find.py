@@ -9,7 +9,7 @@ from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.access import ANY_CLASS, Act
+from txloop.scan.access import ANY_CLASS, Act, Patch, patches_among
 from txloop.scan.calls import call
 from txloop.scan.finding import (
     SETTLE,
@@ -33,7 +33,6 @@ from txloop.scan.live_objects import (
     module_label,
 )
 from txloop.scan.member import class_at
-from txloop.scan.patches import Patch, patches_among
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 from txloop.scan.walk import Walk
 

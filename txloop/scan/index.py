@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from txloop.scan.access import Act, Writes
 from txloop.scan.evidence import texts_of_templates, words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
-from txloop.scan.logs import walk_logs
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
 from txloop.scan.rendering import acts_in
 from txloop.scan.source import Sources
+from txloop.scan.unnamed import walk_logs
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
 from txloop.scan.walk import Walk
 from txloop.stm.origin import claimed, file_of, own_module_of
