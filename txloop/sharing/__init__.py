@@ -16,7 +16,7 @@
     temporaries variables that are used only while their module runs
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
-    templates   what templates name
+    lookups     what uses a name that the code does not have: getattr, templates
     classes     classes whose objects become TObjects
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on
@@ -27,7 +27,7 @@
     storing     where variables are stored
     uses        whether a variable is changed after that
     meanings    what names mean
-    origin      where a value comes from
+    origin      how it is said where a value comes from, and what is left alone
     origins     where all values of a program come from
     changing    what is changed in place
     keeping     what is kept in two places, one of which stays plain
@@ -37,7 +37,6 @@
     hazards     what containers do not do as plain objects do
     keys        keys that do something when they are looked for
     exact       functions that ask in C for a plain object
-    hazard      a reason to leave something alone
     hook        compiles the program's modules from changed texts
     written     what is different in a text that is written into the file
 """

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.bindings import bindings
+from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import attributes_named, functions_in, walked
 from txloop.sharing.syntax import is_of_self, simple_values
-from txloop.sharing.variables import why_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import FUNCTIONS, parameters
 from txloop.sharing.flow import assigned_in
-from txloop.sharing.hazard import EVERYTHING, Hazard
-from txloop.sharing.origin import ANY
+from txloop.sharing.origin import ANY, EVERYTHING, Hazard
 from txloop.sharing.syntax import VERBS, is_handler_class
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, wanted_exactly
-from txloop.sharing.hazard import Hazard
 from txloop.sharing.heaps import is_passed_on
 from txloop.sharing.keys import hazards_of_keys
 from txloop.sharing.making import NOTED, PLAIN
-from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.origin import Hazard
+from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import arguments_of, holder_name, is_handler_class, root_name
 
 if TYPE_CHECKING:
@@ -58,7 +58,13 @@ def hazards(
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
     own = {text.package for text in texts}
-    imported = {text.file: _imported(text.tree) for text in texts}
+    imported = {
+        text.file: {
+            one.bound: f"{one.module}.{one.name}" if one.name else one.module
+            for one in imports_in(text.tree)
+        }
+        for text in texts
+    }
     databases = Databases(
         (text.tree for text in texts),
         (home for modules in imported.values() for home in modules.values()),
@@ -238,17 +244,3 @@ def _names_replaced(node: ast.AST) -> bool:
         isinstance(one, displays) or last_name(one) in _REPLACED
         for one in ast.walk(node)
     )
-
-
-def _imported(tree: ast.Module) -> dict[str, str]:
-    """Return what imported names stand for, in full."""
-    found = {}
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                found[one.asname or one.name.partition(".")[0]] = one.name
-        elif isinstance(node, ast.ImportFrom):
-            for one in node.names:
-                home = "." * node.level + (node.module or "")
-                found[one.asname or one.name] = f"{home}.{one.name}"
-    return found

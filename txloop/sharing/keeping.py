@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
-from txloop.sharing.hazard import EVERYTHING, Hazard
 from txloop.sharing.meanings import targets_of
-from txloop.sharing.origin import ANY
+from txloop.sharing.origin import ANY, EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import is_handler_class, is_of_self
 

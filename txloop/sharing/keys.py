@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
-from txloop.sharing.hazard import EVERYTHING, Hazard
+from txloop.sharing.origin import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import VERBS, is_handler_class, root_name
 

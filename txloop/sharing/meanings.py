@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
-from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import VERBS, arguments_of, each_given, root_name
 from txloop.sharing.temporaries import temporaries
 
@@ -114,22 +114,13 @@ class Meanings:
         }
         imported = self._imported[id(tree)] = {}
         homes = self._homes[id(tree)] = {}
+        for one in imports_in(tree):
+            imported[one.bound] = one.name
+            homes[one.bound] = one.home
+            if one.module in MODULES:
+                self._scalar.add((id(tree), one.bound))
         for node in walked(tree):
             match node:
-                case ast.Import(names=names):
-                    for one in names:
-                        bound = one.asname or one.name.partition(".")[0]
-                        imported[bound] = ""
-                        homes[bound] = one.name if one.asname else bound
-                        if one.name in MODULES:
-                            self._scalar.add((id(tree), bound))
-                case ast.ImportFrom(names=names):
-                    for one in names:
-                        bound = one.asname or one.name
-                        imported[bound] = one.name
-                        homes[bound] = f"{'.' * node.level}{node.module or ''}"
-                        if node.module in MODULES:
-                            self._scalar.add((id(tree), bound))
                 case ast.ClassDef(name=name, bases=bases):
                     self.classes.setdefault(name, []).append(node)
                     self._bases[name] += map(last_name, bases)

@@ -1,4 +1,7 @@
-"""Where a value comes from: from a name, or from where it is made."""
+"""What tells values apart: a name that leads to them, or the line that makes them.
+
+So it is said where a value comes from, and which objects are left alone.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ if TYPE_CHECKING:
 
     from txloop.sharing.making import Site
 
-__all__ = ["ANY", "Origin", "Values", "inside", "part_of"]
+__all__ = ["ANY", "EVERYTHING", "Hazard", "Origin", "Values", "inside", "part_of"]
 
 ANY = "*"
 """The name of what is found by a name that is not known."""
+
+EVERYTHING = ""
+"""The name of what has no name, or one that is not known: it may be any object."""
 
 
 class Origin(NamedTuple):
@@ -48,3 +54,17 @@ def part_of(values: Iterable[Origin]) -> Values:
 def inside(values: Iterable[Origin]) -> Values:
     """Return the origins of something new that contains these values."""
     return {Origin(one.name, one.is_part, True, one.site) for one in values}
+
+
+class Hazard(NamedTuple):
+    """A line that would not do the same with containers.
+
+    Attributes:
+        name: The last name of the object, or `EVERYTHING`.
+        reason: What the line does.
+        site: The expression whose objects are meant; None for those of the name.
+    """
+
+    name: str
+    reason: str
+    site: Site | None = None

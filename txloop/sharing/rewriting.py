@@ -17,14 +17,14 @@ from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
 from txloop.sharing.flow import Flow
-from txloop.sharing.hazard import EVERYTHING
 from txloop.sharing.hazards import hazards
 from txloop.sharing.heaps import imports_of_heaps
 from txloop.sharing.keeping import Keeping, Shared
+from txloop.sharing.lookups import why_in_templates
 from txloop.sharing.making import Site
+from txloop.sharing.origin import EVERYTHING
 from txloop.sharing.origins import Origins
 from txloop.sharing.scopes import walked
-from txloop.sharing.templates import why_in_templates
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
 from txloop.sharing.variables import Variable

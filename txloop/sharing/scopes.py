@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.scan.syntax import (
     COMPREHENSIONS,
@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
 
 __all__ = [
+    "Imported",
     "attributes_named",
     "bound_as_globals",
     "defaults_of",
     "functions_in",
     "globals_named",
+    "imports_in",
     "nodes_of",
+    "nodes_of_kinds",
     "scopes_in",
     "walked",
 ]
@@ -44,6 +47,44 @@ __all__ = [
 def walked(node: ast.AST) -> tuple[ast.AST, ...]:
     """Return a node and all that is in it; trees do not change once they are made."""
     return tuple(ast.walk(node))
+
+
+@functools.lru_cache(maxsize=4096)
+def nodes_of_kinds(tree: ast.Module, *kinds: type[Any]) -> tuple[Any, ...]:
+    """Return the nodes of some kinds."""
+    return tuple(one for one in walked(tree) if isinstance(one, kinds))
+
+
+class Imported(NamedTuple):
+    """A name that a module imports.
+
+    Attributes:
+        bound: What it is called there.
+        module: The module that is named, with its dots.
+        name: What it is in that; "" for the module itself.
+        home: The module that the name stands for, or which has what it stands for.
+    """
+
+    bound: str
+    module: str
+    name: str
+    home: str
+
+
+@functools.lru_cache(maxsize=4096)
+def imports_in(tree: ast.Module) -> tuple[Imported, ...]:
+    """Return all names that a module imports."""
+
+    def of(node: ast.Import | ast.ImportFrom, one: ast.alias) -> Imported:
+        if isinstance(node, ast.ImportFrom):
+            home = "." * node.level + (node.module or "")
+            return Imported(one.asname or one.name, home, one.name, home)
+        top = one.name.partition(".")[0]
+        home = one.name if one.asname else top
+        return Imported(one.asname or top, one.name, "", home)
+
+    nodes = nodes_of_kinds(tree, ast.Import, ast.ImportFrom)
+    return tuple(of(node, one) for node in nodes for one in node.names)
 
 
 def attributes_named(tree: ast.AST, name: str) -> Sequence[ast.Attribute]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, last_name
-from txloop.sharing.scopes import functions_in, walked
+from txloop.sharing.scopes import functions_in, imports_in, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -232,11 +232,9 @@ def is_given_texts(owner: ast.ClassDef | None, method: str) -> bool:
 
 def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     """Yield the names of modules that are not the program's."""
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name.partition(".")[0] not in own:
-                    yield one.asname or one.name.partition(".")[0]
+    for one in imports_in(tree):
+        if not one.name and one.module.partition(".")[0] not in own:
+            yield one.bound
 
 
 def root_name(node: ast.AST | None) -> str:
@@ -280,10 +278,5 @@ def attribute_of_self(node: ast.AST) -> str:
 
 def uses_arrays(tree: ast.Module) -> bool:
     """Tell whether a module imports a library of arrays."""
-    names: set[str] = set()
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            names |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return not _WITH_ARRAYS.isdisjoint(one.partition(".")[0] for one in names)
+    packages = (one.module.partition(".")[0] for one in imports_in(tree))
+    return not _WITH_ARRAYS.isdisjoint(packages)

@@ -10,9 +10,11 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import SETTING
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.demands import Wants
-from txloop.sharing.hazard import EVERYTHING, Hazard
+from txloop.sharing.lookups import runs_what_it_does_not_name
+from txloop.sharing.origin import EVERYTHING, Hazard
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import VERBS, arguments_of, is_handler_class, root_name
 
@@ -45,8 +47,6 @@ _BACK = frozenset(
     ["add_callback", "add_callback_from_signal", "call_soon_threadsafe", "add_future"]
 )
 """What has a function run on the loop's thread."""
-
-_BY_NAME = frozenset(["__import__", "eval", "exec", "globals", "locals", "vars"])
 
 
 class Threads:
@@ -275,10 +275,10 @@ class Threads:
     def _is_unknown(self, call: ast.Call) -> bool:
         """Tell whether it is not known what a call calls."""
         name = last_name(call.func)
-        if name in _BY_NAME:
+        if runs_what_it_does_not_name(call):
             return True
-        if name in ("getattr", "setattr", "delattr"):
-            return not (len(call.args) > 1 and isinstance(call.args[1], ast.Constant))
+        if name in SETTING or name == "getattr":
+            return False
         if name in self._meanings.functions or name in self._meanings.classes:
             return False
         match call.func:

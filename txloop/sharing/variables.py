@@ -10,13 +10,14 @@ import ast
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from txloop.scan.syntax import bound_by, last_name
+from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import (
     attributes_named,
     bound_as_globals,
     globals_named,
+    nodes_of_kinds,
     walked,
 )
 from txloop.sharing.syntax import simple_values
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.texts import Edits, Text
 
-__all__ = ["Variable", "why_by_name"]
+__all__ = ["Variable"]
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Variable:
         return values, ""
 
     def _why_not_followed(self, text: Text) -> str:
-        for node in _of_kinds(text.tree, ast.ImportFrom):
+        for node in nodes_of_kinds(text.tree, ast.ImportFrom):
             names = {one.name for one in node.names}
             if _absolute(text.name, text.file, node) not in self.home.names:
                 continue
@@ -192,7 +193,7 @@ def _aliases(text: Text, home: Text) -> set[str]:
 def _imported(tree: ast.Module, module: str, file: str) -> dict[str, set[str]]:
     """Return what a module calls what it imports, by its full name."""
     found: dict[str, set[str]] = {}
-    for node in _of_kinds(tree, ast.Import, ast.ImportFrom):
+    for node in nodes_of_kinds(tree, ast.Import, ast.ImportFrom):
         base = ""
         if isinstance(node, ast.ImportFrom):
             base = _absolute(module, file, node)
@@ -203,15 +204,9 @@ def _imported(tree: ast.Module, module: str, file: str) -> dict[str, set[str]]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _of_kinds(tree: ast.Module, *kinds: type[Any]) -> tuple[Any, ...]:
-    """Return the nodes of some kinds."""
-    return tuple(one for one in walked(tree) if isinstance(one, kinds))
-
-
-@functools.lru_cache(maxsize=4096)
 def _standing_alone(tree: ast.Module) -> dict[str, ast.AST]:
     """Return where a dotted name stands of which no attribute is taken, the first."""
-    nodes = _of_kinds(tree, ast.Name, ast.Attribute)
+    nodes = nodes_of_kinds(tree, ast.Name, ast.Attribute)
     based = {getattr(one, "value", None) for one in nodes}
     found: dict[str, ast.AST] = {}
     for one in nodes:
@@ -228,34 +223,3 @@ def _absolute(module: str, file: str, node: ast.ImportFrom) -> str:
     is_package = file.endswith("__init__.py")
     keep = len(package) - node.level + is_package
     return ".".join([*package[:keep], *([node.module] if node.module else [])])
-
-
-_BY_NAME = ("attrgetter", "delattr", "getattr", "hasattr", "setattr")
-_NAMESPACES = ("eval", "exec", "globals", "locals")
-
-
-def why_by_name(text: Text, name: str) -> str:
-    """Return where a module may use a name that stands in a text; "" for nowhere."""
-    for node in _of_kinds(text.tree, ast.Call):
-        called = last_name(node.func)
-        if called in _NAMESPACES and isinstance(node.func, ast.Name):
-            return f"{text.place(node)}, calls {called}()"
-        if called == "vars" and not (node.args and _is_variable(text, node.args[0])):
-            return f"{text.place(node)}, calls vars()"
-        if called in _BY_NAME:
-            asked = node.args[-1] if called == "attrgetter" else node.args[1:2]
-            parts = asked if isinstance(asked, list) else [asked]
-            if not all(
-                isinstance(one, ast.Constant) and one.value != name for one in parts
-            ):
-                return f"{text.place(node)}, may name it in a text"
-    return ""
-
-
-def _is_variable(text: Text, node: ast.AST) -> bool:
-    """Tell whether it is a variable that is no module and no class."""
-    return isinstance(node, ast.Name) and not any(
-        node.id in bound_by(one)
-        for one in text.tree.body
-        if isinstance(one, ast.Import | ast.ImportFrom | ast.ClassDef)
-    )
