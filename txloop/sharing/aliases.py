@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
-from txloop.sharing.callees import Callees, functions_of, numbers_of
+from txloop.sharing.callees import Callees, numbers_of
 from txloop.sharing.habits import Habits
 from txloop.sharing.origin import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.callees import Called
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
@@ -63,14 +64,12 @@ class Aliases:
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
         trees = [text.tree for text in self._texts]
-        functions = [*functions_of(trees)]
-        callees = Callees(trees, classes)
+        callees = Callees(self._texts, classes)
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign)
         self._uses = Uses(self._habits)
-        first = Arguments(self._texts, functions, callees)
-        callees.learn(first.functions())
-        self._arguments = Arguments(self._texts, functions, callees)
+        callees.learn(Arguments(self._texts, callees).functions())
+        self._arguments = Arguments(self._texts, callees)
         self._habits.taken = self._arguments.taken
         self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
@@ -80,8 +79,8 @@ class Aliases:
         for _ in range(_ROUNDS):
             known = self._habits.known()
             self._hashed: dict[str, Set[int]] = {}
-            for function, owner, skipped in functions:
-                self._learn(function, owner, skipped)
+            for one in callees.every:
+                self._learn(one)
             self._habits.hashed = self._hashed
             self._habits.given = self._arguments.staying(self._habits)
             if known == self._habits.known():
@@ -95,13 +94,12 @@ class Aliases:
             results = [(text, one) for one in results_of(function)]
             self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
 
-    def _learn(
-        self, function: FunctionNode, owner: ast.ClassDef | None, skipped: int
-    ) -> None:
-        habits = self._habits
+    def _learn(self, called: Called) -> None:
+        """Note what a function does, under its name."""
+        habits, name, function = self._habits, called.name, called.function
         keys = habits.keys[function] = habits.keys_of(function)
         mutable = {*parameters(function)} - keys
-        in_handler = is_handler_class(owner)
+        in_handler = is_handler_class(called.owner)
         stores = [
             one
             for one in self._storing.stores(function, in_handler=in_handler)
@@ -110,25 +108,22 @@ class Aliases:
         stored = {one.name for one in stores}
         results = results_of(function)
         stays = all(habits.stays(function, one) for one in results)
-        handed = {name for one in results for name in habits.handed_on(one)}
+        handed = {each for one in results for each in habits.handed_on(one)}
         hands = {
-            name
-            for name in mutable
-            if handed & names_of_parts(function, {name}, habits.handed_on)
-            or handed & names_of_same(function, name)
+            one
+            for one in mutable
+            if handed & names_of_parts(function, {one}, habits.handed_on)
+            or handed & names_of_same(function, one)
         }
-        changes = self._changes(function, owner)
-        called = habits.callees.key_of(function, owner)
-        habits.places.setdefault(called, set()).update(one.into for one in stores)
+        habits.places.setdefault(name, set()).update(one.into for one in stores)
         for found, which in ((habits.stored, stored), (habits.handed, hands)):
-            numbers = found.setdefault(called, set())
-            numbers |= numbers_of(function, which, skipped)
+            found.setdefault(name, set()).update(numbers_of(called, which))
         # There may be several of that name: each has to use it so.
-        hashed = numbers_of(function, keys, skipped)
-        self._hashed[called] = hashed & self._hashed.get(called, hashed)
-        habits.returning[called] = habits.returning.get(called, True) and stays
-        if changes:
-            habits.changing.add(called)
+        hashed = numbers_of(called, keys)
+        self._hashed[name] = hashed & self._hashed.get(name, hashed)
+        habits.returning[name] = habits.returning.get(name, True) and stays
+        if self._changes(function, called.owner):
+            habits.changing.add(name)
 
     def _changes(self, function: FunctionNode, owner: ast.ClassDef | None) -> bool:
         """Tell whether a function changes what it has not made."""

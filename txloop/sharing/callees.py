@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.special import calculating, in_place, reflected
@@ -22,34 +22,53 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
     from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.texts import Text
 
-
-__all__ = ["ANY_FUNCTION", "Callees", "Owned", "functions_of", "numbers_of"]
+__all__ = ["ANY_FUNCTION", "Called", "Callees", "numbers_of"]
 
 ANY_FUNCTION = "?"
 """Stands for the name of a function that is not known."""
 
 _INIT = "__init__"
 _MOST_ARGUMENTS = 16  # of one call; more are rare
-Owned: TypeAlias = "tuple[FunctionNode, ast.ClassDef | None, int]"
-"""A function, its class, and how many of its parameters a call does not give."""
+
+
+class Called(NamedTuple):
+    """A function of the program.
+
+    Attributes:
+        name: The one under which what is known of it is kept: a constructor has that
+            of its class.
+        home: Its module.
+        function: Its syntax.
+        owner: The class whose method it is, or None.
+        skipped: How many of its parameters a call does not give.
+        given: Those that it gives.
+    """
+
+    name: str
+    home: Text
+    function: FunctionNode
+    owner: ast.ClassDef | None
+    skipped: int
+    given: list[str]
 
 
 class Callees:
     """All that is called in a program.
 
     Attributes:
+        every: Its functions.
+        functions: The same by their names.
         is_class: Tells whether a name is that of a class of the program.
         tuples: The names of classes whose objects are tuples with names for the parts.
     """
 
-    def __init__(
-        self, trees: Iterable[ast.Module], is_class: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, texts: Iterable[Text], is_class: Callable[[str], bool]) -> None:
         """Look at all modules.
 
         Args:
-            trees: Their syntax.
+            texts: The modules.
             is_class: Tells whether a name is that of a class of the program.
         """
         self.is_class = is_class
@@ -62,7 +81,8 @@ class Callees:
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
         self._defined: set[str] = set()
-        nodes = [node for tree in trees for node in walked(tree)]
+        texts = [*texts]
+        nodes = [node for text in texts for node in walked(text.tree)]
         for node in nodes:
             if isinstance(node, ast.ClassDef):
                 self._take_class(node)
@@ -77,6 +97,13 @@ class Callees:
                 self._bound.update(parameters(node))
                 self._defined.add(self.named(node))
         self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
+        self.every = [one for text in texts for one in self._functions_in(text)]
+        self.functions: defaultdict[str, list[Called]] = defaultdict(list)
+        self._constructors: list[Called] = []
+        for one in self.every:
+            self.functions[one.name].append(one)
+            if one.owner is not None and self.named(one.function) == _INIT:
+                self._constructors.append(one)
 
     def _take_class(self, node: ast.ClassDef) -> None:
         bases = [last_name(base) for base in node.bases]
@@ -109,6 +136,16 @@ class Callees:
             elif not isinstance(value, ast.Constant):
                 self._bound.add(name)
 
+    def _functions_in(self, text: Text) -> Iterator[Called]:
+        for function, owner in functions_in(text.tree):
+            name = self.named(function)
+            if owner is not None and name == _INIT:
+                name = owner.name
+            marks = map(last_name, getattr(function, "decorator_list", []))
+            skipped = int(owner is not None and "staticmethod" not in marks)
+            given = parameters(function)[skipped:]
+            yield Called(name, text, function, owner, skipped, given)
+
     def learn(self, given: Mapping[str, Set[str] | None]) -> None:
         """Note which functions callers give for parameters.
 
@@ -139,10 +176,12 @@ class Callees:
             return self._lambdas.get(id(function), f"lambda {id(function)}")
         return getattr(function, "name", last_name(function))
 
-    def key_of(self, function: FunctionNode, owner: ast.ClassDef | None) -> str:
-        """Return the name under which what is known of a function is kept."""
-        name = self.named(function)
-        return owner.name if owner and name == _INIT else name
+    def run_by(self, call: ast.Call) -> Iterator[tuple[Called, int]]:
+        """Yield what a call may run, with how many arguments are not its own."""
+        for name, others in self.of(call):
+            if name == ANY_FUNCTION:  # it may make an object of any class
+                yield from ((one, 0) for one in self._constructors)
+            yield from ((one, others) for one in self.functions.get(name, ()))
 
     def passed(self, value: ast.AST) -> list[str]:
         """Return the names of a function that is an argument; none if it is none."""
@@ -213,17 +252,9 @@ def _is_own_class(called: ast.expr, method: ast.AST) -> bool:
     return False
 
 
-def functions_of(trees: Iterable[ast.Module]) -> Iterator[Owned]:
-    """Yield all functions of some modules."""
-    for tree in trees:
-        for function, owner in functions_in(tree):
-            decorators = getattr(function, "decorator_list", [])
-            static = "staticmethod" in map(last_name, decorators)
-            yield function, owner, int(owner is not None and not static)
-
-
-def numbers_of(function: FunctionNode, names: Set[str], skipped: int) -> set[int]:
+def numbers_of(called: Called, names: Set[str]) -> set[int]:
     """Return the numbers of the arguments that some parameters are given."""
+    function, skipped = called.function, called.skipped
     every = parameters(function)
     found = {number - skipped for number, one in enumerate(every) if one in names}
     if function.args.vararg is not None and function.args.vararg.arg in names:
