@@ -16,7 +16,7 @@ from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, para
 from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, numbers_of
-from txloop.sharing.habits import Habits
+from txloop.sharing.habits import Habit, Habits
 from txloop.sharing.origin import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
@@ -115,15 +115,17 @@ class Aliases:
             if handed & names_of_parts(function, {one}, habits.handed_on)
             or handed & names_of_same(function, one)
         }
-        habits.places.setdefault(name, set()).update(one.into for one in stores)
-        for found, which in ((habits.stored, stored), (habits.handed, hands)):
-            found.setdefault(name, set()).update(numbers_of(called, which))
+        before = habits.functions.get(name, Habit())
+        habits.functions[name] = Habit(
+            before.stored | numbers_of(called, stored),
+            before.places | {one.into for one in stores},
+            before.handed | numbers_of(called, hands),
+            before.changes or self._changes(function, called.owner),
+            before.returns_same and stays,
+        )
         # There may be several of that name: each has to use it so.
         hashed = numbers_of(called, keys)
         self._hashed[name] = hashed & self._hashed.get(name, hashed)
-        habits.returning[name] = habits.returning.get(name, True) and stays
-        if self._changes(function, called.owner):
-            habits.changing.add(name)
 
     def _changes(self, function: FunctionNode, owner: ast.ClassDef | None) -> bool:
         """Tell whether a function changes what it has not made."""
@@ -221,7 +223,7 @@ class Aliases:
         match node:
             case ast.Call(
                 func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
-            ) if "__setitem__" in self._habits.returning:
+            ) if "__setitem__" in self._habits.functions:
                 if not self._habits.stays(scope, value):
                     reason = f"{text.place(node)}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
