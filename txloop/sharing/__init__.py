@@ -8,7 +8,6 @@
     live        which names lead to which objects of the program
     making      which line has made each plain object
     rewriting   from that to changes of the text: one round
-    heaps       calls of heapq
     texts       a module's text, where its syntax stands in it, changes by position
     syntax      parts of syntax trees
     scopes      which names mean a variable of the module
@@ -24,8 +23,7 @@
     habits      what these do with what they are given
     arguments   what calls give for their parameters
     owning      what handlers keep in attributes, change, and store
-    storing     where variables are stored
-    uses        whether a variable is changed after that
+    storing     where variables are stored, and whether they are changed after that
     meanings    what names mean
     origin      how it is said where a value comes from, and what is left alone
     origins     where all values of a program come from
@@ -35,8 +33,7 @@
     threads     what runs on other threads, and may touch
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
-    keys        keys that do something when they are looked for
-    exact       functions that ask in C for a plain object
+    exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
     written     what is different in a text that is written into the file
 """

@@ -20,7 +20,7 @@ from txloop.sharing.habits import Habit, Habits
 from txloop.sharing.origin import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
-from txloop.sharing.storing import Storing, is_kept
+from txloop.sharing.storing import Storing, is_kept, is_used_on
 from txloop.sharing.syntax import (
     changed_by,
     foreign_modules,
@@ -31,7 +31,6 @@ from txloop.sharing.syntax import (
     root_name,
     uses_arrays,
 )
-from txloop.sharing.uses import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
@@ -67,7 +66,6 @@ class Aliases:
         callees = Callees(self._texts, classes)
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign)
-        self._uses = Uses(self._habits)
         callees.learn(Arguments(self._texts, callees).functions())
         self._arguments = Arguments(self._texts, callees)
         self._habits.taken = self._arguments.taken
@@ -176,7 +174,7 @@ class Aliases:
                 parts -= {store.into} - same
             # A cache gives it to others, too.
             cached = any(self._results_kept(one) for one in values)
-            if not (cached or self._uses.is_used_on(scope, store, parts)):
+            if not (cached or is_used_on(self._habits, scope, store, parts)):
                 continue
             reason = f"stores {store.name!r} and goes on with it"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")

@@ -6,12 +6,12 @@ counter, a pool. Nothing of what they give was put there by the program.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from tornado.web import Application
 
 from txloop.scan.live_objects import has_type
+from txloop.scan.source import own_modules
 from txloop.sharing.making import NOTED, PLAIN
 from txloop.stm.container import Container
 from txloop.stm.origin import is_own_module, own_module_of
@@ -57,10 +57,7 @@ def _is_known(thing: object) -> bool:
 
 
 def _namespaces() -> Iterator[Mapping[str, object]]:
-    waiting: list[object] = [
-        one for one in [*sys.modules.values()] if is_own_module(one)
-    ]
-    waiting += applications()
+    waiting: list[object] = [*own_modules(), *applications()]
     for target in all_targets():
         yield target.handler_kwargs
         waiting += target.handler_kwargs.values()

@@ -16,9 +16,9 @@ from txloop.sharing.aliases import Aliases
 from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
+from txloop.sharing.exact import imports_of_heaps
 from txloop.sharing.flow import Flow
 from txloop.sharing.hazards import hazards
-from txloop.sharing.heaps import imports_of_heaps
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.lookups import why_in_templates
 from txloop.sharing.making import Site
