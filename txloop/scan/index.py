@@ -176,7 +176,9 @@ class Program:
         for one in served:
             walk = self._walk(one.application, writes.evidence)
             accesses += _accesses_of_handler(walk, one)
-        accesses += _accesses_of_logs(self._walk(self._application(), writes.evidence))
+        walk = self._walk(self._application(), writes.evidence)
+        walk_logs(walk)
+        accesses += _writing(walk)
         running = [
             access
             for access in accesses
@@ -239,12 +241,6 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
     for name in names:
         given = keywords(served.arguments) if name == "initialize" else {}
         walk.call_method(instance, name, Arguments((), given))
-    return _writing(walk)
-
-
-def _accesses_of_logs(walk: Walk) -> tuple[Access, ...]:
-    """Return what handlers and filters of logging write."""
-    walk_logs(walk)
     return _writing(walk)
 
 

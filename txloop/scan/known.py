@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "ADDING",
+    "COPIERS",
     "GETTERS",
     "HEAPS",
     "IMPORTING",
@@ -49,6 +51,9 @@ KEEPING = frozenset(
     ]
 )
 """Those of them that keep what they are given."""
+
+ADDING = frozenset(["iadd", "iconcat", "ior", "setitem"])
+"""Functions of `operator` that put into the first argument what comes after it."""
 
 GETTERS = frozenset(["__getitem__", "get", "pop", "popleft", "setdefault"])
 """Those that return an element."""
@@ -113,6 +118,9 @@ PARTS = frozenset(
     ]
 )
 """Those whose result has parts of what they are given."""
+
+COPIERS = frozenset(["dict", "frozenset", "list", "set", "sorted", "tuple"])
+"""Python's own that make something new of the parts of what they are given."""
 
 READERS = frozenset(
     [

@@ -21,7 +21,7 @@ from collections import Counter, OrderedDict, defaultdict
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import HEAPS, IMPORTING, MUTATORS, RUNNING
+from txloop.scan.known import ADDING, HEAPS, IMPORTING, MUTATORS, RUNNING
 from txloop.scan.live_objects import has_type, is_container, is_iterator
 from txloop.scan.parts import is_risky, made_of, part_of, passes_on
 from txloop.scan.value import FOREIGN, SOMETHING, Live, Value, shared
@@ -107,12 +107,7 @@ _CHANGERS_HOMES = frozenset(
     ]
 )
 
-_IN_PLACE = frozenset(
-    [
-        *("delitem", "iadd", "iand", "iconcat", "imul", "ior", "isub", "ixor"),
-        "setitem",
-    ]
-)
+_IN_PLACE = ADDING | {"delitem", "iand", "imul", "isub", "ixor"}
 """Functions of `operator` that change what they get first."""
 
 _CHANGED = (*CHANGEABLE, Counter, OrderedDict, defaultdict)

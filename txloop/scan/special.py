@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
+    "CALLERS",
     "SHOWING",
     "TRUTH",
     "asked_by",
@@ -97,6 +98,9 @@ _GOING_OVER = (
     *(set, sorted, sum, tuple, zip),
 )
 _INDEX = ("__index__",)
+
+CALLERS = (filter, map, max, min, functools.reduce, sorted)
+"""Builtins that call the functions they get, before they or their results end."""
 
 _BUILTINS: tuple[tuple[object, tuple[str, ...]], ...] = (
     *((each, ("__iter__",)) for each in _GOING_OVER),

@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import MUTATORS
+from txloop.scan.known import COPIERS, MUTATORS
 from txloop.scan.syntax import FUNCTIONS, bound_in, last_name, parameters
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
@@ -32,7 +32,7 @@ __all__ = [
 
 _Given: TypeAlias = tuple[ast.expr, ast.expr]
 
-_MAKERS = ("copy", "deepcopy", "dict", "list", "loads", "set", "sorted")
+_MAKERS = COPIERS | {"copy", "deepcopy", "loads"}
 
 
 def bindings(scope: ast.AST, name: str) -> tuple[list[ast.expr], bool]:

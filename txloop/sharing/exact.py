@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import HEAPS
+from txloop.scan.known import COPIERS, HEAPS
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import DISPLAYS
@@ -49,7 +49,7 @@ _DRIVERS = frozenset(
 _MADE = (*DISPLAYS, ast.BinOp, ast.Constant, ast.GeneratorExp, ast.JoinedStr, ast.Tuple)
 """Expressions that make something plain, whatever is in it."""
 
-_COPYING = frozenset(["asdict", "copy", "dict", "list", "sorted", "tuple", "vars"])
+_COPYING = COPIERS | {"asdict", "copy", "vars"}
 
 
 def wanted_exactly(call: ast.Call, home: str, name: str) -> list[ast.expr]:

@@ -9,6 +9,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
+from txloop.scan.special import CALLERS
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
@@ -49,7 +50,7 @@ _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe
 _LATER = frozenset(["Pickler", "open"])
 """Functions of dumpers that return what objects are given to later."""
 
-_APPLYING = frozenset(["filter", "map", "max", "min", "partial", "reduce", "sorted"])
+_APPLYING = {*(one.__name__ for one in CALLERS), "partial"}
 """Functions that call what they get with the other things that they get."""
 
 _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])

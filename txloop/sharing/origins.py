@@ -12,7 +12,7 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import GETTERS, MUTATORS, NAMESPACES, PARTS, SCALARS
+from txloop.scan.known import COPIERS, GETTERS, MUTATORS, NAMESPACES, PARTS, SCALARS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.making import Site
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["Origins"]
-
-
-_COPIES = frozenset(["dict", "frozenset", "list", "set", "sorted", "tuple"])
-"""Python's own functions that make something new of the parts of what they get."""
 
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
 
@@ -406,7 +402,7 @@ class Origins:
     def _copies(self, scope: ast.AST, name: str) -> bool:
         """Tell whether a function makes something new of what it is given."""
         is_pythons = self.meanings.makes_plain(scope, name)
-        return name in _COPIES and is_pythons and not self.meanings.home(scope, name)
+        return name in COPIERS and is_pythons and not self.meanings.home(scope, name)
 
     def _copied(self, scope: ast.AST, call: ast.Call) -> Values:
         """Return what is new, with parts of what is given: not of a sort's keys."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import KEEPING, MUTATORS, PARTS
+from txloop.scan.known import ADDING, KEEPING, MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import given_to, is_fresh
 from txloop.sharing.scopes import functions_in, nodes_of, walked
@@ -55,10 +55,6 @@ class Store:
     loops: list[ast.AST] = field(default_factory=list)
     is_held_here: bool = False
     by_call: bool = False
-
-
-_OF_OPERATOR = frozenset(["iadd", "iconcat", "ior", "setitem"])
-"""Functions of `operator` that put into the first argument what comes after it."""
 
 
 class Storing:
@@ -173,7 +169,7 @@ class Storing:
                     yield target, node.value  # of a name, the parts are taken
                 yield from ((target, one) for one in self._habits.stored_by(node))
             case ast.Call(func=function, args=[base, *given]) if (
-                last_name(function) in _OF_OPERATOR
+                last_name(function) in ADDING
             ):
                 yield from ((base, one) for one in given)
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
