@@ -35,8 +35,6 @@ __all__ = [
 _ANY_NAME = RUNNING | NAMESPACES | LISTING
 """With these a program may use a variable that it does not name."""
 
-_BY_NAME = (TAKING | SETTING | {"hasattr"}) - {"methodcaller"}
-
 
 def why_by_name(text: Text, name: str) -> str:
     """Return where a module may use a name that stands in a text; "" for nowhere."""
@@ -47,14 +45,20 @@ def why_by_name(text: Text, name: str) -> str:
                 return f"{text.place(node)}, calls vars()"
         elif called in RUNNING | NAMESPACES and isinstance(node.func, ast.Name):
             return f"{text.place(node)}, calls {called}()"
-        if called in _BY_NAME:
-            asked = node.args[-1] if called == "attrgetter" else node.args[1:2]
-            parts = asked if isinstance(asked, list) else [asked]
-            if not all(
-                isinstance(one, ast.Constant) and one.value != name for one in parts
-            ):
+        if called in TAKING | SETTING | {"hasattr"}:
+            asked = node.args if called == "attrgetter" else node.args[1:2]
+            if called == "methodcaller":
+                asked = node.args[:1]
+            if any(_may_be(one, name) for one in asked):
                 return f"{text.place(node)}, may name it in a text"
     return ""
+
+
+def _may_be(asked: ast.expr, name: str) -> bool:
+    """Tell whether an expression may be that name, or have it between dots."""
+    if not isinstance(asked, ast.Constant):
+        return True
+    return name in str(asked.value).split(".")
 
 
 def _is_variable(text: Text, node: ast.AST) -> bool:
