@@ -137,6 +137,9 @@ NOT_FOLLOWED = {
     "an import": ("def f():\n    global count\n    import count", "otherwise"),
     "a definition": ("def count(): pass", "otherwise"),
     "by its name": ("def f(x): return getattr(x, 'count')", "in a text"),
+    "one of several": ("def f(x): return attrgetter('count', 'x')(x)", "in a text"),
+    "behind a dot": ("def f(x): return attrgetter('x.count')(x)", "in a text"),
+    "of a call": ("def f(x): return methodcaller('count')(x)", "in a text"),
     "of all names": ("def f(): return globals()", "globals"),
 }
 
@@ -869,6 +872,34 @@ def keep(it): table["it"] = it
 def change(): nested["rows"].append(1)
 def f(k):
     {KEPT_TWICE[case]}
+"""
+    assert source.lstrip() == shared(source, "table")
+    assert "which stays plain" in left(source, "table")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Tool.fixed(table, nested['rows'])",
+        "Tool.keep(Tool(), table, nested['rows'])",
+        "Tool().keep(table, nested['rows'])",
+        "Derived(table, nested['rows'])",
+    ],
+)
+def test_a_method_keeps_what_it_is_given_however_it_is_called(call):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+class Tool:
+    def __init__(self, of, part): of["x"] = part
+    def keep(self, of, part): of["x"] = part
+    @staticmethod
+    def fixed(of, part): of["x"] = part
+class Derived(Tool):
+    def __init__(self, of, part): Tool.__init__(self, of, part)
+def change(): nested["rows"].append(1)
+def f():
+    {call}
 """
     assert source.lstrip() == shared(source, "table")
     assert "which stays plain" in left(source, "table")

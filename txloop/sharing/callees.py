@@ -16,7 +16,7 @@ from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.special import calculating, in_place, reflected
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import leaves
+from txloop.sharing.syntax import leaves, skipped_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -141,8 +141,7 @@ class Callees:
             name = self.named(function)
             if owner is not None and name == _INIT:
                 name = owner.name
-            marks = map(last_name, getattr(function, "decorator_list", []))
-            skipped = int(owner is not None and "staticmethod" not in marks)
+            skipped = skipped_in(function, owner)
             given = parameters(function)[skipped:]
             yield Called(name, text, function, owner, skipped, given)
 

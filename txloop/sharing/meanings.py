@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
-from txloop.sharing.syntax import VERBS, arguments_of, each_given, root_name
+from txloop.sharing.syntax import VERBS, arguments_of, each_given, root_name, skipped_in
 from txloop.sharing.temporaries import temporaries
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Meanings:
         for function, owner in functions_in(tree):
             self._owners[id(function)] = owner
             self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
-            given = parameters(function)[owner is not None :]
+            given = parameters(function)[skipped_in(function, owner) :]
             name = self.called_as(function)
             self.functions[name].append((function, given))
             if name == "initialize":
@@ -284,16 +284,21 @@ class Meanings:
 
     def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
         """Yield the functions that a call may mean."""
-        name = last_name(call.func)
-        if name != "__init__" or not isinstance(call.func, ast.Attribute):
-            yield from self.named(call.func)
-            return
-        bases = [last_name(call.func.value)]
-        if bases == [""]:  # super()
-            own = [self._owners.get(id(one)) for one in self._around[id(scope)]]
-            bases = [last_name(b) for one in own if one is not None for b in one.bases]
-        for one in bases:
-            yield from self.functions.get(one, ())
+        of = ""
+        found = self.named(call.func)
+        if isinstance(call.func, ast.Attribute):
+            of = last_name(call.func.value)
+            if call.func.attr == "__init__":
+                bases = [of] if of else self._bases_around(scope)  # else super()
+                found = [each for one in bases for each in self.functions.get(one, ())]
+        yield from found
+        if of in self.classes:  # the object may be given, too
+            yield from ((function, parameters(function)) for function, _ in found)
+
+    def _bases_around(self, scope: ast.AST) -> list[str]:
+        """Return the bases of the classes in whose methods a scope is."""
+        own = [self._owners.get(id(one)) for one in self._around[id(scope)]]
+        return [last_name(b) for one in own if one is not None for b in one.bases]
 
 
 def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -13,6 +13,8 @@ from txloop.sharing.scopes import functions_in, imports_in, walked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from txloop.scan.syntax import FunctionNode
+
 __all__ = [
     "DISPLAYS",
     "OF_NUMBERS",
@@ -35,6 +37,7 @@ __all__ = [
     "results_of",
     "root_name",
     "simple_values",
+    "skipped_in",
     "uses_arrays",
 ]
 
@@ -235,6 +238,12 @@ def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     for one in imports_in(tree):
         if not one.name and one.module.partition(".")[0] not in own:
             yield one.bound
+
+
+def skipped_in(function: FunctionNode, owner: ast.ClassDef | None) -> int:
+    """Return how many of its parameters a call does not give: `self`, or `cls`."""
+    marks = map(last_name, getattr(function, "decorator_list", []))
+    return int(owner is not None and "staticmethod" not in marks)
 
 
 def root_name(node: ast.AST | None) -> str:
