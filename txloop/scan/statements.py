@@ -25,7 +25,7 @@ from txloop.scan.frame import Nested
 from txloop.scan.live_objects import UNKNOWN, can_change
 from txloop.scan.member import of_module
 from txloop.scan.parts import made_of, part_of, passes_on
-from txloop.scan.special import TRUTH
+from txloop.scan.special import TRUTH, in_place, reflected
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -124,6 +124,8 @@ def _aug_assign(walk: Walk, node: ast.AugAssign) -> None:
         return
     if not (isinstance(target, ast.Name) and walk.frame.is_global(target.id)):
         walk.notes.change(old, node)
+    made = walk.run_special(old, in_place(node.op), value)
+    made = either((made, walk.run_special(value, reflected(node.op), old)))
     if isinstance(target, ast.Name) and isinstance(old, Unfollowed):
         if isinstance(node.op, ast.Add) and not isinstance(
             node.value, ast.Constant | ast.JoinedStr
@@ -131,7 +133,7 @@ def _aug_assign(walk: Walk, node: ast.AugAssign) -> None:
             walk.notes.lose(target)
     elif old is None and passes_on(value):
         old = made_of([part_of(value)])
-    store(walk, node.target, old)
+    store(walk, node.target, either((old, made)))
 
 
 def _delete(walk: Walk, node: ast.Delete) -> None:
