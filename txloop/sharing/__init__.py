@@ -25,8 +25,8 @@
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored, and whether they are changed after that
     meanings    what names mean
-    origin      how it is said where a value comes from, and what is left alone
-    origins     where all values of a program come from
+    origins     where values come from: from names, or from lines that make them
+    passing     how values get from place to place
     changing    what is changed in place
     keeping     what is kept in two places, one of which stays plain
     demands     what has to be plain

@@ -17,7 +17,7 @@ from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import Callees, numbers_of
 from txloop.sharing.habits import Habit, Habits
-from txloop.sharing.origin import EVERYTHING, Hazard
+from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.storing import Storing, is_kept, is_used_on

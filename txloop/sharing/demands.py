@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import FUNCTIONS, parameters
 from txloop.sharing.flow import assigned_in
-from txloop.sharing.origin import ANY, EVERYTHING, Hazard
+from txloop.sharing.origins import ANY, EVERYTHING, Hazard
 from txloop.sharing.syntax import VERBS, is_handler_class
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
 from txloop.sharing.making import NOTED, PLAIN
-from txloop.sharing.origin import EVERYTHING, Hazard
+from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
     VERBS,

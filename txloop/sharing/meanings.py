@@ -60,6 +60,7 @@ class Meanings:
         self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
         self._files: dict[int, str] = {}
         self._packages: set[str] = set()
+        self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
         self._bases: defaultdict[str, list[str]] = defaultdict(list)
         self._called: set[str] = set()
         self._stored: set[str] = set()  # names of what is used without a call
@@ -156,6 +157,17 @@ class Meanings:
         A function is its own scope.
         """
         return self._around[id(node)][0]
+
+    def nodes(self, text: Text) -> list[tuple[ast.AST, ast.AST]]:
+        """Return all nodes of a module, each with its function or the module."""
+        tree = text.tree
+        if tree not in self._nodes:
+            self._nodes[tree] = [
+                (self.scope_of(node), child)
+                for node in walked(tree)
+                for child in ast.iter_child_nodes(node)
+            ]
+        return self._nodes[tree]
 
     def home(self, scope: ast.AST, name: str) -> ast.AST | None:
         """Return the function whose variable a name is; None for a module's.

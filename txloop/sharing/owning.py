@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import given_to
-from txloop.sharing.origin import Hazard
+from txloop.sharing.origins import Hazard
 from txloop.sharing.scopes import nodes_of, scopes_in, walked
 from txloop.sharing.syntax import attribute_of_self, changed_by, holder_name, is_of_self
 

@@ -22,8 +22,9 @@ from txloop.sharing.hazards import hazards
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.lookups import why_in_templates
 from txloop.sharing.making import Site
-from txloop.sharing.origin import EVERYTHING
-from txloop.sharing.origins import Origins
+from txloop.sharing.meanings import Meanings
+from txloop.sharing.origins import EVERYTHING, Origins
+from txloop.sharing.passing import follow
 from txloop.sharing.scopes import walked
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
@@ -98,8 +99,9 @@ class Round:
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
         self._plain_holders: set[str] = set()  # in which such objects are stored
-        origins = Origins(self.texts, self.survey.in_templates)
-        self._meanings = origins.meanings
+        self._meanings = Meanings(self.texts, self.survey.in_templates)
+        origins = Origins(self._meanings)
+        follow(self.texts, origins)
         self._flow = Flow(self.texts, self._meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
