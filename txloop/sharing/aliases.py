@@ -33,10 +33,10 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Set
+    from collections.abc import Iterable, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
-    from txloop.sharing.callees import Called
+    from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
@@ -50,12 +50,12 @@ Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
 class Aliases:
     """All that is stored under a variable in a program, and used on after that."""
 
-    def __init__(self, texts: Iterable[Text], classes: Callable[[str], bool]) -> None:
+    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
         """Look at all functions.
 
         Args:
             texts: The modules.
-            classes: Tells whether a name is that of a class of the program.
+            meanings: What names mean.
         """
         self._texts = list(texts)
         own = {text.package for text in self._texts}
@@ -63,7 +63,7 @@ class Aliases:
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
         trees = [text.tree for text in self._texts]
-        callees = Callees(self._texts, classes)
+        callees = Callees(self._texts, meanings)
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign)
         callees.learn(Arguments(self._texts, callees).functions())
@@ -92,9 +92,9 @@ class Aliases:
             results = [(text, one) for one in results_of(function)]
             self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
 
-    def _learn(self, called: Called) -> None:
+    def _learn(self, called: Function) -> None:
         """Note what a function does, under its name."""
-        habits, name, function = self._habits, called.name, called.function
+        habits, name, function = self._habits, called.name, called.node
         keys = habits.keys[function] = habits.keys_of(function)
         mutable = {*parameters(function)} - keys
         in_handler = is_handler_class(called.owner)

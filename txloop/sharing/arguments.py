@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.scan.syntax import FunctionNode
-    from txloop.sharing.callees import Called, Callees
+    from txloop.sharing.callees import Callees
     from txloop.sharing.habits import Habits
+    from txloop.sharing.meanings import Function
     from txloop.sharing.texts import Text
 
 __all__ = ["Arguments"]
@@ -67,8 +68,8 @@ class Arguments:
         self._callees = callees
         for one in callees.every:
             if is_given_texts(one.owner, one.name):
-                self._verbs.add(one.function)
-                self._constant.update((one.function, each) for each in one.given)
+                self._verbs.add(one.node)
+                self._constant.update((one.node, each) for each in one.given)
         called: set[ast.expr] = set()
         for text in texts:
             for call, scope in _calls_in(text):
@@ -98,26 +99,26 @@ class Arguments:
         if name in self._callees.functions:
             its = self._callees.functions[name]
             self.taken.add(name)
-            self._called_elsewhere |= {one.function for one in its}
+            self._called_elsewhere |= {one.node for one in its}
 
     def _note(
-        self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Called
+        self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
     ) -> None:
         spread = [each.value for each in call.args if isinstance(each, ast.Starred)]
         spread += [each.value for each in call.keywords if each.arg is None]
         if spread:
-            if one.function in self._verbs and _hands_on(scope, spread):
+            if one.node in self._verbs and _hands_on(scope, spread):
                 return  # Tornado has called what a decorator has made
-            self._called_elsewhere.add(one.function)
+            self._called_elsewhere.add(one.node)
         given = {each.arg: each.value for each in call.keywords if each.arg}
         given |= dict(zip(one.given, call.args[others:], strict=False))
         for name, value in given.items():
             argument = _Argument(text, scope, value)
-            self._given.setdefault((one.function, name), []).append(argument)
-        for name, value in defaults_of(one.function).items():
+            self._given.setdefault((one.node, name), []).append(argument)
+        for name, value in defaults_of(one.node).items():
             if name not in given:
                 argument = _Argument(one.home, one.home.tree, value)
-                self._given.setdefault((one.function, name), []).append(argument)
+                self._given.setdefault((one.node, name), []).append(argument)
 
     def functions(self) -> dict[str, set[str] | None]:
         """Return the names of the functions that are given for parameters, by names.
@@ -125,7 +126,7 @@ class Arguments:
         None for a parameter of which not all is known.
         """
         found: dict[str, set[str] | None] = {}
-        for function in {one.function for one in self._callees.every}:
+        for function in {one.node for one in self._callees.every}:
             for name in parameters(function):
                 before = found.get(name, set())
                 names = self._functions_for(function, name)

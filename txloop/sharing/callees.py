@@ -10,21 +10,21 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.special import calculating, in_place, reflected
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import leaves, skipped_in
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+    from collections.abc import Iterable, Iterator, Mapping, Set
 
-    from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["ANY_FUNCTION", "Called", "Callees", "numbers_of"]
+__all__ = ["ANY_FUNCTION", "Callees", "numbers_of"]
 
 ANY_FUNCTION = "?"
 """Stands for the name of a function that is not known."""
@@ -33,45 +33,24 @@ _INIT = "__init__"
 _MOST_ARGUMENTS = 16  # of one call; more are rare
 
 
-class Called(NamedTuple):
-    """A function of the program.
-
-    Attributes:
-        name: The one under which what is known of it is kept: a constructor has that
-            of its class.
-        home: Its module.
-        function: Its syntax.
-        owner: The class whose method it is, or None.
-        skipped: How many of its parameters a call does not give.
-        given: Those that it gives.
-    """
-
-    name: str
-    home: Text
-    function: FunctionNode
-    owner: ast.ClassDef | None
-    skipped: int
-    given: list[str]
-
-
 class Callees:
     """All that is called in a program.
 
     Attributes:
-        every: Its functions.
-        functions: The same by their names.
+        every: Its functions, by the names under which what is known of them is kept.
+        functions: The same by these names.
         is_class: Tells whether a name is that of a class of the program.
         tuples: The names of classes whose objects are tuples with names for the parts.
     """
 
-    def __init__(self, texts: Iterable[Text], is_class: Callable[[str], bool]) -> None:
+    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
         """Look at all modules.
 
         Args:
             texts: The modules.
-            is_class: Tells whether a name is that of a class of the program.
+            meanings: What names mean.
         """
-        self.is_class = is_class
+        self.is_class = meanings.classes.__contains__
         self.tuples: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
         self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
@@ -81,7 +60,6 @@ class Callees:
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
         self._defined: set[str] = set()
-        texts = [*texts]
         nodes = [node for text in texts for node in walked(text.tree)]
         for node in nodes:
             if isinstance(node, ast.ClassDef):
@@ -97,12 +75,15 @@ class Callees:
                 self._bound.update(parameters(node))
                 self._defined.add(self.named(node))
         self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
-        self.every = [one for text in texts for one in self._functions_in(text)]
-        self.functions: defaultdict[str, list[Called]] = defaultdict(list)
-        self._constructors: list[Called] = []
+        self.every = [
+            one if one.name else one._replace(name=self.named(one.node))
+            for one in meanings.every
+        ]
+        self.functions: defaultdict[str, list[Function]] = defaultdict(list)
+        self._constructors: list[Function] = []
         for one in self.every:
             self.functions[one.name].append(one)
-            if one.owner is not None and self.named(one.function) == _INIT:
+            if one.owner is not None and self.named(one.node) == _INIT:
                 self._constructors.append(one)
 
     def _take_class(self, node: ast.ClassDef) -> None:
@@ -136,15 +117,6 @@ class Callees:
             elif not isinstance(value, ast.Constant):
                 self._bound.add(name)
 
-    def _functions_in(self, text: Text) -> Iterator[Called]:
-        for function, owner in functions_in(text.tree):
-            name = self.named(function)
-            if owner is not None and name == _INIT:
-                name = owner.name
-            skipped = skipped_in(function, owner)
-            given = parameters(function)[skipped:]
-            yield Called(name, text, function, owner, skipped, given)
-
     def learn(self, given: Mapping[str, Set[str] | None]) -> None:
         """Note which functions callers give for parameters.
 
@@ -175,7 +147,7 @@ class Callees:
             return self._lambdas.get(id(function), f"lambda {id(function)}")
         return getattr(function, "name", last_name(function))
 
-    def run_by(self, call: ast.Call) -> Iterator[tuple[Called, int]]:
+    def run_by(self, call: ast.Call) -> Iterator[tuple[Function, int]]:
         """Yield what a call may run, with how many arguments are not its own."""
         for name, others in self.of(call):
             if name == ANY_FUNCTION:  # it may make an object of any class
@@ -251,13 +223,13 @@ def _is_own_class(called: ast.expr, method: ast.AST) -> bool:
     return False
 
 
-def numbers_of(called: Called, names: Set[str]) -> set[int]:
+def numbers_of(function: Function, names: Set[str]) -> set[int]:
     """Return the numbers of the arguments that some parameters are given."""
-    function, skipped = called.function, called.skipped
-    every = parameters(function)
+    node, skipped = function.node, function.skipped
+    every = parameters(node)
     found = {number - skipped for number, one in enumerate(every) if one in names}
-    if function.args.vararg is not None and function.args.vararg.arg in names:
-        first = len(function.args.posonlyargs) + len(function.args.args) - skipped
+    if node.args.vararg is not None and node.args.vararg.arg in names:
+        first = len(node.args.posonlyargs) + len(node.args.args) - skipped
         found.update(range(first, first + _MOST_ARGUMENTS))
     return found
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
-from txloop.sharing.meanings import targets_of
 from txloop.sharing.origins import ANY, EVERYTHING, Hazard
 from txloop.sharing.passing import bindings, puts
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import is_handler_class, is_of_self
+from txloop.sharing.syntax import is_handler_class, is_of_self, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

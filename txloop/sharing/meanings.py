@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
-from txloop.sharing.syntax import VERBS, arguments_of, each_given, root_name, skipped_in
+from txloop.sharing.syntax import (
+    VERBS,
+    arguments_of,
+    root_name,
+    targets_of,
+)
 from txloop.sharing.temporaries import temporaries
 
 if TYPE_CHECKING:
@@ -19,17 +24,35 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.texts import Text
 
-__all__ = ["Meanings", "targets_of"]
+__all__ = ["Function", "Meanings"]
 
-_Given: TypeAlias = "tuple[FunctionNode, list[str]]"
-"""A function with those of its parameters that calls give."""
+
+class Function(NamedTuple):
+    """A function of the program.
+
+    Attributes:
+        name: The one by which it is called: a constructor has that of its class.
+        home: Its module.
+        node: Its syntax.
+        owner: The class whose method it is, or None.
+        skipped: How many of its parameters a call does not give.
+        given: Those that it gives.
+    """
+
+    name: str
+    home: Text
+    node: FunctionNode
+    owner: ast.ClassDef | None
+    skipped: int
+    given: list[str]
 
 
 class Meanings:
     """The meanings of all names in a program.
 
     Attributes:
-        functions: By name; a class stands for its constructor.
+        every: All functions.
+        functions: The same by name; a class stands for its constructor.
         classes: By simple name.
         keys: Names of what an application or a route gives to handlers.
         initialized: The `initialize` methods, which get that as arguments.
@@ -45,11 +68,12 @@ class Meanings:
             in_templates: The names in templates; None if not all are known.
         """
         texts = list(texts)
-        self.functions: defaultdict[str, list[_Given]] = defaultdict(list)
-        self._no_verbs: dict[str, list[_Given]] = {}  # those that are no verbs
+        self.every: list[Function] = []
+        self.functions: defaultdict[str, list[Function]] = defaultdict(list)
+        self._no_verbs: dict[str, list[Function]] = {}  # those that are no verbs
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self.keys: set[str] = set()
-        self.initialized: list[_Given] = []
+        self.initialized: list[Function] = []
         self.used_without_call: set[int] = set()
         self._around: dict[int, list[ast.AST]] = {}
         self._bound: dict[int, set[str]] = {}
@@ -68,7 +92,7 @@ class Meanings:
         for text in texts:
             self._files[id(text.tree)] = text.file
             self._packages.add(text.package)
-            self._collect(text.tree)
+            self._collect(text)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
         found = temporaries(texts, in_templates, self._is_local)
@@ -106,7 +130,8 @@ class Meanings:
             ):
                 self.used_without_call.add(id(node))
 
-    def _collect(self, tree: ast.Module) -> None:
+    def _collect(self, text: Text) -> None:
+        tree = text.tree
         self._defined[id(tree)] = {
             name
             for node in walked(tree)
@@ -127,15 +152,19 @@ class Meanings:
                     self._bases[name] += map(last_name, bases)
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)
-        for function, owner in functions_in(tree):
-            self._owners[id(function)] = owner
-            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
-            given = parameters(function)[skipped_in(function, owner) :]
-            name = self.called_as(function)
-            self.functions[name].append((function, given))
+        for node, owner in functions_in(tree):
+            self._owners[id(node)] = owner
+            self._bound[id(node)] = {*bound_in(node), *_gone_over(node)}
+            marks = map(last_name, getattr(node, "decorator_list", []))
+            skipped = int(owner is not None and "staticmethod" not in marks)
+            name = self.called_as(node)
+            given = parameters(node)[skipped:]
+            function = Function(name, text, node, owner, skipped, given)
+            self.every.append(function)
+            self.functions[name].append(function)
             if name == "initialize":
                 self.keys |= {*given}
-                self.initialized.append((function, given))
+                self.initialized.append(function)
 
     def _enter(self, node: ast.AST, around: list[ast.AST]) -> None:
         self._around[id(node)] = around
@@ -252,7 +281,7 @@ class Meanings:
         """Tell whether a module that is imported is one of the program's."""
         return module.startswith(".") or module.partition(".")[0] in self._packages
 
-    def named(self, function: ast.expr) -> list[_Given]:
+    def named(self, function: ast.expr) -> list[Function]:
         """Return the functions that an expression may name.
 
         Tornado calls the verbs of handlers, and these do by `self`: else every
@@ -263,7 +292,7 @@ class Meanings:
         if name not in VERBS or self.is_of_handler(function):
             return found
         if name not in self._no_verbs:
-            self._no_verbs[name] = [one for one in found if not self.is_verb(one[0])]
+            self._no_verbs[name] = [one for one in found if not self.is_verb(one.node)]
         return self._no_verbs[name]
 
     def is_verb(self, function: ast.AST) -> bool:
@@ -294,8 +323,8 @@ class Meanings:
                 return own or name.lower().endswith("handler")
         return False
 
-    def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
-        """Yield the functions that a call may mean."""
+    def called(self, scope: ast.AST, call: ast.Call) -> Iterator[Function]:
+        """Yield the functions that a call may mean, with what it may give them."""
         of = ""
         found = self.named(call.func)
         if isinstance(call.func, ast.Attribute):
@@ -305,27 +334,12 @@ class Meanings:
                 found = [each for one in bases for each in self.functions.get(one, ())]
         yield from found
         if of in self.classes:  # the object may be given, too
-            yield from ((function, parameters(function)) for function, _ in found)
+            yield from (one._replace(given=parameters(one.node)) for one in found)
 
     def _bases_around(self, scope: ast.AST) -> list[str]:
         """Return the bases of the classes in whose methods a scope is."""
         own = [self._owners.get(id(one)) for one in self._around[id(scope)]]
         return [last_name(b) for one in own if one is not None for b in one.bases]
-
-
-def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield the targets of a node, each with its value, or with what it goes over."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield from each_given(target, value)
-        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
-            if node.value is not None:
-                yield node.target, node.value
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            yield node.target, node.iter
-        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield target, value
 
 
 def _gone_over(function: FunctionNode) -> set[str]:

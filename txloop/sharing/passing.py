@@ -32,9 +32,9 @@ def follow(texts: Iterable[Text], origins: Origins) -> None:
 
     What has used what has grown since is followed again.
     """
-    for function, names in origins.meanings.initialized:
-        for one in names:
-            origins.add(function, one, {Origin(one)})
+    for function in origins.meanings.initialized:
+        for one in function.given:
+            origins.add(function.node, one, {Origin(one)})
     nodes = [pair for text in texts for pair in origins.meanings.nodes(text)]
     used: list[dict[int, tuple[Values, int]]] = [{} for _ in nodes]
     todo = [*range(len(nodes))]
@@ -189,17 +189,17 @@ def puts(
 
 def _give(origins: Origins, scope: ast.AST, call: ast.Call) -> None:
     """Give a call's arguments to the parameters of functions of that name."""
-    for function, names in origins.meanings.called(scope, call):
+    for function in origins.meanings.called(scope, call):
         spread = any(isinstance(one, ast.Starred) for one in call.args)
-        apart = not spread and not isinstance(function, ast.Lambda)
+        apart = not spread and not isinstance(function.node, ast.Lambda)
         give = _give_each if apart else _give_all
-        give(origins, scope, call, function, names)
+        give(origins, scope, call, function.node, function.given)
     for one in [call.func, *arguments_of(call)]:  # a function that is called back
         if isinstance(one, ast.Lambda):
             _give_all(origins, scope, call, one, parameters(one))
         elif one is not call.func and isinstance(one, ast.Name | ast.Attribute):
-            for function, names in origins.meanings.named(one):
-                _give_all(origins, scope, call, function, names)
+            for function in origins.meanings.named(one):
+                _give_all(origins, scope, call, function.node, function.given)
 
 
 def _give_each(

@@ -130,7 +130,7 @@ class Round:
             left = Left(self._hazards[EVERYTHING])
             self.left.update((one.name, left) for one in seeds)
             return False
-        aliases = [*Aliases(self.texts, self._classes.is_known).found()]
+        aliases = [*Aliases(self.texts, self._meanings).found()]
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)

@@ -13,8 +13,6 @@ from txloop.sharing.scopes import functions_in, imports_in, walked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from txloop.scan.syntax import FunctionNode
-
 __all__ = [
     "DISPLAYS",
     "OF_NUMBERS",
@@ -37,7 +35,7 @@ __all__ = [
     "results_of",
     "root_name",
     "simple_values",
-    "skipped_in",
+    "targets_of",
     "uses_arrays",
 ]
 
@@ -123,6 +121,21 @@ def simple_values(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             return [(target, value)]
     return []
+
+
+def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the targets of a node, each with its value, or with what it goes over."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from each_given(target, value)
+        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield node.target, node.iter
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            yield target, value
 
 
 def leaves(target: ast.expr) -> Iterator[ast.expr]:
@@ -238,12 +251,6 @@ def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     for one in imports_in(tree):
         if not one.name and one.module.partition(".")[0] not in own:
             yield one.bound
-
-
-def skipped_in(function: FunctionNode, owner: ast.ClassDef | None) -> int:
-    """Return how many of its parameters a call does not give: `self`, or `cls`."""
-    marks = map(last_name, getattr(function, "decorator_list", []))
-    return int(owner is not None and "staticmethod" not in marks)
 
 
 def root_name(node: ast.AST | None) -> str:

@@ -257,19 +257,18 @@ class Threads:
         """Return the functions that a name may mean; no handler's `get` or the like."""
         named = self._meanings.functions.get(last_name(node), ())
         return [
-            one
-            for one, _ in named
-            if last_name(node) not in VERBS
-            or not is_handler_class(self._meanings.owner_of(one))
+            one.node
+            for one in named
+            if last_name(node) not in VERBS or not is_handler_class(one.owner)
         ]
 
     def _called_by_python(self) -> list[ast.AST]:
         """Return the functions that Python calls without their names."""
         return [
-            function
+            function.node
             for name, named in self._meanings.functions.items()
             if name.startswith("__")
-            for function, _ in named
+            for function in named
         ]
 
     def _is_unknown(self, call: ast.Call) -> bool:
