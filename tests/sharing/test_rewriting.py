@@ -9,9 +9,9 @@ import pytest
 
 import txloop
 from tests.sharing.rounds import left, module, shared
+from txloop.sharing.command import as_written
 from txloop.sharing.hook import compiled
 from txloop.sharing.loops import changes_in_loops
-from txloop.sharing.written import as_written
 
 WRAPPED = {
     "a display": ("items = []", "items = txloop.share([])"),

@@ -43,17 +43,9 @@ if TYPE_CHECKING:
     from txloop.scan.access import Access, Writes
 
 _BEFORE = (
-    "__init__",
-    "initialize",
-    "set_default_headers",
-    "prepare",
-    "get_current_user",
-    "get_user_locale",
-    "get_browser_locale",
-    "get_login_url",
-    "get_template_namespace",
-    "get_template_path",
-    "check_xsrf_cookie",
+    *("__init__", "initialize", "set_default_headers", "prepare", "get_current_user"),
+    *("get_user_locale", "get_browser_locale", "get_login_url"),
+    *("get_template_namespace", "get_template_path", "check_xsrf_cookie"),
     "compute_etag",
 )
 """Methods of a handler that may run in the transaction beside the verb."""

@@ -2,11 +2,10 @@
 
 ::
 
-    command     prints what would change and why; or changes it
+    command     prints what would change and why; or writes it into the files
     planning    all rounds: until nothing is left to share
     survey      runs the program up to its loop in a child: what is shared
-    live        which names lead to which objects of the program
-    making      which line has made each plain object
+    making      which line has made each plain object, and which names lead to it
     rewriting   from that to changes of the text: one round
     texts       a module's text, where its syntax stands in it, changes by position
     syntax      parts of syntax trees
@@ -35,7 +34,6 @@
     hazards     what containers do not do as plain objects do
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
-    written     what is different in a text that is written into the file
 """
 
 from __future__ import annotations

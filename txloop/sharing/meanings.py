@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.scopes import Imported
     from txloop.sharing.texts import Text
 
 __all__ = ["Function", "Meanings"]
@@ -79,9 +80,7 @@ class Meanings:
         self._bound: dict[int, set[str]] = {}
         self._defined: dict[int, set[str]] = {}  # anywhere in a module
         self._owners: dict[int, ast.ClassDef | None] = {}
-        self._imported: dict[int, dict[str, str]] = {}
-        self._homes: dict[int, dict[str, str]] = {}
-        self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
+        self._imports: dict[int, dict[str, Imported]] = {}
         self._files: dict[int, str] = {}
         self._packages: set[str] = set()
         self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
@@ -138,13 +137,7 @@ class Meanings:
             if not isinstance(node, ast.Import | ast.ImportFrom)
             for name in bound_by(node)
         }
-        imported = self._imported[id(tree)] = {}
-        homes = self._homes[id(tree)] = {}
-        for one in imports_in(tree):
-            imported[one.bound] = one.name
-            homes[one.bound] = one.home
-            if one.module in MODULES:
-                self._scalar.add((id(tree), one.bound))
+        self._imports[id(tree)] = {one.bound: one for one in imports_in(tree)}
         for node in walked(tree):
             match node:
                 case ast.ClassDef(name=name, bases=bases):
@@ -217,7 +210,8 @@ class Meanings:
 
     def in_full(self, scope: ast.AST, name: str) -> str:
         """Return the name that something imported has at home; "" for a module."""
-        return self._imported[id(self.module_of(scope))].get(name, name)
+        found = self._imports_around(scope).get(name)
+        return name if found is None else found.name
 
     def makes_plain(self, scope: ast.AST, name: str) -> bool:
         """Tell whether a name is that of Python's own `set`, `map` or the like.
@@ -227,8 +221,10 @@ class Meanings:
         module = id(self.module_of(scope))
         if self.in_full(scope, name) not in PARTS or name in self._defined[module]:
             return False
-        homes = self._homes[module]
-        home = homes.get(name, "" if "*" in homes else "builtins")
+        imports = self._imports[module]
+        home = "" if "*" in imports else "builtins"
+        if name in imports:
+            home = imports[name].home
         return home.partition(".")[0] in sys.stdlib_module_names
 
     def is_count(self, scope: ast.AST, function: ast.expr) -> bool:
@@ -271,11 +267,16 @@ class Meanings:
 
     def imported_from(self, scope: ast.AST, name: str) -> str:
         """Return the module that a name is, or is imported from; "" if it is not."""
-        return self._homes[id(self.module_of(scope))].get(name, "")
+        found = self._imports_around(scope).get(name)
+        return "" if found is None else found.home
 
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
         """Tell whether a function is of a module whose results cannot change."""
-        return (id(self.module_of(scope)), root_name(function)) in self._scalar
+        found = self._imports_around(scope).get(root_name(function))
+        return found is not None and found.module in MODULES
+
+    def _imports_around(self, scope: ast.AST) -> dict[str, Imported]:
+        return self._imports[id(self.module_of(scope))]
 
     def is_own(self, module: str) -> bool:
         """Tell whether a module that is imported is one of the program's."""

@@ -59,12 +59,14 @@ class Imported(NamedTuple):
     """A name that a module imports.
 
     Attributes:
+        node: The statement.
         bound: What it is called there.
         module: The module that is named, with its dots.
         name: What it is in that; "" for the module itself.
         home: The module that the name stands for, or which has what it stands for.
     """
 
+    node: ast.Import | ast.ImportFrom
     bound: str
     module: str
     name: str
@@ -78,10 +80,10 @@ def imports_in(tree: ast.Module) -> tuple[Imported, ...]:
     def of(node: ast.Import | ast.ImportFrom, one: ast.alias) -> Imported:
         if isinstance(node, ast.ImportFrom):
             home = "." * node.level + (node.module or "")
-            return Imported(one.asname or one.name, home, one.name, home)
+            return Imported(node, one.asname or one.name, home, one.name, home)
         top = one.name.partition(".")[0]
         home = one.name if one.asname else top
-        return Imported(one.asname or top, one.name, "", home)
+        return Imported(node, one.asname or top, one.name, "", home)
 
     nodes = nodes_of_kinds(tree, ast.Import, ast.ImportFrom)
     return tuple(of(node, one) for node in nodes for one in node.names)

@@ -28,9 +28,16 @@ from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
 from txloop.scan.source import own_modules
-from txloop.sharing.live import names_of_plain, strange_names
 from txloop.sharing.lookups import names_in_files
-from txloop.sharing.making import NOTED, PLAIN, Site, note_what_is_made, site_of
+from txloop.sharing.making import (
+    NOTED,
+    PLAIN,
+    Site,
+    names_of_plain,
+    note_what_is_made,
+    site_of,
+    strange_names,
+)
 from txloop.stm.container import Container
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 from txloop.web.targets import all_targets, applications

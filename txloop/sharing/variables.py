@@ -17,6 +17,7 @@ from txloop.sharing.scopes import (
     attributes_named,
     bound_as_globals,
     globals_named,
+    imports_in,
     nodes_of_kinds,
     walked,
 )
@@ -118,14 +119,13 @@ class Variable:
         return values, ""
 
     def _why_not_followed(self, text: Text) -> str:
-        for node in nodes_of_kinds(text.tree, ast.ImportFrom):
-            names = {one.name for one in node.names}
-            if _absolute(text.name, text.file, node) not in self.home.names:
+        for one in imports_in(text.tree):
+            if _absolute(text.name, text.file, one.module) not in self.home.names:
                 continue
-            if self.name in names:
-                return f"{text.place(node)}, imports a copy of its value"
-            if "*" in names and not self.name.startswith("_"):
-                return f"{text.place(node)}, imports all names"
+            if one.name == self.name:
+                return f"{text.place(one.node)}, imports a copy of its value"
+            if one.name == "*" and not self.name.startswith("_"):
+                return f"{text.place(one.node)}, imports all names"
         alone = _standing_alone(text.tree)
         passed = [alone[name] for name in self._names_in(text) if name in alone]
         if passed:
@@ -193,13 +193,10 @@ def _aliases(text: Text, home: Text) -> set[str]:
 def _imported(tree: ast.Module, module: str, file: str) -> dict[str, set[str]]:
     """Return what a module calls what it imports, by its full name."""
     found: dict[str, set[str]] = {}
-    for node in nodes_of_kinds(tree, ast.Import, ast.ImportFrom):
-        base = ""
-        if isinstance(node, ast.ImportFrom):
-            base = _absolute(module, file, node)
-        for one in node.names:
-            name = f"{base}.{one.name}".strip(".")
-            found.setdefault(name, set()).add(one.asname or one.name)
+    for one in imports_in(tree):
+        name = f"{_absolute(module, file, one.module)}.{one.name}".strip(".")
+        its = one.bound if one.home == one.module else one.module  # of `import a.b`
+        found.setdefault(name, set()).add(its)
     return found
 
 
@@ -215,11 +212,13 @@ def _standing_alone(tree: ast.Module) -> dict[str, ast.AST]:
     return found
 
 
-def _absolute(module: str, file: str, node: ast.ImportFrom) -> str:
-    """Return the full name of what is imported from, in a module."""
-    if not node.level:
-        return node.module or ""
+def _absolute(module: str, file: str, imported: str) -> str:
+    """Return the full name of a module that another one imports, maybe with dots."""
+    name = imported.lstrip(".")
+    level = len(imported) - len(name)
+    if not level:
+        return name
     package = module.split(".")
     is_package = file.endswith("__init__.py")
-    keep = len(package) - node.level + is_package
-    return ".".join([*package[:keep], *([node.module] if node.module else [])])
+    keep = len(package) - level + is_package
+    return ".".join([*package[:keep], *([name] if name else [])])
