@@ -19,6 +19,7 @@ __all__ = [
     "IMPORTING",
     "KEEPING",
     "LISTING",
+    "LOGS",
     "METHODS",
     "MODULES",
     "MUTATORS",
@@ -27,6 +28,7 @@ __all__ = [
     "READERS",
     "RUNNING",
     "SCALARS",
+    "SERIALIZERS",
     "SETTING",
     "TAKING",
 ]
@@ -122,16 +124,28 @@ PARTS = frozenset(
 COPIERS = frozenset(["dict", "frozenset", "list", "set", "sorted", "tuple"])
 """Python's own that make something new of the parts of what they are given."""
 
-READERS = frozenset(
+LOGS = frozenset(
     [
-        *("critical", "debug", "error", "exception", "finish", "getattr", "hasattr"),
-        *("info", "issubclass", "log", "print", "range", "render"),
+        *("critical", "debug", "error", "exception", "fatal", "info", "log"),
+        *("warn", "warning"),
+    ]
+)
+"""The methods of loggers that log."""
+
+READERS = LOGS | frozenset(
+    [
+        *("finish", "getattr", "hasattr", "issubclass", "print", "range", "render"),
         *("render_string", "repr", "send_error", "set_cookie", "set_header"),
-        *("set_secure_cookie", "set_signed_cookie", "set_status", "type", "warning"),
-        *("write", "write_message"),
+        *("set_secure_cookie", "set_signed_cookie", "set_status", "type", "write"),
+        "write_message",
     ]
 )
 """Those that only read what they are given, and keep nothing of it."""
+
+SERIALIZERS = frozenset(
+    ["msgpack", "orjson", "rapidjson", "simplejson", "ujson", "yaml"]
+)
+"""Packages that make bytes or texts of what they are given."""
 
 MODULES = frozenset(
     [

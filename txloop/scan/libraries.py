@@ -21,7 +21,7 @@ from collections import Counter, OrderedDict, defaultdict
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import ADDING, HEAPS, IMPORTING, MUTATORS, RUNNING
+from txloop.scan.known import ADDING, HEAPS, IMPORTING, MUTATORS, RUNNING, SERIALIZERS
 from txloop.scan.live_objects import has_type, is_container, is_iterator
 from txloop.scan.parts import is_risky, made_of, part_of, passes_on
 from txloop.scan.value import FOREIGN, SOMETHING, Live, Value, shared
@@ -114,9 +114,9 @@ _CHANGED = (*CHANGEABLE, Counter, OrderedDict, defaultdict)
 
 _COPYING = frozenset(
     [
-        *("PIL", "jinja2", "jwt", "markdown", "matplotlib", "msgpack", "numpy"),
-        *("orjson", "pandas", "rapidjson", "scipy", "simplejson", "sklearn"),
-        *("tensorflow", "torch", "ujson", "yaml"),
+        *SERIALIZERS,
+        *("PIL", "jinja2", "jwt", "markdown", "matplotlib", "numpy", "pandas"),
+        *("scipy", "sklearn", "tensorflow", "torch"),
     ]
 )
 """Packages that change no list or dict that they get, but that they shuffle some."""

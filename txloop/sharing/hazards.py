@@ -9,6 +9,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
+from txloop.scan.known import SERIALIZERS
 from txloop.scan.special import CALLERS
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
@@ -41,8 +42,9 @@ _REPLACED = {one.__name__ for one in NOTED}
 
 _DUMPERS = frozenset(
     [
-        *("cPickle", "cloudpickle", "dill", "joblib", "marshal", "msgpack", "orjson"),
-        *("pickle", "plistlib", "rapidjson", "shelve", "simplejson", "ujson", "yaml"),
+        *SERIALIZERS,
+        *("cPickle", "cloudpickle", "dill", "joblib", "marshal", "pickle"),
+        *("plistlib", "shelve"),
     ]
 )
 _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe_dump"])
