@@ -877,9 +877,34 @@ def f(k):
     assert "which stays plain" in left(source, "table")
 
 
+CALLED = {
+    "by another name": "other = keep\ndef f(): other(table, nested['rows'])",
+    "by a variable": "def f():\n    way = keep\n    way(table, nested['rows'])",
+    "as it is imported": "from app import keep as k\ndef f(): k(table, nested['rows'])",
+    "as an attribute": "def f(x):\n    x.way = keep\n    x.way(table, nested['rows'])",
+    "as an argument": "def g(w, *a): w(*a)\ndef f(): g(keep, table, nested['rows'])",
+}
+
+
+@pytest.mark.parametrize("case", CALLED)
+def test_a_function_keeps_what_it_is_given_however_it_is_called(case):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+def keep(of, part): of["x"] = part
+def change(): nested["rows"].append(1)
+{CALLED[case]}
+"""
+    assert source.lstrip() == shared(source, "table")
+    assert "which stays plain" in left(source, "table")
+
+
 @pytest.mark.parametrize(
     "call",
     [
+        "Tool.made(table, nested['rows'])",
+        "Tool(table, nested['rows']).again(table, nested['rows'])",
+        "assigned(table, nested['rows'])",
         "Tool.fixed(table, nested['rows'])",
         "Tool.keep(Tool(), table, nested['rows'])",
         "Tool().keep(table, nested['rows'])",
@@ -893,8 +918,12 @@ nested = {{"rows": []}}
 class Tool:
     def __init__(self, of, part): of["x"] = part
     def keep(self, of, part): of["x"] = part
+    def again(self, of, part): return type(self)(of, part)
     @staticmethod
     def fixed(of, part): of["x"] = part
+    @classmethod
+    def made(cls, of, part): return cls(of, part)
+assigned = lambda of, part: of.update(x=part)
 class Derived(Tool):
     def __init__(self, of, part): Tool.__init__(self, of, part)
 def change(): nested["rows"].append(1)

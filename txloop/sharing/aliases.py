@@ -13,9 +13,8 @@ import ast
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
-from txloop.sharing.arguments import Arguments
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
-from txloop.sharing.callees import Callees, numbers_of
+from txloop.sharing.callees import numbers_of
 from txloop.sharing.habits import Habit, Habits
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
-    from txloop.sharing.meanings import Function, Meanings
+    from txloop.sharing.arguments import Arguments
+    from txloop.sharing.meanings import Function
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
@@ -50,12 +50,12 @@ Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
 class Aliases:
     """All that is stored under a variable in a program, and used on after that."""
 
-    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
+    def __init__(self, texts: Iterable[Text], arguments: Arguments) -> None:
         """Look at all functions.
 
         Args:
             texts: The modules.
-            meanings: What names mean.
+            arguments: What calls give for parameters.
         """
         self._texts = list(texts)
         own = {text.package for text in self._texts}
@@ -63,12 +63,10 @@ class Aliases:
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
         trees = [text.tree for text in self._texts]
-        callees = Callees(self._texts, meanings)
+        callees = arguments.callees
+        self._arguments = arguments
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign)
-        callees.learn(Arguments(self._texts, callees).functions())
-        self._arguments = Arguments(self._texts, callees)
-        self._habits.taken = self._arguments.taken
         self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:

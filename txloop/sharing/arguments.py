@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
+from txloop.sharing.callees import Callees
 from txloop.sharing.scopes import defaults_of, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import DISPLAYS, VERBS, is_given_texts, root_name
 
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.scan.syntax import FunctionNode
-    from txloop.sharing.callees import Callees
     from txloop.sharing.habits import Habits
-    from txloop.sharing.meanings import Function
+    from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["Arguments"]
+__all__ = ["Arguments", "follow_calls"]
 
 _MADE = (ast.Call, *DISPLAYS)
 """Expressions that make objects, or get them from functions."""
@@ -50,6 +50,7 @@ class Arguments:
     """All that is given for each parameter.
 
     Attributes:
+        callees: Tells what a call runs.
         taken: The names of functions that are not only called.
     """
 
@@ -65,7 +66,7 @@ class Arguments:
         self.taken: set[str] = set()
         self._verbs: set[object] = set()
         self._constant: set[tuple[object, str]] = set()
-        self._callees = callees
+        self.callees = callees
         for one in callees.every:
             if is_given_texts(one.owner, one.name):
                 self._verbs.add(one.node)
@@ -91,13 +92,13 @@ class Arguments:
         """Note what a call gives to the functions that it may run."""
         if last_name(call.func) in _CALLING_LATER and call.args:
             self._call_elsewhere(last_name(call.args[0]))
-        for one, others in self._callees.run_by(call):
+        for one, others in self.callees.run_by(call):
             self._note(call, others, text, scope, one)
 
     def _call_elsewhere(self, name: str) -> None:
         """Note that functions of that name are called by what is not known."""
-        if name in self._callees.functions:
-            its = self._callees.functions[name]
+        if name in self.callees.functions:
+            its = self.callees.functions[name]
             self.taken.add(name)
             self._called_elsewhere |= {one.node for one in its}
 
@@ -126,7 +127,7 @@ class Arguments:
         None for a parameter of which not all is known.
         """
         found: dict[str, set[str] | None] = {}
-        for function in {one.node for one in self._callees.every}:
+        for function in {one.node for one in self.callees.every}:
             for name in parameters(function):
                 before = found.get(name, set())
                 names = self._functions_for(function, name)
@@ -144,7 +145,7 @@ class Arguments:
         values = [one.value for one in given if not isinstance(one.value, ast.Constant)]
         if not all(map(self._is_function, values)):
             return None
-        return set(map(self._callees.named, values))
+        return set(map(self.callees.named, values))
 
     def _is_function(self, value: ast.expr) -> bool:
         """Tell whether an argument is a function that is known.
@@ -152,10 +153,10 @@ class Arguments:
         That is one of the program's, or one that makes what cannot change: a method of
         a list may store what it is given, and ``copy.copy`` returns its parts.
         """
-        name = self._callees.named(value)
+        name = self.callees.named(value)
         if isinstance(value, ast.Attribute) and name in MUTATORS | GETTERS:
             return False
-        if name in self._callees.functions or self._callees.is_class(name):
+        if name in self.callees.functions or self.callees.is_class(name):
             return True
         return root_name(value) in _SCALAR_MODULES and name not in PARTS
 
@@ -225,6 +226,14 @@ class Arguments:
         parts = [_Argument(text, scope, each) for each in values]
         found = self._makers(parts, habits, depth + 1)
         return None if found is None or made is None else found + made
+
+
+def follow_calls(texts: list[Text], meanings: Meanings) -> Arguments:
+    """Return what calls give for parameters, and run by these."""
+    callees = Callees(texts, meanings)
+    first = Arguments(texts, callees)
+    callees.learn(first.functions(), first.taken)
+    return Arguments(texts, callees)
 
 
 def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.special import calculating, in_place, reflected
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.scopes import walked
+from txloop.sharing.scopes import imports_in, walked
 from txloop.sharing.syntax import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Set
+    from collections.abc import Iterable, Mapping, Set
 
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
@@ -40,6 +40,8 @@ class Callees:
         every: Its functions, by the names under which what is known of them is kept.
         functions: The same by these names.
         is_class: Tells whether a name is that of a class of the program.
+        taken: The names of those that are not only called: what is not known may run
+            them.
         tuples: The names of classes whose objects are tuples with names for the parts.
     """
 
@@ -50,7 +52,10 @@ class Callees:
             texts: The modules.
             meanings: What names mean.
         """
+        self._meanings = meanings
+        self._run_by: dict[int, list[tuple[Function, int]]] = {}
         self.is_class = meanings.classes.__contains__
+        self.taken: Set[str] = frozenset()
         self.tuples: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
         self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
@@ -60,6 +65,10 @@ class Callees:
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
         self._defined: set[str] = set()
+        texts = [*texts]
+        for one in (each for text in texts for each in imports_in(text.tree)):
+            if one.name not in ("", one.bound) and meanings.is_own(one.module):
+                self._others[one.bound].add(one.name)
         nodes = [node for text in texts for node in walked(text.tree)]
         for node in nodes:
             if isinstance(node, ast.ClassDef):
@@ -76,15 +85,15 @@ class Callees:
                 self._defined.add(self.named(node))
         self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
         self.every = [
-            one if one.name else one._replace(name=self.named(one.node))
-            for one in meanings.every
+            each if each.name else each._replace(name=self.named(each.node))
+            for each in meanings.every
         ]
         self.functions: defaultdict[str, list[Function]] = defaultdict(list)
         self._constructors: list[Function] = []
-        for one in self.every:
-            self.functions[one.name].append(one)
-            if one.owner is not None and self.named(one.node) == _INIT:
-                self._constructors.append(one)
+        for each in self.every:
+            self.functions[each.name].append(each)
+            if each.owner is not None and self.named(each.node) == _INIT:
+                self._constructors.append(each)
 
     def _take_class(self, node: ast.ClassDef) -> None:
         bases = [last_name(base) for base in node.bases]
@@ -117,12 +126,15 @@ class Callees:
             elif not isinstance(value, ast.Constant):
                 self._bound.add(name)
 
-    def learn(self, given: Mapping[str, Set[str] | None]) -> None:
+    def learn(self, given: Mapping[str, Set[str] | None], taken: Set[str]) -> None:
         """Note which functions callers give for parameters.
 
         Args:
             given: Their names, by the parameter's; None where not all are known.
+            taken: The names of functions that are not only called.
         """
+        self.taken = taken
+        self._run_by.clear()
         unknown = {name for name, names in given.items() if names is None}
         unknown |= self._bound - given.keys()
         known = {name: names for name, names in given.items() if names is not None}
@@ -147,12 +159,29 @@ class Callees:
             return self._lambdas.get(id(function), f"lambda {id(function)}")
         return getattr(function, "name", last_name(function))
 
-    def run_by(self, call: ast.Call) -> Iterator[tuple[Function, int]]:
-        """Yield what a call may run, with how many arguments are not its own."""
-        for name, others in self.of(call):
-            if name == ANY_FUNCTION:  # it may make an object of any class
-                yield from ((one, 0) for one in self._constructors)
-            yield from ((one, others) for one in self.functions.get(name, ()))
+    def run_by(self, call: ast.Call) -> list[tuple[Function, int]]:
+        """Return what a call may run, with how many arguments are not its own.
+
+        Tornado calls the verbs of handlers, and these do by `self`: see `named`.
+        """
+        if id(call) not in self._run_by:
+            verbs = self._meanings.is_of_handler(call.func)
+            self._run_by[id(call)] = [
+                (one, others)
+                for name, others in self.of(call)
+                for one in self._of_name(name)
+                if verbs or not self._meanings.is_verb(one.node)
+            ]
+        return self._run_by[id(call)]
+
+    def _of_name(self, name: str) -> list[Function]:
+        if name == ANY_FUNCTION:  # it may make an object of any class
+            return self._constructors
+        return self.functions.get(name, [])
+
+    def runs_any(self, node: ast.AST) -> bool:
+        """Tell whether a call may run functions that are not known."""
+        return any(name == ANY_FUNCTION for name, _ in self.of(node))
 
     def passed(self, value: ast.AST) -> list[str]:
         """Return the names of a function that is an argument; none if it is none."""

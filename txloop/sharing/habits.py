@@ -60,7 +60,6 @@ class Habits:
         callees: Tells what a call runs.
         has_arrays: Whether the program uses a library of arrays.
         functions: What they do, by their names.
-        taken: The functions that are not only called: what is not known may run them.
         hashed: The numbers of parameters that a function of a name uses as keys: no
             lists, dicts or sets.
         keys: The variables of functions that are keys, there or where they are given.
@@ -70,7 +69,6 @@ class Habits:
     callees: Callees
     has_arrays: bool
     functions: dict[str, Habit] = field(default_factory=dict)
-    taken: Set[str] = frozenset()
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
     keys: dict[object, Set[str]] = field(default_factory=dict)
     given: dict[tuple[object, str], bool] = field(default_factory=dict)
@@ -103,14 +101,13 @@ class Habits:
         """Tell whether a call may run functions that are not what it is a call of."""
         if not isinstance(node, ast.Call):
             return False
-        runs_any = any(name == ANY_FUNCTION for name, _ in self.callees.of(node))
-        return runs_any or bool(self._applied_by(node))
+        return self.callees.runs_any(node) or bool(self._applied_by(node))
 
     def places_of(self, node: ast.AST) -> set[str]:
         """Return the last names of what functions that a node runs store things in."""
         names = {name for name, _ in self.callees.of(node)}
         if ANY_FUNCTION in names:
-            names |= self.taken
+            names |= self.callees.taken
         if isinstance(node, ast.Call):  # one may be applied to the others
             names |= {name for one in node.args for name in self.callees.passed(one)}
         return set().union(*(self.of(name).places for name in names))

@@ -19,7 +19,7 @@ from txloop.sharing.syntax import (
 from txloop.sharing.temporaries import temporaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Iterable, Set
 
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.scopes import Imported
@@ -323,24 +323,6 @@ class Meanings:
                 own = name in ("self", "cls") or name in self.classes
                 return own or name.lower().endswith("handler")
         return False
-
-    def called(self, scope: ast.AST, call: ast.Call) -> Iterator[Function]:
-        """Yield the functions that a call may mean, with what it may give them."""
-        of = ""
-        found = self.named(call.func)
-        if isinstance(call.func, ast.Attribute):
-            of = last_name(call.func.value)
-            if call.func.attr == "__init__":
-                bases = [of] if of else self._bases_around(scope)  # else super()
-                found = [each for one in bases for each in self.functions.get(one, ())]
-        yield from found
-        if of in self.classes:  # the object may be given, too
-            yield from (one._replace(given=parameters(one.node)) for one in found)
-
-    def _bases_around(self, scope: ast.AST) -> list[str]:
-        """Return the bases of the classes in whose methods a scope is."""
-        own = [self._owners.get(id(one)) for one in self._around[id(scope)]]
-        return [last_name(b) for one in own if one is not None for b in one.bases]
 
 
 def _gone_over(function: FunctionNode) -> set[str]:

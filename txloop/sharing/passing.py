@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.callees import Callees
     from txloop.sharing.origins import Origins, Values
     from txloop.sharing.texts import Text
 
@@ -27,10 +28,15 @@ __all__ = ["bindings", "follow", "puts"]
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
 
 
-def follow(texts: Iterable[Text], origins: Origins) -> None:
+def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
     """Follow all values of a program until nothing more is found.
 
     What has used what has grown since is followed again.
+
+    Args:
+        texts: The modules.
+        origins: Gets what is found.
+        callees: Tells what a call runs.
     """
     for function in origins.meanings.initialized:
         for one in function.given:
@@ -41,7 +47,7 @@ def follow(texts: Iterable[Text], origins: Origins) -> None:
     while todo:
         for number in todo:
             origins.used = used[number] = {}
-            _follow(origins, *nodes[number])
+            _follow(origins, callees, *nodes[number])
         todo = [
             number
             for number, its in enumerate(used)
@@ -49,7 +55,7 @@ def follow(texts: Iterable[Text], origins: Origins) -> None:
         ]
 
 
-def _follow(origins: Origins, scope: ast.AST, node: ast.AST) -> None:
+def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -> None:
     for target, values in bindings(origins, scope, node):
         _add(origins, scope, target, values)
     for holder, values in puts(origins, scope, node):
@@ -61,7 +67,7 @@ def _follow(origins: Origins, scope: ast.AST, node: ast.AST) -> None:
             found = inside(origins.of(scope, value))
             origins.returned[_key(origins, scope)] |= found
         case ast.Call():
-            _give(origins, scope, node)
+            _give(origins, callees, scope, node)
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             for parameter, default in defaults_of(node).items():
                 if origins.of(scope, default):
@@ -187,13 +193,17 @@ def puts(
                 yield base, {Origin(ANY)}  # whatever it is called with
 
 
-def _give(origins: Origins, scope: ast.AST, call: ast.Call) -> None:
-    """Give a call's arguments to the parameters of functions of that name."""
-    for function in origins.meanings.called(scope, call):
-        spread = any(isinstance(one, ast.Starred) for one in call.args)
-        apart = not spread and not isinstance(function.node, ast.Lambda)
+def _give(origins: Origins, callees: Callees, scope: ast.AST, call: ast.Call) -> None:
+    """Give a call's arguments to the parameters of the functions that it may run."""
+    spread = any(isinstance(one, ast.Starred) for one in call.args)
+    # Of what may run any function it is not known what is given for what.
+    known = [] if callees.runs_any(call) else callees.run_by(call)
+    for function, others in known:
+        # Others are the object, where a method is called by way of its class.
+        names = parameters(function.node) if others else function.given
+        apart = not (spread or isinstance(function.node, ast.Lambda))
         give = _give_each if apart else _give_all
-        give(origins, scope, call, function.node, function.given)
+        give(origins, scope, call, function.node, names)
     for one in [call.func, *arguments_of(call)]:  # a function that is called back
         if isinstance(one, ast.Lambda):
             _give_all(origins, scope, call, one, parameters(one))

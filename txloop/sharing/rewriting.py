@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.aliases import Aliases
+from txloop.sharing.arguments import follow_calls
 from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
@@ -101,7 +102,8 @@ class Round:
         self._plain_holders: set[str] = set()  # in which such objects are stored
         self._meanings = Meanings(self.texts, self.survey.in_templates)
         origins = Origins(self._meanings)
-        follow(self.texts, origins)
+        self._arguments = follow_calls(self.texts, self._meanings)
+        follow(self.texts, origins, self._arguments.callees)
         self._flow = Flow(self.texts, self._meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
@@ -130,7 +132,7 @@ class Round:
             left = Left(self._hazards[EVERYTHING])
             self.left.update((one.name, left) for one in seeds)
             return False
-        aliases = [*Aliases(self.texts, self._meanings).found()]
+        aliases = [*Aliases(self.texts, self._arguments).found()]
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)
