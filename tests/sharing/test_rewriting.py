@@ -779,6 +779,40 @@ def test_a_parameter_of_which_not_all_is_known_leaves_what_it_is_stored_in(call)
     assert "stores 'x' and goes on with it" in left(source, "items")
 
 
+PUT_INTO_ROWS = {
+    "itself": ("", "rows.append(x)"),
+    "by a key": ('d = {"a": rows}', 'd["a"].append(x)'),
+    "by an index": ("d = [rows]", "d[0].append(x)"),
+    "deeper": ('d = {"a": {"b": rows}}', 'd["a"]["b"].append(x)'),
+    "stored later": ('d = {}\nd["a"] = rows', 'd["a"].append(x)'),
+    "by get": ('d = {"a": rows}', 'd.get("a", []).append(x)'),
+    "by setdefault": ('d = {"a": rows}', 'd.setdefault("a", []).append(x)'),
+    "by a variable": ('d = {"a": rows}', 'r = d["a"]; r.append(x)'),
+    "in a loop": ('d = {"a": rows}', "for r in d.values(): r.append(x)"),
+    "by a setting": ("", 'app.settings["rows"].append(x)'),
+    "by a setting's get": ("", 'r = app.settings.get("rows"); r.append(x)'),
+    "by a parameter": ("def put(rs, y): rs.append(y)", "put(rows, x)"),
+    "by an addition": ("d = [rows]", "d[0] += [x]"),
+}
+
+
+@pytest.mark.parametrize("case", PUT_INTO_ROWS)
+def test_what_is_put_into_something_by_any_way_and_used_on_leaves_that(case):
+    setup, put = PUT_INTO_ROWS[case]
+    source = f"""
+rows = []
+other = []
+{setup}
+app = Application([], rows=rows)
+def keep(**x):
+    {put}
+    x["late"] = 1
+"""
+    after = shared(source, "rows", "other")
+
+    assert "rows = []\nother = txloop.share([])" in after
+
+
 @pytest.mark.parametrize("call", ["self.keep(x)", "super().keep(x)", "K.keep(self, x)"])
 def test_what_a_method_stores_that_is_used_on_leaves_where_it_is_stored(call):
     source = f"""
@@ -1342,7 +1376,15 @@ class Page:
 """
 
 
-@pytest.mark.parametrize("target", ["Page.hits", "type(self).hits"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Page.hits",
+        "type(self).hits",
+        "page = Page\n        page.hits",
+        "cls = type(self)\n        cls.hits",
+    ],
+)
 def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
     after = shared(COUNTS.format(target), "Page.hits")
 
@@ -1370,6 +1412,8 @@ def test_a_class_attribute_of_several_becomes_a_variable():
         ("class Other(Page): pass", "type(self).hits"),
         ("def f(x): return x.hits", "Page.hits"),
         ("", "self.hits"),
+        ("", "page = Page\n        page = other(page)\n        page.hits"),
+        ("class Other(Page): pass", "page = type(self)\n        page.hits"),
         ("def f(x): return getattr(x, 'hits')", "Page.hits"),
         ("page = '<b>{{ handler.hits }}</b>'", "Page.hits"),
         ("page = '{0.hits} and {page.hits!r}'.format", "Page.hits"),

@@ -32,7 +32,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Callable, Iterable, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.arguments import Arguments
@@ -50,12 +50,18 @@ Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
 class Aliases:
     """All that is stored under a variable in a program, and used on after that."""
 
-    def __init__(self, texts: Iterable[Text], arguments: Arguments) -> None:
+    def __init__(
+        self,
+        texts: Iterable[Text],
+        arguments: Arguments,
+        named: Callable[[ast.AST], Set[str]],
+    ) -> None:
         """Look at all functions.
 
         Args:
             texts: The modules.
             arguments: What calls give for parameters.
+            named: Gives all names of what an expression may be, or be a part of.
         """
         self._texts = list(texts)
         own = {text.package for text in self._texts}
@@ -66,7 +72,7 @@ class Aliases:
         callees = arguments.callees
         self._arguments = arguments
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
-        self._storing = Storing(self._habits, foreign)
+        self._storing = Storing(self._habits, foreign, named)
         self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
@@ -115,6 +121,7 @@ class Aliases:
         habits.functions[name] = Habit(
             before.stored | numbers_of(called, stored),
             before.places | {one.into for one in stores},
+            before.reached | {of for one in stores for of in self._storing.others(one)},
             before.handed | numbers_of(called, hands),
             before.changes or self._changes(function, called.owner),
             before.returns_same and stays,
@@ -178,7 +185,8 @@ class Aliases:
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
             comes_later = any(isinstance(one, ast.Await | ast.Yield) for one in values)
             if arguments is None or comes_later:
-                yield text, None, hazard
+                for into in {store.into, *self._storing.others(store)}:
+                    yield text, None, hazard._replace(name=into)
                 for one in stores:  # what has it from a line before or after
                     other = one.into != store.into and not one.by_call
                     if one.name in same and other:

@@ -156,7 +156,7 @@ class Attribute:
                 return f"{text.place(use)}, deletes it"
         for _, cls, store in _stores(text, self.name):
             at = f"{text.place(store)},"
-            base = ast.unparse(store.value)
+            base = _base_of(text, store)
             if on_class and base == "self":
                 return f"{at} gives an object an attribute of its own"
             another = base not in _OWN or self.classes.has_derived(first.cls)
@@ -183,7 +183,7 @@ class Attribute:
 
     def _is_of_class(self, text: Text, use: ast.Attribute) -> bool:
         """Tell whether a use is one of the class's attribute."""
-        base = ast.unparse(use.value)
+        base = _base_of(text, use)
         if base == "self" or base in _OWN:
             return self._is_related(_class_of(text, use))
         return self._is_related(base.rpartition(".")[2])
@@ -237,12 +237,20 @@ def _class_of(text: Text, node: ast.AST) -> str:
     return ""
 
 
+def _base_of(text: Text, use: ast.Attribute) -> str:
+    """Return whose attribute it is, as it is written, or what that variable holds."""
+    values = [use.value]
+    if isinstance(use.value, ast.Name):
+        values = _values_of(text, use, use.value.id) or values
+    return ast.unparse(values[0] if len(values) == 1 else use.value)
+
+
 def _values_of(text: Text, use: ast.AST, name: str) -> list[ast.expr]:
     """Return what a variable is given where it is used; nothing if not all is known."""
     around = [
         function for function, _ in functions_in(text.tree) if use in walked(function)
     ]
-    for scope in (*around[-1:], text.tree):  # the innermost comes last
+    for scope in (*reversed(around), text.tree):  # the innermost comes last
         if name in bound_in(scope):
             values, others = bindings(scope, name)
             return [] if others else values

@@ -37,6 +37,7 @@ class Habit:
     Attributes:
         stored: The numbers of the parameters that they store.
         places: The last names of what they store them in.
+        reached: All names of that.
         handed: The numbers of those that they return, or parts of them.
         changes: Whether they change something.
         returns_same: Whether what they return is the same object once stored.
@@ -44,6 +45,7 @@ class Habit:
 
     stored: Set[int] = frozenset()
     places: Set[str] = frozenset()
+    reached: Set[str] = frozenset()
     handed: Set[int] = frozenset()
     changes: bool = False
     returns_same: bool = True
@@ -105,12 +107,20 @@ class Habits:
 
     def places_of(self, node: ast.AST) -> set[str]:
         """Return the last names of what functions that a node runs store things in."""
+        return set().union(*(one.places for one in self._run_by(node)))
+
+    def reached_by(self, node: ast.AST) -> set[str]:
+        """Return all names of what functions that a node runs store things in."""
+        return set().union(*(one.reached for one in self._run_by(node)))
+
+    def _run_by(self, node: ast.AST) -> list[Habit]:
+        """Return what is known of all functions that a node may run."""
         names = {name for name, _ in self.callees.of(node)}
         if ANY_FUNCTION in names:
             names |= self.callees.taken
         if isinstance(node, ast.Call):  # one may be applied to the others
             names |= {name for one in node.args for name in self.callees.passed(one)}
-        return set().union(*(self.of(name).places for name in names))
+        return [self.of(name) for name in names]
 
     def _given(
         self, node: ast.AST, numbers: Callable[[Habit], Set[int]]

@@ -171,6 +171,28 @@ class Keeping:
                     made |= {each.site for each in one.values if each.site is not None}
         return found, made
 
+    def names_at(self, site: Site) -> set[str]:
+        """Return the names that get what an expression makes."""
+        return {
+            one.name
+            for one in self._kept
+            if not one.is_put
+            if any(each.site == site and not each.inside for each in one.values)
+        }
+
+    def names_of(self, value: ast.AST) -> set[str]:
+        """Return all names of what an expression may be, or be a part of.
+
+        Of what is a part of something, those of all that is kept in there, too.
+        """
+        values = self._origins.of(self._origins.meanings.scope_of(value), value)
+        whole = {one.name for one in values if one.name and not one.is_part}
+        parts, _ = self.all_in({one.name for one in values if one.is_part}, set())
+        # What attributes are set by way of a `__dict__` has its own names.
+        if isinstance(value, ast.Attribute):
+            whole.discard(ANY)
+        return {EVERYTHING if one == ANY else one for one in (whole | parts) - {""}}
+
     def hazards(self, shared: Shared) -> Iterator[Hazard]:
         """Yield the names that must stay plain, if no more than this is shared."""
         plain = self._plain = _Plain(self._changing)

@@ -100,6 +100,7 @@ class Round:
         self._hazards: dict[str, str] = {}
         self._exact: dict[Site, str] = {}  # what has to make plain objects
         self._plain_holders: set[str] = set()  # in which such objects are stored
+        self._put_into: set[str] = set()  # what gets one that cannot be shared
         self._meanings = Meanings(self.texts, self.survey.in_templates)
         origins = Origins(self._meanings)
         self._arguments = follow_calls(self.texts, self._meanings)
@@ -132,10 +133,12 @@ class Round:
             left = Left(self._hazards[EVERYTHING])
             self.left.update((one.name, left) for one in seeds)
             return False
-        aliases = [*Aliases(self.texts, self._arguments).found()]
+        named = self._keeping.names_of
+        aliases = [*Aliases(self.texts, self._arguments, named).found()]
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)
+                self._put_into.add(hazard.name)
         while True:
             self._start_over()
             held = self._share_all(seeds)
@@ -190,9 +193,11 @@ class Round:
         text, value, hazard = alias
         if value is None:
             return False
+        site = Site.of(text.file, value)
         skipped = self._why_skipped(_alias_key(text, value), "a container")
-        exact = self._why_exact(Site.of(text.file, value))
-        if not (skipped or exact or self._keeping.is_copied(value)):
+        others = self._keeping.names_at(site) - {hazard.name}
+        plain = self._why_exact(site) or others & self._put_into
+        if not (skipped or plain or self._keeping.is_copied(value)):
             return False
         self._hazards.setdefault(hazard.name, skipped or hazard.reason)
         self._plain_holders.add(hazard.name)

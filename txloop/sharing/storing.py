@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import ADDING, KEEPING, MUTATORS, PARTS
+from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import given_to, is_fresh
 from txloop.sharing.scopes import functions_in, nodes_of, walked
@@ -26,7 +26,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Set
+    from collections.abc import Callable, Collection, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
@@ -47,6 +47,7 @@ class Store:
         loops: Those around it.
         is_held_here: Whether it is put into another variable.
         by_call: Whether a function that is called there puts it somewhere.
+        of: The expression that gives what it is put into, if there is one; or the call.
     """
 
     name: str
@@ -55,20 +56,28 @@ class Store:
     loops: list[ast.AST] = field(default_factory=list)
     is_held_here: bool = False
     by_call: bool = False
+    of: ast.AST | None = None
 
 
 class Storing:
     """Finds what is stored where."""
 
-    def __init__(self, habits: Habits, foreign: Collection[str]) -> None:
+    def __init__(
+        self,
+        habits: Habits,
+        foreign: Collection[str],
+        named: Callable[[ast.AST], Set[str]],
+    ) -> None:
         """Look for stores in functions that are asked for.
 
         Args:
             habits: What is known; it may grow meanwhile.
             foreign: The names of modules that are not the program's.
+            named: Gives all names of what an expression may be, or be a part of.
         """
         self._habits = habits
         self._foreign = foreign
+        self._named = named
 
     def stores(
         self, scope: FunctionNode | ast.Module, *, in_handler: bool
@@ -96,6 +105,7 @@ class Storing:
                 into = _into(holder, places)
                 if root in fresh or is_foreign:
                     into = sorted(places) if self._habits.is_indirect(node) else []
+                of = _object_of(node, holder)
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and is_assigned:
                     continue  # a handler lives for one request
@@ -104,7 +114,8 @@ class Storing:
                         is_name = isinstance(holder, ast.Name)
                         for one in into:
                             by_call = one in places
-                            yield Store(name, one, at, loops, is_name, by_call)
+                            its = node if by_call else of
+                            yield Store(name, one, at, loops, is_name, by_call, its)
                             yield from self._inner(scope, name, one, local)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:
@@ -119,6 +130,17 @@ class Storing:
                     if name in local and name != root_name(holder):
                         for into in _into(holder, places):
                             yield Store(name, into, inner, [])
+
+    def others(self, store: Store) -> Set[str]:
+        """Return the names of what it is put into, but for the last one of that.
+
+        That of a variable that is a part of ``table`` is ``table``, and so are those of
+        all that is kept in there.
+        """
+        if store.of is None:
+            return frozenset()
+        found = self._habits.reached_by if store.by_call else self._named
+        return found(store.of)
 
     def _names_in(
         self, scope: ast.AST, value: ast.AST, node: ast.AST
@@ -209,12 +231,31 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
     return found
 
 
+def _outer(holder: ast.AST) -> ast.AST:
+    """Return ``rows`` of ``rows.get(key)[0]``, which is in there, or the holder."""
+    while True:
+        match holder:
+            case ast.Subscript(value=base):
+                holder = base
+            case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in GETTERS:
+                holder = base
+            case _:
+                return holder
+
+
+def _object_of(node: ast.AST, holder: ast.AST) -> ast.AST | None:
+    """Return the expression that gives the object which a node changes, if any does."""
+    if isinstance(node, ast.Assign):
+        return holder.value if isinstance(holder, ast.Subscript) else None
+    return None if isinstance(node, ast.Call) and node.func is holder else holder
+
+
 def _into(holder: ast.AST, places: set[str]) -> list[str]:
     """Return the last names of what a holder, or a function's places, may be.
 
     The object of ``super().keep(x)`` has no name of its own.
     """
-    its = {holder_name(holder)} - ({""} if places else set())
+    its = {holder_name(_outer(holder))} - ({""} if places else set())
     return sorted(its | places)
 
 
