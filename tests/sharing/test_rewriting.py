@@ -9,9 +9,9 @@ import pytest
 
 import txloop
 from tests.sharing.rounds import left, module, shared
+from txloop.sharing.command import as_written
 from txloop.sharing.hook import compiled
 from txloop.sharing.loops import changes_in_loops
-from txloop.sharing.written import as_written
 
 WRAPPED = {
     "a display": ("items = []", "items = txloop.share([])"),
@@ -137,6 +137,9 @@ NOT_FOLLOWED = {
     "an import": ("def f():\n    global count\n    import count", "otherwise"),
     "a definition": ("def count(): pass", "otherwise"),
     "by its name": ("def f(x): return getattr(x, 'count')", "in a text"),
+    "one of several": ("def f(x): return attrgetter('count', 'x')(x)", "in a text"),
+    "behind a dot": ("def f(x): return attrgetter('x.count')(x)", "in a text"),
+    "of a call": ("def f(x): return methodcaller('count')(x)", "in a text"),
     "of all names": ("def f(): return globals()", "globals"),
 }
 
@@ -903,6 +906,63 @@ def keep(it): table["it"] = it
 def change(): nested["rows"].append(1)
 def f(k):
     {KEPT_TWICE[case]}
+"""
+    assert source.lstrip() == shared(source, "table")
+    assert "which stays plain" in left(source, "table")
+
+
+CALLED = {
+    "by another name": "other = keep\ndef f(): other(table, nested['rows'])",
+    "by a variable": "def f():\n    way = keep\n    way(table, nested['rows'])",
+    "as it is imported": "from app import keep as k\ndef f(): k(table, nested['rows'])",
+    "as an attribute": "def f(x):\n    x.way = keep\n    x.way(table, nested['rows'])",
+    "as an argument": "def g(w, *a): w(*a)\ndef f(): g(keep, table, nested['rows'])",
+}
+
+
+@pytest.mark.parametrize("case", CALLED)
+def test_a_function_keeps_what_it_is_given_however_it_is_called(case):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+def keep(of, part): of["x"] = part
+def change(): nested["rows"].append(1)
+{CALLED[case]}
+"""
+    assert source.lstrip() == shared(source, "table")
+    assert "which stays plain" in left(source, "table")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Tool.made(table, nested['rows'])",
+        "Tool(table, nested['rows']).again(table, nested['rows'])",
+        "assigned(table, nested['rows'])",
+        "Tool.fixed(table, nested['rows'])",
+        "Tool.keep(Tool(), table, nested['rows'])",
+        "Tool().keep(table, nested['rows'])",
+        "Derived(table, nested['rows'])",
+    ],
+)
+def test_a_method_keeps_what_it_is_given_however_it_is_called(call):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+class Tool:
+    def __init__(self, of, part): of["x"] = part
+    def keep(self, of, part): of["x"] = part
+    def again(self, of, part): return type(self)(of, part)
+    @staticmethod
+    def fixed(of, part): of["x"] = part
+    @classmethod
+    def made(cls, of, part): return cls(of, part)
+assigned = lambda of, part: of.update(x=part)
+class Derived(Tool):
+    def __init__(self, of, part): Tool.__init__(self, of, part)
+def change(): nested["rows"].append(1)
+def f():
+    {call}
 """
     assert source.lstrip() == shared(source, "table")
     assert "which stays plain" in left(source, "table")

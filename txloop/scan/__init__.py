@@ -9,37 +9,35 @@ Tornado nor the containers: it tells them by the name of their module::
     find             the two questions that it answers
     finding          an answer: a place, a name and a remedy
     source           which code is the program's, and its syntax trees
+    syntax           which nodes are functions, and which names these bind
     index            what the program's functions write: the other half of a stale read
     reach            which functions may run once requests are served
     references       which functions a file calls at once, and which it passes on
     walk             the walk through a function and what that calls
-    statements       the walk through statements
+    statements       ... statements, and conditions, which live objects answer
     assignments      ... what is assigned
     expressions      ... expressions
-    conditions       ... conditions, which live objects may answer
     call_expressions ... calls, their arguments, builtins
     calls            ... what a call runs
     notebook         which reads and changes count
     frame            the names that a piece of code sees
     value            what an expression stands for, without running it
     member           what an attribute of a value stands for
-    special          the methods that operators call
+    special          the methods that operators, builtins and libraries' methods call
     parts            what plain containers hold
-    contents         what comes out of those of txloop
+    unnamed          code that no line names: of what containers hold, of logging
+    known            what functions and methods of Python do, by their names
     live_objects     what kind of thing an object is that the scan has at hand
     access           what was seen of shared state, and whether that makes a read stale
-    patches          what of that lies in libraries
     evidence         what the source says about objects that do not exist yet
-    handed           what libraries do to streams and bytes that they are given
-    overriding       ... and what their methods call of the program's classes
-    logs             ... and what logging changes
+    libraries        what calls of libraries do with what they are given
     rendering        ... and templates
-    unfollowed       values that could not be followed
     outside          calls that change the world outside the program
 """
 
 from __future__ import annotations
 
+from txloop.scan.access import Patch
 from txloop.scan.find import (
     add_served,
     assigned_late,
@@ -51,7 +49,6 @@ from txloop.scan.find import (
 )
 from txloop.scan.finding import Finding, FindingKind
 from txloop.scan.index import Served
-from txloop.scan.patches import Patch
 from txloop.scan.source import give_source
 
 __all__ = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-from functools import reduce
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,13 @@ from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of
 from txloop.scan.frame import Nested
+from txloop.scan.libraries import changes_argument
 from txloop.scan.live_objects import UNKNOWN, can_change, has_type
 from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
-from txloop.scan.special import asked_by
-from txloop.scan.unfollowed import changes_argument
+from txloop.scan.special import CALLERS, asked_by
 from txloop.scan.value import (
     SOMETHING,
     Arguments,
@@ -37,12 +36,8 @@ from txloop.stm.origin import own_module_of
 if TYPE_CHECKING:
     from txloop.scan.walk import Walk
 
-_CALLERS = (filter, map, max, min, reduce, sorted)
-"""Builtins that call the functions they get, before they or their results end."""
-
 _APPLYING = (filter, map, max, min, sorted)
-"""Those of them that call these with what they go over, and nothing else."""
-
+"""Builtins that call the functions they get with what they go over only."""
 
 _SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
 
@@ -162,7 +157,7 @@ def _note_builtin(
         walk.run_special(part_of(value), asked_parts, SOMETHING)
     if thing is os.getenv:
         walk.notes.read_environment(node)
-    if any(thing is each for each in _CALLERS) or _is_ours(callee, "or_else"):
+    if any(thing is each for each in CALLERS) or _is_ours(callee, "or_else"):
         values = all_in(arguments)
         for value in values:
             call_passed(walk, value, node)

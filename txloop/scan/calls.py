@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any, cast
 from txloop.scan.assignments import store_attribute, taint
 from txloop.scan.expressions import attribute, item
 from txloop.scan.frame import Nested
-from txloop.scan.handed import give
+from txloop.scan.known import GETTERS, METHODS, MUTATORS
+from txloop.scan.libraries import (
+    CHANGERS,
+    READING,
+    calls_later,
+    changes_argument,
+    give,
+    home_and_name,
+    leads_anywhere,
+    may_change,
+    outcome,
+    tells_process,
+)
 from txloop.scan.live_objects import (
-    GETTERS,
-    METHODS,
-    MUTATORS,
     UNKNOWN,
     can_change,
     changes_by,
@@ -33,17 +42,6 @@ from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
 from txloop.scan.parts import is_lost, is_risky, made_of, part_of, put_by, taken_by
 from txloop.scan.rendering import render
-from txloop.scan.unfollowed import (
-    CHANGERS,
-    READING,
-    calls_later,
-    changes_argument,
-    home_and_name,
-    leads_anywhere,
-    may_change,
-    outcome,
-    tells_process,
-)
 from txloop.scan.value import (
     FOREIGN,
     NO_ARGUMENTS,

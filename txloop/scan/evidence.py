@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import UNKNOWN
 from txloop.scan.references import names_in_template
+from txloop.scan.syntax import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,7 +48,7 @@ def evidence(tree: ast.Module) -> Iterator[tuple[str, object]]:
         if type(value) in DISPLAYS:
             yield name, DISPLAYS[type(value)]
         elif isinstance(value, ast.Call):
-            maker = getattr(value.func, "attr", getattr(value.func, "id", ""))
+            maker = last_name(value.func)
             yield name, _MAKERS.get(maker, UNKNOWN)
 
 

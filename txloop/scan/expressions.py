@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from txloop.scan.assignments import store
-from txloop.scan.frame import Comprehension, Nested
-from txloop.scan.handed import streams_behind
+from txloop.scan.frame import Nested
+from txloop.scan.known import MUTATORS
+from txloop.scan.libraries import is_of_library, streams_behind
 from txloop.scan.live_objects import (
-    MUTATORS,
     UNKNOWN,
     changes_by,
     has_type,
@@ -24,7 +24,6 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import member, settings
 from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
 from txloop.scan.special import SHOWING, calculating, comparing, reflected
-from txloop.scan.unfollowed import is_of_library
 from txloop.scan.value import (
     FOREIGN,
     SOMETHING,
@@ -49,6 +48,7 @@ from txloop.scan.value import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from txloop.scan.syntax import Comprehension
     from txloop.scan.walk import Walk
 
 _ROUTING = frozenset(["add_handlers", "add_transform", "listen"])

@@ -9,7 +9,7 @@ from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.access import ANY_CLASS, Act
+from txloop.scan.access import ANY_CLASS, Act, Patch, patches_among
 from txloop.scan.calls import call
 from txloop.scan.finding import (
     SETTLE,
@@ -33,7 +33,6 @@ from txloop.scan.live_objects import (
     module_label,
 )
 from txloop.scan.member import class_at
-from txloop.scan.patches import Patch, patches_among
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 from txloop.scan.walk import Walk
 
@@ -44,17 +43,9 @@ if TYPE_CHECKING:
     from txloop.scan.access import Access, Writes
 
 _BEFORE = (
-    "__init__",
-    "initialize",
-    "set_default_headers",
-    "prepare",
-    "get_current_user",
-    "get_user_locale",
-    "get_browser_locale",
-    "get_login_url",
-    "get_template_namespace",
-    "get_template_path",
-    "check_xsrf_cookie",
+    *("__init__", "initialize", "set_default_headers", "prepare", "get_current_user"),
+    *("get_user_locale", "get_browser_locale", "get_login_url"),
+    *("get_template_namespace", "get_template_path", "check_xsrf_cookie"),
     "compute_etag",
 )
 """Methods of a handler that may run in the transaction beside the verb."""

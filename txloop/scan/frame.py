@@ -6,24 +6,22 @@ assignment counts.
 
 from __future__ import annotations
 
-import ast
 import builtins
-import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import UNKNOWN, module_label
 from txloop.scan.parts import made_of
-from txloop.scan.source import FunctionNode, private
+from txloop.scan.source import private
+from txloop.scan.syntax import bound_in, declared_in, nonlocal_in
 from txloop.scan.value import Family, Live, Value, either, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    import ast
+    from collections.abc import Mapping
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.scan.value import Arguments, Slot
-
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_Scope = FunctionNode | ast.ClassDef | Comprehension
 
 
 @dataclass(slots=True, eq=False)
@@ -69,9 +67,8 @@ class Frame:
 
     def enter(self, node: FunctionNode) -> None:
         """Bind the names of the function that are not bound yet."""
-        names = _declared(node)
-        self.global_names, self.outer_names = names.global_names, names.outer_names
-        for name in names.local:
+        self.global_names, self.outer_names = declared_in(node), nonlocal_in(node)
+        for name in bound_in(node):
             self.local.setdefault(name, None)
 
     def inner(self, name: str) -> Frame:
@@ -153,22 +150,6 @@ class Nested:
     in_class: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The names that a function binds, and how."""
-
-    local: frozenset[str]
-    global_names: frozenset[str]
-    outer_names: frozenset[str]
-
-
-def parameters(node: FunctionNode) -> list[str]:
-    """Return the names of the parameters, positional ones first, `*args` last."""
-    starred = (node.args.vararg, node.args.kwarg)
-    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    return [each.arg for each in (*every, *starred) if each is not None]
-
-
 def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str, Value]:
     """Return the parameters' values, with the receiver as the first."""
     rest, named = node.args.vararg, node.args.kwarg
@@ -188,58 +169,3 @@ def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str,
         more = (it for name, it in arguments.keywords.items() if name not in known)
         bound[named.arg] = made_of([*more, *others])
     return bound
-
-
-@functools.lru_cache(maxsize=4096)  # a function is walked through more than once
-def _declared(node: FunctionNode) -> _Names:
-    """Return the names that the function's own code binds."""
-    local, global_names, outer_names = set(parameters(node)), set[str](), set[str]()
-    for each in _own_nodes(node):
-        if isinstance(each, ast.Global):
-            global_names.update(each.names)
-        elif isinstance(each, ast.Nonlocal):
-            outer_names.update(each.names)
-        else:
-            local.update(bound_by(each))
-    return _Names(
-        frozenset(local - global_names - outer_names),
-        frozenset(global_names),
-        frozenset(outer_names),
-    )
-
-
-def bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that this node, without those below it, binds."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name
-        case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.MatchMapping(rest=str(name)):
-            yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            for each in names:
-                yield each.asname or each.name.partition(".")[0]
-
-
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope; of scopes in it, only what they bind outside."""
-    waiting = list(_body(node))
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Comprehension):
-            named = (it for it in ast.walk(each) if isinstance(it, ast.NamedExpr))
-            yield from (it.target for it in named)
-            continue
-        yield each
-        if not isinstance(each, _Scope):
-            waiting.extend(ast.iter_child_nodes(each))
-
-
-def _body(node: ast.AST) -> list[ast.AST]:
-    body = getattr(node, "body", [])
-    return list(body) if isinstance(body, list) else [body]

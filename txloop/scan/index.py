@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from txloop.scan.access import Act, Writes
 from txloop.scan.evidence import texts_of_templates, words_in_templates
 from txloop.scan.live_objects import UNKNOWN, class_label, has_type, is_application
-from txloop.scan.logs import walk_logs
 from txloop.scan.member import class_at, settings
 from txloop.scan.reach import Reach
 from txloop.scan.rendering import acts_in
 from txloop.scan.source import Sources
+from txloop.scan.unnamed import walk_logs
 from txloop.scan.value import Arguments, Family, Instance, Live, Value, application
 from txloop.scan.walk import Walk
 from txloop.stm.origin import claimed, file_of, own_module_of
@@ -176,7 +176,9 @@ class Program:
         for one in served:
             walk = self._walk(one.application, writes.evidence)
             accesses += _accesses_of_handler(walk, one)
-        accesses += _accesses_of_logs(self._walk(self._application(), writes.evidence))
+        walk = self._walk(self._application(), writes.evidence)
+        walk_logs(walk)
+        accesses += _writing(walk)
         running = [
             access
             for access in accesses
@@ -239,12 +241,6 @@ def _accesses_of_handler(walk: Walk, served: Served) -> tuple[Access, ...]:
     for name in names:
         given = keywords(served.arguments) if name == "initialize" else {}
         walk.call_method(instance, name, Arguments((), given))
-    return _writing(walk)
-
-
-def _accesses_of_logs(walk: Walk) -> tuple[Access, ...]:
-    """Return what handlers and filters of logging write."""
-    walk_logs(walk)
     return _writing(walk)
 
 

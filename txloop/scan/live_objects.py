@@ -34,6 +34,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
+from txloop.scan.known import MUTATORS
 from txloop.stm.callables import contents_of
 from txloop.stm.immutability import CHANGEABLE, PLAIN
 from txloop.stm.origin import is_own_function, own_module_of
@@ -42,23 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _Kind = TypeVar("_Kind")
-
-MUTATORS = frozenset(
-    [
-        *("__delitem__", "__iadd__", "__ior__", "__setitem__", "add", "append"),
-        *("appendleft", "clear", "difference_update", "discard", "extend"),
-        *("extendleft", "insert", "intersection_update", "move_to_end", "pop"),
-        *("popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort"),
-        *("subtract", "symmetric_difference_update", "update"),
-    ]
-)
-"""The methods by which the builtin containers change."""
-
-GETTERS = frozenset(["__getitem__", "get", "pop", "popleft", "setdefault"])
-"""Those that return an element."""
-
-METHODS = MUTATORS | GETTERS | {"items", "values"}
-"""Those whose name tells that an unknown object is such a container."""
 
 IMMUTABLE = (*PLAIN, frozenset)
 _LIBRARY = (

@@ -16,8 +16,9 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from txloop.scan.known import METHODS
+from txloop.scan.libraries import is_of_library
 from txloop.scan.live_objects import (
-    METHODS,
     UNKNOWN,
     attributes_of,
     can_change,
@@ -35,8 +36,7 @@ from txloop.scan.live_objects import (
     module_label,
     options_of,
 )
-from txloop.scan.overriding import overridden_by
-from txloop.scan.unfollowed import is_of_library
+from txloop.scan.special import overridden_by
 from txloop.scan.value import (
     FOREIGN,
     SOMETHING,

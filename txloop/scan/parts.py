@@ -13,11 +13,9 @@ from collections import deque
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import GETTERS, METHODS, MUTATORS
 from txloop.scan.live_objects import (
-    GETTERS,
     IMMUTABLE,
-    METHODS,
-    MUTATORS,
     UNKNOWN,
     has_type,
     is_container,

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import class_attribute
 from txloop.scan.member import class_at
 from txloop.scan.references import SOME_CLASS, Reference, References
+from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.stm.origin import file_of, own_module_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from txloop.scan.references import Context
-    from txloop.scan.source import Definition, FunctionNode, Source
+    from txloop.scan.source import Definition, Source
+    from txloop.scan.syntax import FunctionNode
 
 _HOOKS = ("do_", "handle_", "on_", "test", "visit_")
 """What names begin with that libraries put together."""
@@ -81,7 +83,6 @@ _NEVER = 1 << 60
 
 _Waits = ast.Await | ast.AsyncFor | ast.AsyncWith
 _Loop = ast.For | ast.AsyncFor | ast.While
-_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 
 class Reach:
@@ -225,8 +226,7 @@ def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether a decorator may keep the function for later calls."""
     for each in node.decorator_list:
         bare = each.func if isinstance(each, ast.Call) else each
-        name = getattr(bare, "attr", getattr(bare, "id", ""))
-        if name not in _HARMLESS_DECORATORS:
+        if last_name(bare) not in _HARMLESS_DECORATORS:
             return True
     return False
 
@@ -263,7 +263,7 @@ def _waits(context: ast.AST) -> list[tuple[int, int]]:
     Code in a loop runs again; that of a generator runs when it is asked.
     """
     coroutine = isinstance(context, ast.AsyncFunctionDef) or any(
-        getattr(each, "attr", getattr(each, "id", "")) == "coroutine"
+        last_name(each) == "coroutine"
         for each in getattr(context, "decorator_list", ())
     )
     found = []
@@ -272,7 +272,7 @@ def _waits(context: ast.AST) -> list[tuple[int, int]]:
     ]
     while waiting:
         node, end = waiting.pop()
-        if isinstance(node, _Scope):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             continue
         if isinstance(node, _Loop):
             end = min(end, node.lineno - 1)
@@ -290,5 +290,5 @@ def _runs_loop(node: ast.AST) -> bool:
         return False
     owner = node.func.value
     maker = owner.func if isinstance(owner, ast.Call) else owner
-    name = getattr(maker, "attr", getattr(maker, "id", ""))
-    return node.func.attr in _RUNS_LOOP and name not in _OTHER_STARTERS
+    starts_other = last_name(maker) in _OTHER_STARTERS
+    return node.func.attr in _RUNS_LOOP and not starts_other

@@ -11,17 +11,17 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import RUNNING, SETTING, TAKING
+from txloop.scan.syntax import last_name
+
 if TYPE_CHECKING:
-    from txloop.scan.source import FunctionNode
+    from txloop.scan.syntax import FunctionNode
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 Context = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
 
-_ANY_NAME = frozenset({"eval", "exec", "globals"})
+_ANY_NAME = RUNNING | {"globals"}
 """Calls of these builtins may run anything."""
-
-_BY_NAME = frozenset({"attrgetter", "getattr", "methodcaller"})
-"""Calls of these may run what is named by a string."""
 
 _ABOUT_CLASSES = frozenset({"isinstance", "issubclass", "super"})
 """Builtins that make nothing of the classes that they are given."""
@@ -226,11 +226,11 @@ class _Reader(ast.NodeVisitor):
             self._called(node.args[0], 0)
         if name == "type":
             self._note(SOME_CLASS, node)
-        if name in ("setattr", "delattr") and len(node.args) > 1:
+        if name in SETTING and len(node.args) > 1:
             known = isinstance(node.args[1], ast.Constant)
             attribute = str(getattr(node.args[1], "value", "")) if known else "*"
             self._note_stored(attribute, node)
-        if name in _BY_NAME:
+        if name in TAKING:  # it may run what is named by a string
             self._note_name(node.args[1 if name == "getattr" else 0 :])
         self.visit(node.func)
         for each in (*node.args, *(one.value for one in node.keywords)):
@@ -302,9 +302,7 @@ class _Reader(ast.NodeVisitor):
 
 
 def _last_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Call):
-        node = node.func
-    return getattr(node, "attr", "") or getattr(node, "id", "")
+    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def _only_names(node: ast.expr) -> bool:

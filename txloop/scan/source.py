@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import evidence
 from txloop.scan.references import references
+from txloop.scan.syntax import FunctionNode
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from txloop.scan.references import References
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 _rewritten: dict[str, list[str]] = {}  # filled before the modules are imported

@@ -1,20 +1,39 @@
-"""The special methods that operators call.
+"""The program's methods that run without standing in the code.
 
-What a class of the program has of these runs without standing in the code: the scan
-walks through it as through a method that is called by name.
+They are walked through like methods that are called by name. Operators and builtins
+call special methods. ``parser.feed(text)`` runs what a class derived from `HTMLParser`
+does with each tag, and ``store.update(rows)`` what one derived from `MutableMapping`
+does with an item: which methods a library's method may call is told by the names in the
+library's code, and by its operators, from method to method.
 """
 
 from __future__ import annotations
 
 import ast
+import dis
+import functools
+import sys
 from collections import deque
-from types import MappingProxyType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from txloop.scan.live_objects import has_type
+from txloop.stm.origin import own_module_of
 
-__all__ = ["SHOWING", "TRUTH", "asked_by", "calculating", "comparing", "reflected"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = [
+    "CALLERS",
+    "SHOWING",
+    "TRUTH",
+    "asked_by",
+    "calculating",
+    "comparing",
+    "in_place",
+    "overridden_by",
+    "reflected",
+]
 
 SHOWING = ("__format__", "__str__", "__repr__")
 """Those of what stands in an f-string: the first that there is."""
@@ -80,6 +99,9 @@ _GOING_OVER = (
 )
 _INDEX = ("__index__",)
 
+CALLERS = (filter, map, max, min, functools.reduce, sorted)
+"""Builtins that call the functions they get, before they or their results end."""
+
 _BUILTINS: tuple[tuple[object, tuple[str, ...]], ...] = (
     *((each, ("__iter__",)) for each in _GOING_OVER),
     *((each, _INDEX) for each in (bin, hex, oct, range)),
@@ -135,3 +157,78 @@ def comparing(op: ast.cmpop) -> tuple[str, ...]:
 def calculating(op: ast.operator) -> tuple[str, ...]:
     """Return the method that an operator calls on what stands left of it."""
     return (f"__{_CALCULATING[type(op)]}__",)
+
+
+def in_place(op: ast.operator) -> tuple[str, ...]:
+    """Return the methods of which an operator such as `+=` calls the first there is."""
+    return (f"__i{_CALCULATING[type(op)]}__", *calculating(op))
+
+
+_INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "BINARY_SUBSCR": "__getitem__",
+        "CONTAINS_OP": "__contains__",
+        "DELETE_SUBSCR": "__delitem__",
+        "GET_ITER": "__iter__",
+        "STORE_SUBSCR": "__setitem__",
+    }
+)
+"""The methods that instructions call."""
+
+
+def overridden_by(cls: type, owner: type, name: str) -> tuple[str, ...]:
+    """Return the methods of the program that a method of a library may call.
+
+    Args:
+        cls: The class of the object.
+        owner: The class among its bases that has the method.
+        name: The method.
+    """
+    if own_module_of(owner) is not None or not _is_pythons(owner):
+        return ()
+    found: dict[str, None] = {}
+    seen, waiting = {name}, [vars(owner).get(name)]
+    while waiting:
+        for each in _named_in(waiting.pop()) - seen:
+            seen.add(each)
+            holder = next((one for one in cls.__mro__ if each in vars(one)), None)
+            if holder is None:
+                continue
+            if own_module_of(holder) is None:
+                waiting.append(vars(holder)[each])
+            else:
+                found[each] = None
+    return tuple(sorted(found))
+
+
+def _is_pythons(cls: type) -> bool:
+    home = str(cls.__module__).partition(".")[0]
+    return home != "builtins" and home in sys.stdlib_module_names
+
+
+def _named_in(raw: object) -> frozenset[str]:
+    function = getattr(raw, "__func__", raw)
+    if not has_type(function, FunctionType) or function.__globals__ is None:
+        return frozenset()  # the latter of PyPy's own
+    return _names(function.__code__)
+
+
+@functools.lru_cache
+def _names(code: CodeType) -> frozenset[str]:
+    """Return the names and the special methods that code uses."""
+    names = {name for each in _nested(code) for name in each.co_names}
+    for each in _nested(code):
+        for one in dis.get_instructions(each):
+            name = _INSTRUCTIONS.get(one.opname)
+            if one.opname == "BINARY_OP" and one.argrepr == "[]":
+                name = "__getitem__"  # since Python 3.14
+            if name is not None:
+                names.add(name)
+    return frozenset(names)
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _nested(each)

@@ -1,4 +1,13 @@
-"""The walk through statements, in the order of the source."""
+"""The walk through statements, in the order of the source, and through conditions.
+
+What live objects answer to a condition counts: `if cache is None: cache = load()` does
+not write if the cache is there when requests come, as long as nothing else takes it
+away. What would take it away is not known while a function is walked through: so what
+stands behind such a condition is walked through all the same, and noted with where the
+answer was found (`Access.unless`). Only what is known for certain is an answer: that a
+name, or an attribute that leads from one, is None, or is a builtin object that is true
+or false, or has a key.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +15,17 @@ import ast
 import copy
 import importlib.util
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from txloop.scan.access import of_thing
 from txloop.scan.assignments import remove, store, store_name
-from txloop.scan.conditions import ask
-from txloop.scan.expressions import iterate
+from txloop.scan.expressions import compared, iterate
 from txloop.scan.frame import Nested
+from txloop.scan.live_objects import UNKNOWN, can_change
 from txloop.scan.member import of_module
 from txloop.scan.parts import made_of, part_of, passes_on
+from txloop.scan.special import TRUTH, in_place, reflected
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -24,6 +36,7 @@ from txloop.scan.value import (
     Unfollowed,
     Value,
     either,
+    key_of,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +44,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from txloop.scan.walk import Walk
+
+
+_SIMPLE = (bool, bytes, dict, float, frozenset, int, list, set, str, tuple)
+"""Types whose objects tell whether they are true without running code."""
 
 
 def visit_body(walk: Walk, statements: list[ast.stmt]) -> None:
@@ -107,6 +124,8 @@ def _aug_assign(walk: Walk, node: ast.AugAssign) -> None:
         return
     if not (isinstance(target, ast.Name) and walk.frame.is_global(target.id)):
         walk.notes.change(old, node)
+    made = walk.run_special(old, in_place(node.op), value)
+    made = either((made, walk.run_special(value, reflected(node.op), old)))
     if isinstance(target, ast.Name) and isinstance(old, Unfollowed):
         if isinstance(node.op, ast.Add) and not isinstance(
             node.value, ast.Constant | ast.JoinedStr
@@ -114,7 +133,7 @@ def _aug_assign(walk: Walk, node: ast.AugAssign) -> None:
             walk.notes.lose(target)
     elif old is None and passes_on(value):
         old = made_of([part_of(value)])
-    store(walk, node.target, old)
+    store(walk, node.target, either((old, made)))
 
 
 def _delete(walk: Walk, node: ast.Delete) -> None:
@@ -184,6 +203,85 @@ def _imported(walk: Walk, node: ast.ImportFrom) -> ModuleType | None:
         return sys.modules.get(importlib.util.resolve_name(name, package))
     except ImportError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a condition is, if it is known, and where that was found."""
+
+    truth: bool | None = None
+    slots: frozenset[Slot] = frozenset()
+
+    def __invert__(self) -> Answer:
+        return Answer(None if self.truth is None else not self.truth, self.slots)
+
+
+_UNKNOWN = Answer()
+
+
+def ask(walk: Walk, node: ast.expr) -> Answer:
+    """Visit a condition, and return what it is."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return ~ask(walk, inner)
+        case ast.BoolOp(op=op, values=parts):
+            decisive = isinstance(op, ast.Or)
+            answers = [ask(walk, each) for each in parts]
+            found = (each for each in answers if each.truth is decisive)
+            return next(found, _UNKNOWN)
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compare(walk, left, op, right)
+    return _is_true(walk, node, walk.visit(node))
+
+
+def _compare(walk: Walk, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Answer:
+    one, other = walk.visit(left), walk.visit(right)
+    compared(walk, op, one, other)
+    if isinstance(op, ast.Is | ast.IsNot) and _is_none(right):
+        live = _certain(left, one)
+        if live is None:
+            return _UNKNOWN
+        found = Answer(live.thing is None, frozenset(live.slots))
+        return found if isinstance(op, ast.Is) else ~found
+    live = _certain(right, other)
+    key = key_of(left, one)
+    if (
+        isinstance(op, ast.In | ast.NotIn)
+        and live is not None
+        and key is not UNKNOWN
+        and type(live.thing) in (dict, set, frozenset)
+    ):
+        found = Answer(key in live.thing, _with_contents(live))  # type: ignore[operator] # of these types
+        return found if isinstance(op, ast.In) else ~found
+    return _UNKNOWN
+
+
+def _is_true(walk: Walk, node: ast.expr, value: Value) -> Answer:
+    walk.run_special(value, TRUTH)
+    live = _certain(node, value)
+    if live is None or not (live.thing is None or type(live.thing) in _SIMPLE):
+        return _UNKNOWN
+    return Answer(bool(live.thing), _with_contents(live))
+
+
+def _certain(node: ast.expr, value: Value) -> Live | None:
+    """Return the value if it is that of the expression, and of no other."""
+    if not isinstance(value, Live) or value.sample or value.thing is UNKNOWN:
+        return None
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    # What was called, or taken from a container, may have been something else.
+    return value if value.slots and isinstance(root, ast.Name) else None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _with_contents(live: Live) -> frozenset[Slot]:
+    slots = frozenset(live.slots)
+    return slots | {of_thing(live.thing)} if can_change(live.thing) else slots
 
 
 VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {

@@ -208,7 +208,7 @@ class Super:
 
 @dataclass(frozen=True, slots=True)
 class Unfollowed:
-    """What may be shared, and is not known: see `unfollowed`.
+    """What may be shared, and is not known: see `libraries`.
 
     Attributes:
         foreign: Whether a library has given it: its methods are trusted, but for those

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.scan import expressions, statements
 from txloop.scan.call_expressions import visit_call
-from txloop.scan.contents import Contents
-from txloop.scan.frame import Frame, Nested, bind, parameters
+from txloop.scan.frame import Frame, Nested, bind
 from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
 from txloop.scan.member import member
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.statements import visit_body
+from txloop.scan.syntax import parameters
+from txloop.scan.unnamed import Contents
 from txloop.scan.value import (
     NO_ARGUMENTS,
     SOMETHING,
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import CellType, FunctionType
 
-    from txloop.scan.source import Definition, FunctionNode, Sources
+    from txloop.scan.source import Definition, Sources
+    from txloop.scan.syntax import FunctionNode
     from txloop.scan.value import Instance, Live, Slot
 
 __all__ = ["Walk"]

@@ -2,13 +2,11 @@
 
 ::
 
-    command     prints what would change and why; or changes it
+    command     prints what would change and why; or writes it into the files
     planning    all rounds: until nothing is left to share
     survey      runs the program up to its loop in a child: what is shared
-    live        which names lead to which objects of the program
-    making      which line has made each plain object
+    making      which line has made each plain object, and which names lead to it
     rewriting   from that to changes of the text: one round
-    heaps       calls of heapq
     texts       a module's text, where its syntax stands in it, changes by position
     syntax      parts of syntax trees
     scopes      which names mean a variable of the module
@@ -16,7 +14,7 @@
     temporaries variables that are used only while their module runs
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
-    templates   what templates name
+    lookups     what uses a name that the code does not have: getattr, templates
     classes     classes whose objects become TObjects
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on
@@ -24,23 +22,18 @@
     habits      what these do with what they are given
     arguments   what calls give for their parameters
     owning      what handlers keep in attributes, change, and store
-    storing     where variables are stored
-    uses        whether a variable is changed after that
-    known       what functions of libraries return
+    storing     where variables are stored, and whether they are changed after that
     meanings    what names mean
-    origin      where a value comes from
-    origins     where all values of a program come from
+    origins     where values come from: from names, or from lines that make them
+    passing     how values get from place to place
     changing    what is changed in place
     keeping     what is kept in two places, one of which stays plain
     demands     what has to be plain
     threads     what runs on other threads, and may touch
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
-    keys        keys that do something when they are looked for
-    exact       functions that ask in C for a plain object
-    hazard      a reason to leave something alone
+    exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
-    written     what is different in a text that is written into the file
 """
 
 from __future__ import annotations

@@ -12,40 +12,31 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import parameters
-from txloop.sharing.arguments import Arguments
+from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
-from txloop.sharing.callees import Callees, functions_of, numbers_of
-from txloop.sharing.habits import Habits
-from txloop.sharing.hazard import EVERYTHING, Hazard
+from txloop.sharing.callees import numbers_of
+from txloop.sharing.habits import Habit, Habits
+from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
-from txloop.sharing.scopes import (
-    FUNCTIONS,
-    bound_in,
-    declared_in,
-    defaults_of,
-    functions_in,
-    nodes_of,
-    walked,
-)
-from txloop.sharing.storing import Storing, is_kept
+from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
+from txloop.sharing.storing import Storing, is_kept, is_used_on
 from txloop.sharing.syntax import (
     changed_by,
     foreign_modules,
     holder_name,
     is_handler_class,
     is_of_self,
-    last_name,
     results_of,
     root_name,
     uses_arrays,
 )
-from txloop.sharing.uses import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
 
-    from txloop.sharing.scopes import Function
+    from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.arguments import Arguments
+    from txloop.sharing.meanings import Function
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
@@ -62,14 +53,14 @@ class Aliases:
     def __init__(
         self,
         texts: Iterable[Text],
-        classes: Callable[[str], bool],
+        arguments: Arguments,
         named: Callable[[ast.AST], Set[str]],
     ) -> None:
         """Look at all functions.
 
         Args:
             texts: The modules.
-            classes: Tells whether a name is that of a class of the program.
+            arguments: What calls give for parameters.
             named: Gives all names of what an expression may be, or be a part of.
         """
         self._texts = list(texts)
@@ -78,15 +69,10 @@ class Aliases:
             name for text in self._texts for name in foreign_modules(text.tree, own)
         }
         trees = [text.tree for text in self._texts]
-        functions = [*functions_of(trees)]
-        callees = Callees(trees, classes)
+        callees = arguments.callees
+        self._arguments = arguments
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._storing = Storing(self._habits, foreign, named)
-        self._uses = Uses(self._habits)
-        first = Arguments(self._texts, functions, callees)
-        callees.learn(first.functions())
-        self._arguments = Arguments(self._texts, functions, callees)
-        self._habits.taken = self._arguments.taken
         self._owning = Owning(self._texts, self._habits, self._storing)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
@@ -95,14 +81,14 @@ class Aliases:
         for _ in range(_ROUNDS):
             known = self._habits.known()
             self._hashed: dict[str, Set[int]] = {}
-            for function, owner, skipped in functions:
-                self._learn(function, owner, skipped)
+            for one in callees.every:
+                self._learn(one)
             self._habits.hashed = self._hashed
             self._habits.given = self._arguments.staying(self._habits)
             if known == self._habits.known():
                 break
 
-    def _find_cached(self, text: Text, function: Function) -> None:
+    def _find_cached(self, text: Text, function: FunctionNode) -> None:
         """Note what a function returns, if `functools.cache` keeps it."""
         marks = getattr(function, "decorator_list", [])
         names = {last_name(getattr(one, "func", one)) for one in marks}
@@ -110,13 +96,12 @@ class Aliases:
             results = [(text, one) for one in results_of(function)]
             self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
 
-    def _learn(
-        self, function: Function, owner: ast.ClassDef | None, skipped: int
-    ) -> None:
-        habits = self._habits
+    def _learn(self, called: Function) -> None:
+        """Note what a function does, under its name."""
+        habits, name, function = self._habits, called.name, called.node
         keys = habits.keys[function] = habits.keys_of(function)
         mutable = {*parameters(function)} - keys
-        in_handler = is_handler_class(owner)
+        in_handler = is_handler_class(called.owner)
         stores = [
             one
             for one in self._storing.stores(function, in_handler=in_handler)
@@ -125,29 +110,27 @@ class Aliases:
         stored = {one.name for one in stores}
         results = results_of(function)
         stays = all(habits.stays(function, one) for one in results)
-        handed = {name for one in results for name in habits.handed_on(one)}
+        handed = {each for one in results for each in habits.handed_on(one)}
         hands = {
-            name
-            for name in mutable
-            if handed & names_of_parts(function, {name}, habits.handed_on)
-            or handed & names_of_same(function, name)
+            one
+            for one in mutable
+            if handed & names_of_parts(function, {one}, habits.handed_on)
+            or handed & names_of_same(function, one)
         }
-        changes = self._changes(function, owner)
-        called = habits.callees.key_of(function, owner)
-        habits.places.setdefault(called, set()).update(one.into for one in stores)
-        reached = habits.reached.setdefault(called, set())
-        reached.update(*map(self._storing.others, stores))
-        for found, which in ((habits.stored, stored), (habits.handed, hands)):
-            numbers = found.setdefault(called, set())
-            numbers |= numbers_of(function, which, skipped)
+        before = habits.functions.get(name, Habit())
+        habits.functions[name] = Habit(
+            before.stored | numbers_of(called, stored),
+            before.places | {one.into for one in stores},
+            before.reached | {of for one in stores for of in self._storing.others(one)},
+            before.handed | numbers_of(called, hands),
+            before.changes or self._changes(function, called.owner),
+            before.returns_same and stays,
+        )
         # There may be several of that name: each has to use it so.
-        hashed = numbers_of(function, keys, skipped)
-        self._hashed[called] = hashed & self._hashed.get(called, hashed)
-        habits.returning[called] = habits.returning.get(called, True) and stays
-        if changes:
-            habits.changing.add(called)
+        hashed = numbers_of(called, keys)
+        self._hashed[name] = hashed & self._hashed.get(name, hashed)
 
-    def _changes(self, function: Function, owner: ast.ClassDef | None) -> bool:
+    def _changes(self, function: FunctionNode, owner: ast.ClassDef | None) -> bool:
         """Tell whether a function changes what it has not made."""
         names, local = parameters(function), bound_in(function)
         for node in walked(function):
@@ -177,7 +160,7 @@ class Aliases:
                     yield from self._of_fields(text, node)
 
     def _of(
-        self, text: Text, scope: Function | ast.Module, *, in_handler: bool
+        self, text: Text, scope: FunctionNode | ast.Module, *, in_handler: bool
     ) -> Iterator[Alias]:
         for node in nodes_of(scope):
             if isinstance(node, ast.Assign) and self._has_two_places(scope, node):
@@ -196,7 +179,7 @@ class Aliases:
                 parts -= {store.into} - same
             # A cache gives it to others, too.
             cached = any(self._results_kept(one) for one in values)
-            if not (cached or self._uses.is_used_on(scope, store, parts)):
+            if not (cached or is_used_on(self._habits, scope, store, parts)):
                 continue
             reason = f"stores {store.name!r} and goes on with it"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
@@ -244,7 +227,7 @@ class Aliases:
         match node:
             case ast.Call(
                 func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
-            ) if "__setitem__" in self._habits.returning:
+            ) if "__setitem__" in self._habits.functions:
                 if not self._habits.stays(scope, value):
                     reason = f"{text.place(node)}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
@@ -254,7 +237,7 @@ class Aliases:
         return self._cached.get(last_name(getattr(value, "func", None)), [])
 
     def _of_defaults(
-        self, text: Text, function: Function, owner: ast.ClassDef | None
+        self, text: Text, function: FunctionNode, owner: ast.ClassDef | None
     ) -> Iterator[Alias]:
         """Yield defaults that are stored: each is one object for all calls."""
         defaults = {

@@ -9,29 +9,22 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.frame import parameters
-from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
+from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
-from txloop.sharing.callees import ANY_FUNCTION
-from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in, walked
-from txloop.sharing.syntax import (
-    DISPLAYS,
-    VERBS,
-    is_given_texts,
-    last_name,
-    root_name,
-)
+from txloop.sharing.callees import Callees
+from txloop.sharing.scopes import defaults_of, nodes_of, scopes_in, walked
+from txloop.sharing.syntax import DISPLAYS, VERBS, is_given_texts, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from txloop.sharing.callees import Callees, Owned
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
-    from txloop.sharing.scopes import Function
+    from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["Arguments"]
+__all__ = ["Arguments", "follow_calls"]
 
 _MADE = (ast.Call, *DISPLAYS)
 """Expressions that make objects, or get them from functions."""
@@ -53,29 +46,19 @@ class _Argument(NamedTuple):
     value: ast.expr
 
 
-class _Called(NamedTuple):
-    """A function, its module, and the parameters that a call gives something for."""
-
-    home: Text
-    function: Function
-    names: list[str]
-
-
 class Arguments:
     """All that is given for each parameter.
 
     Attributes:
+        callees: Tells what a call runs.
         taken: The names of functions that are not only called.
     """
 
-    def __init__(
-        self, texts: list[Text], functions: Sequence[Owned], callees: Callees
-    ) -> None:
+    def __init__(self, texts: list[Text], callees: Callees) -> None:
         """Look at all functions and calls.
 
         Args:
             texts: The modules.
-            functions: Theirs.
             callees: Tells what a call runs.
         """
         self._given: dict[tuple[object, str], list[_Argument]] = {}
@@ -83,12 +66,11 @@ class Arguments:
         self.taken: set[str] = set()
         self._verbs: set[object] = set()
         self._constant: set[tuple[object, str]] = set()
-        self._functions: dict[str, list[_Called]] = {}
-        self._constructors: list[_Called] = []
-        self._callees = callees
-        homes = {id(one): text for text in texts for one, _ in functions_in(text.tree)}
-        for owned in functions:
-            self._take(owned, homes[id(owned[0])])
+        self.callees = callees
+        for one in callees.every:
+            if is_given_texts(one.owner, one.name):
+                self._verbs.add(one.node)
+                self._constant.update((one.node, each) for each in one.given)
         called: set[ast.expr] = set()
         for text in texts:
             for call, scope in _calls_in(text):
@@ -110,52 +92,34 @@ class Arguments:
         """Note what a call gives to the functions that it may run."""
         if last_name(call.func) in _CALLING_LATER and call.args:
             self._call_elsewhere(last_name(call.args[0]))
-        for one, others in self._called_by(call):
+        for one, others in self.callees.run_by(call):
             self._note(call, others, text, scope, one)
 
     def _call_elsewhere(self, name: str) -> None:
         """Note that functions of that name are called by what is not known."""
-        if name in self._functions:
+        if name in self.callees.functions:
+            its = self.callees.functions[name]
             self.taken.add(name)
-            self._called_elsewhere |= {one.function for one in self._functions[name]}
-
-    def _take(self, owned: Owned, home: Text) -> None:
-        """Note a function, of a module."""
-        function, owner, skipped = owned
-        one = _Called(home, function, parameters(function)[skipped:])
-        name = self._callees.key_of(function, owner)
-        self._functions.setdefault(name, []).append(one)
-        if owner is not None and getattr(function, "name", "") == "__init__":
-            self._constructors.append(one)
-        if is_given_texts(owner, name):
-            self._verbs.add(function)
-            self._constant.update((function, each) for each in one.names)
-
-    def _called_by(self, call: ast.Call) -> Iterator[tuple[_Called, int]]:
-        """Yield what a call may run, with how many arguments are not its own."""
-        for name, others in self._callees.of(call):
-            if name == ANY_FUNCTION:  # it may be a class
-                yield from ((one, 0) for one in self._constructors)
-            yield from ((one, others) for one in self._functions.get(name, ()))
+            self._called_elsewhere |= {one.node for one in its}
 
     def _note(
-        self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: _Called
+        self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
     ) -> None:
         spread = [each.value for each in call.args if isinstance(each, ast.Starred)]
         spread += [each.value for each in call.keywords if each.arg is None]
         if spread:
-            if one.function in self._verbs and _hands_on(scope, spread):
+            if one.node in self._verbs and _hands_on(scope, spread):
                 return  # Tornado has called what a decorator has made
-            self._called_elsewhere.add(one.function)
+            self._called_elsewhere.add(one.node)
         given = {each.arg: each.value for each in call.keywords if each.arg}
-        given |= dict(zip(one.names, call.args[others:], strict=False))
+        given |= dict(zip(one.given, call.args[others:], strict=False))
         for name, value in given.items():
             argument = _Argument(text, scope, value)
-            self._given.setdefault((one.function, name), []).append(argument)
-        for name, value in defaults_of(one.function).items():
+            self._given.setdefault((one.node, name), []).append(argument)
+        for name, value in defaults_of(one.node).items():
             if name not in given:
                 argument = _Argument(one.home, one.home.tree, value)
-                self._given.setdefault((one.function, name), []).append(argument)
+                self._given.setdefault((one.node, name), []).append(argument)
 
     def functions(self) -> dict[str, set[str] | None]:
         """Return the names of the functions that are given for parameters, by names.
@@ -163,8 +127,7 @@ class Arguments:
         None for a parameter of which not all is known.
         """
         found: dict[str, set[str] | None] = {}
-        every = (one for each in self._functions.values() for one in each)
-        for function in {one.function for one in every}:
+        for function in {one.node for one in self.callees.every}:
             for name in parameters(function):
                 before = found.get(name, set())
                 names = self._functions_for(function, name)
@@ -174,7 +137,7 @@ class Arguments:
                     found[name] = before | names
         return found
 
-    def _functions_for(self, function: Function, name: str) -> set[str] | None:
+    def _functions_for(self, function: FunctionNode, name: str) -> set[str] | None:
         """Return the names of those for one parameter; None if not all are known."""
         given = self._given.get((function, name))
         if given is None or function in self._called_elsewhere:
@@ -182,7 +145,7 @@ class Arguments:
         values = [one.value for one in given if not isinstance(one.value, ast.Constant)]
         if not all(map(self._is_function, values)):
             return None
-        return set(map(self._callees.named, values))
+        return set(map(self.callees.named, values))
 
     def _is_function(self, value: ast.expr) -> bool:
         """Tell whether an argument is a function that is known.
@@ -190,10 +153,10 @@ class Arguments:
         That is one of the program's, or one that makes what cannot change: a method of
         a list may store what it is given, and ``copy.copy`` returns its parts.
         """
-        name = self._callees.named(value)
+        name = self.callees.named(value)
         if isinstance(value, ast.Attribute) and name in MUTATORS | GETTERS:
             return False
-        if name in self._functions or self._callees.is_class(name):
+        if name in self.callees.functions or self.callees.is_class(name):
             return True
         return root_name(value) in _SCALAR_MODULES and name not in PARTS
 
@@ -263,6 +226,14 @@ class Arguments:
         parts = [_Argument(text, scope, each) for each in values]
         found = self._makers(parts, habits, depth + 1)
         return None if found is None or made is None else found + made
+
+
+def follow_calls(texts: list[Text], meanings: Meanings) -> Arguments:
+    """Return what calls give for parameters, and run by these."""
+    callees = Callees(texts, meanings)
+    first = Arguments(texts, callees)
+    callees.learn(first.functions(), first.taken)
+    return Arguments(texts, callees)
 
 
 def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:

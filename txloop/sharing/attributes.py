@@ -12,10 +12,11 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.bindings import bindings
-from txloop.sharing.scopes import attributes_named, bound_in, functions_in, walked
-from txloop.sharing.syntax import is_of_self, last_name, simple_values
-from txloop.sharing.variables import why_by_name
+from txloop.sharing.lookups import why_by_name
+from txloop.sharing.scopes import attributes_named, functions_in, walked
+from txloop.sharing.syntax import is_of_self, simple_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set

@@ -6,13 +6,12 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import parameters
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, walked
+from txloop.scan.known import COPIERS, MUTATORS
+from txloop.scan.syntax import FUNCTIONS, bound_in, last_name, parameters
+from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     each_given,
-    last_name,
     leaves,
     names_handed_on,
     root_name,
@@ -33,7 +32,7 @@ __all__ = [
 
 _Given: TypeAlias = tuple[ast.expr, ast.expr]
 
-_MAKERS = ("copy", "deepcopy", "dict", "list", "loads", "set", "sorted")
+_MAKERS = COPIERS | {"copy", "deepcopy", "loads"}
 
 
 def bindings(scope: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
@@ -159,10 +158,7 @@ def is_fresh(scope: ast.AST, name: str) -> bool:
         and not others
         and all(
             isinstance(one, DISPLAYS)
-            or (
-                isinstance(one, ast.Call)
-                and getattr(one.func, "attr", getattr(one.func, "id", "")) in _MAKERS
-            )
+            or (isinstance(one, ast.Call) and last_name(one.func) in _MAKERS)
             for one in values
         )
     )

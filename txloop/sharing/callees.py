@@ -10,64 +10,52 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from txloop.scan.frame import parameters
-from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
-from txloop.sharing.syntax import last_name, leaves
+from txloop.scan.known import PARTS, READERS, SCALARS
+from txloop.scan.special import calculating, in_place, reflected
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters
+from txloop.sharing.scopes import imports_in, walked
+from txloop.sharing.syntax import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+    from collections.abc import Iterable, Mapping, Set
 
-    from txloop.sharing.scopes import Function
+    from txloop.sharing.meanings import Function, Meanings
+    from txloop.sharing.texts import Text
 
-__all__ = ["ANY_FUNCTION", "Callees", "Owned", "functions_of", "numbers_of"]
+__all__ = ["ANY_FUNCTION", "Callees", "numbers_of"]
 
 ANY_FUNCTION = "?"
 """Stands for the name of a function that is not known."""
 
 _INIT = "__init__"
 _MOST_ARGUMENTS = 16  # of one call; more are rare
-_OPERATORS = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Mod: "mod",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Pow: "pow",
-    ast.BitAnd: "and",
-    ast.BitOr: "or",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.MatMult: "matmul",
-}
-
-
-Owned: TypeAlias = "tuple[Function, ast.ClassDef | None, int]"
-"""A function, its class, and how many of its parameters a call does not give."""
 
 
 class Callees:
     """All that is called in a program.
 
     Attributes:
+        every: Its functions, by the names under which what is known of them is kept.
+        functions: The same by these names.
         is_class: Tells whether a name is that of a class of the program.
+        taken: The names of those that are not only called: what is not known may run
+            them.
         tuples: The names of classes whose objects are tuples with names for the parts.
     """
 
-    def __init__(
-        self, trees: Iterable[ast.Module], is_class: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
         """Look at all modules.
 
         Args:
-            trees: Their syntax.
-            is_class: Tells whether a name is that of a class of the program.
+            texts: The modules.
+            meanings: What names mean.
         """
-        self.is_class = is_class
+        self._meanings = meanings
+        self._run_by: dict[int, list[tuple[Function, int]]] = {}
+        self.is_class = meanings.classes.__contains__
+        self.taken: Set[str] = frozenset()
         self.tuples: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
         self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
@@ -77,7 +65,11 @@ class Callees:
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
         self._defined: set[str] = set()
-        nodes = [node for tree in trees for node in walked(tree)]
+        texts = [*texts]
+        for one in (each for text in texts for each in imports_in(text.tree)):
+            if one.name not in ("", one.bound) and meanings.is_own(one.module):
+                self._others[one.bound].add(one.name)
+        nodes = [node for text in texts for node in walked(text.tree)]
         for node in nodes:
             if isinstance(node, ast.ClassDef):
                 self._take_class(node)
@@ -92,6 +84,16 @@ class Callees:
                 self._bound.update(parameters(node))
                 self._defined.add(self.named(node))
         self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
+        self.every = [
+            each if each.name else each._replace(name=self.named(each.node))
+            for each in meanings.every
+        ]
+        self.functions: defaultdict[str, list[Function]] = defaultdict(list)
+        self._constructors: list[Function] = []
+        for each in self.every:
+            self.functions[each.name].append(each)
+            if each.owner is not None and self.named(each.node) == _INIT:
+                self._constructors.append(each)
 
     def _take_class(self, node: ast.ClassDef) -> None:
         bases = [last_name(base) for base in node.bases]
@@ -124,12 +126,15 @@ class Callees:
             elif not isinstance(value, ast.Constant):
                 self._bound.add(name)
 
-    def learn(self, given: Mapping[str, Set[str] | None]) -> None:
+    def learn(self, given: Mapping[str, Set[str] | None], taken: Set[str]) -> None:
         """Note which functions callers give for parameters.
 
         Args:
             given: Their names, by the parameter's; None where not all are known.
+            taken: The names of functions that are not only called.
         """
+        self.taken = taken
+        self._run_by.clear()
         unknown = {name for name, names in given.items() if names is None}
         unknown |= self._bound - given.keys()
         known = {name: names for name, names in given.items() if names is not None}
@@ -154,10 +159,29 @@ class Callees:
             return self._lambdas.get(id(function), f"lambda {id(function)}")
         return getattr(function, "name", last_name(function))
 
-    def key_of(self, function: Function, owner: ast.ClassDef | None) -> str:
-        """Return the name under which what is known of a function is kept."""
-        name = self.named(function)
-        return owner.name if owner and name == _INIT else name
+    def run_by(self, call: ast.Call) -> list[tuple[Function, int]]:
+        """Return what a call may run, with how many arguments are not its own.
+
+        Tornado calls the verbs of handlers, and these do by `self`: see `named`.
+        """
+        if id(call) not in self._run_by:
+            verbs = self._meanings.is_of_handler(call.func)
+            self._run_by[id(call)] = [
+                (one, others)
+                for name, others in self.of(call)
+                for one in self._of_name(name)
+                if verbs or not self._meanings.is_verb(one.node)
+            ]
+        return self._run_by[id(call)]
+
+    def _of_name(self, name: str) -> list[Function]:
+        if name == ANY_FUNCTION:  # it may make an object of any class
+            return self._constructors
+        return self.functions.get(name, [])
+
+    def runs_any(self, node: ast.AST) -> bool:
+        """Tell whether a call may run functions that are not known."""
+        return any(name == ANY_FUNCTION for name, _ in self.of(node))
 
     def passed(self, value: ast.AST) -> list[str]:
         """Return the names of a function that is an argument; none if it is none."""
@@ -228,28 +252,19 @@ def _is_own_class(called: ast.expr, method: ast.AST) -> bool:
     return False
 
 
-def functions_of(trees: Iterable[ast.Module]) -> Iterator[Owned]:
-    """Yield all functions of some modules."""
-    for tree in trees:
-        for function, owner in functions_in(tree):
-            decorators = getattr(function, "decorator_list", [])
-            static = "staticmethod" in map(last_name, decorators)
-            yield function, owner, int(owner is not None and not static)
-
-
-def numbers_of(function: Function, names: Set[str], skipped: int) -> set[int]:
+def numbers_of(function: Function, names: Set[str]) -> set[int]:
     """Return the numbers of the arguments that some parameters are given."""
-    every = parameters(function)
+    node, skipped = function.node, function.skipped
+    every = parameters(node)
     found = {number - skipped for number, one in enumerate(every) if one in names}
-    if function.args.vararg is not None and function.args.vararg.arg in names:
-        first = len(function.args.posonlyargs) + len(function.args.args) - skipped
+    if node.args.vararg is not None and node.args.vararg.arg in names:
+        first = len(node.args.posonlyargs) + len(node.args.args) - skipped
         found.update(range(first, first + _MOST_ARGUMENTS))
     return found
 
 
-def _methods_of(node: ast.AST) -> Iterator[str]:
-    """Yield the names of the methods that an operator may call."""
-    if isinstance(node, ast.BinOp | ast.AugAssign):
-        name = _OPERATORS[type(node.op)]
-        for prefix in ("i", "") if isinstance(node, ast.AugAssign) else ("", "r"):
-            yield f"__{prefix}{name}__"
+def _methods_of(node: ast.AST) -> tuple[str, ...]:
+    """Return the methods that an operator may call."""
+    if isinstance(node, ast.BinOp):
+        return calculating(node.op) + reflected(node.op)
+    return in_place(node.op) if isinstance(node, ast.AugAssign) else ()

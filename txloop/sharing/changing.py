@@ -18,19 +18,16 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
-from txloop.scan.frame import parameters
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.origin import ANY, Origin
-from txloop.sharing.scopes import FUNCTIONS
-from txloop.sharing.syntax import arguments_of, last_name, root_name, uses_arrays
+from txloop.scan.known import MUTATORS, PARTS, READERS, SCALARS
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters
+from txloop.sharing.origins import ANY, Origin
+from txloop.sharing.syntax import arguments_of, root_name, uses_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from txloop.sharing.making import Site
-    from txloop.sharing.origin import Values
-    from txloop.sharing.origins import Origins
+    from txloop.sharing.origins import Origins, Values
     from txloop.sharing.texts import Text
 
 __all__ = ["Changing", "Placed", "steps_to"]
@@ -98,7 +95,7 @@ class Changing:
                 for one in origins.returned[name]:
                     self._set(_key(one), math.inf)
         for text in texts:
-            for scope, node in origins.nodes(text):
+            for scope, node in origins.meanings.nodes(text):
                 for base in _changed_at(node):
                     self._note(scope, base)
                     if _is_operand(scope, base):

@@ -6,10 +6,10 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.flow import annotated_in, assigned_in
-from txloop.sharing.scopes import functions_in, nodes_of, walked
-from txloop.sharing.syntax import last_name
+from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -247,18 +247,14 @@ def _names_of_dataclass(tree: ast.Module) -> set[str]:
     """Return what a module calls `dataclasses.dataclass`; libraries have others."""
     found: set[str] = set()
     others: set[str] = set()
-    for node in walked(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
-        for one in node.names:
-            bound = one.asname or one.name
-            match getattr(node, "module", ""), one.name:
-                case "dataclasses", "dataclass":
-                    found.add(bound)
-                case "", "dataclasses":
-                    found.add(f"{bound}.dataclass")
-                case _:
-                    others |= {bound, f"{bound}.dataclass"}
+    for one in imports_in(tree):
+        match one.module, one.name:
+            case "dataclasses", "dataclass":
+                found.add(one.bound)
+            case "dataclasses", "":
+                found.add(f"{one.bound}.dataclass")
+            case _:
+                others |= {one.bound, f"{one.bound}.dataclass"}
     return found - others
 
 
@@ -375,11 +371,9 @@ def _with_namespace(node: ast.expr) -> list[ast.expr]:
 
 def _imported(tree: ast.Module) -> set[str]:
     """Return names of modules, and of what is made as an application."""
-    found: set[str] = set()
+    found = {one.bound for one in imports_in(tree)}
     for node in walked(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(one.asname or one.name.partition(".")[0] for one in node.names)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             if last_name(node.value.func).endswith(("Application", "App", "Server")):
                 found.update(map(last_name, node.targets))
         elif isinstance(node, ast.ClassDef):

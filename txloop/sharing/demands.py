@@ -10,11 +10,9 @@ import ast
 import enum
 from typing import TYPE_CHECKING
 
-from txloop.scan.frame import parameters
+from txloop.scan.syntax import FUNCTIONS, parameters
 from txloop.sharing.flow import assigned_in
-from txloop.sharing.hazard import EVERYTHING, Hazard
-from txloop.sharing.origin import ANY
-from txloop.sharing.scopes import FUNCTIONS
+from txloop.sharing.origins import ANY, EVERYTHING, Hazard
 from txloop.sharing.syntax import VERBS, is_handler_class
 
 if TYPE_CHECKING:

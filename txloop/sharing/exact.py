@@ -2,6 +2,10 @@
 
 A `TDict` is a mapping to Python code only: in C, what has a `__getitem__` and is no
 dict is a sequence as well, so that sqlite3 looks for item 0 of it.
+
+The functions of `heapq` ask for a list, those of `cells.heaps` do not. A program that
+shares something imports these in their place. To all who look at its code, a call is
+one of the method of a list that does as much to its items.
 """
 
 from __future__ import annotations
@@ -9,13 +13,21 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import COPIERS, HEAPS
+from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import last_name
+from txloop.sharing.syntax import DISPLAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["Databases", "wanted_exactly"]
+__all__ = [
+    "Databases",
+    "imports_of_heaps",
+    "is_passed_on",
+    "wanted_exactly",
+    "with_methods",
+]
 
 _FIRST = {
     ("operator", "concat"): 0,
@@ -34,15 +46,10 @@ _DRIVERS = frozenset(
 )
 """Modules whose objects have `execute`."""
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
-_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
-_MADE = (
-    *(*_COMPREHENSIONS, *_DISPLAYS, ast.Dict, ast.DictComp),
-    *(ast.BinOp, ast.Constant, ast.JoinedStr),
-)
+_MADE = (*DISPLAYS, ast.BinOp, ast.Constant, ast.GeneratorExp, ast.JoinedStr, ast.Tuple)
 """Expressions that make something plain, whatever is in it."""
 
-_COPYING = frozenset(["asdict", "copy", "dict", "list", "sorted", "tuple", "vars"])
+_COPYING = COPIERS | {"asdict", "copy", "vars"}
 
 
 def wanted_exactly(call: ast.Call, home: str, name: str) -> list[ast.expr]:
@@ -105,9 +112,14 @@ class Databases:
             return True
         if not rows:
             return _is_made(value)
-        if isinstance(value, _COMPREHENSIONS):
-            return _is_made(value.elt)
-        return isinstance(value, _DISPLAYS) and all(map(_is_made, value.elts))
+        match value:
+            case (
+                ast.ListComp(elt=row) | ast.SetComp(elt=row) | ast.GeneratorExp(elt=row)
+            ):
+                return _is_made(row)
+            case ast.Tuple(elts=made) | ast.List(elts=made) | ast.Set(elts=made):
+                return all(map(_is_made, made))
+        return False
 
 
 def _is_made(value: ast.expr) -> bool:
@@ -115,3 +127,58 @@ def _is_made(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return last_name(value.func) in _COPYING
     return isinstance(value, _MADE)
+
+
+_OURS = "txloop.cells.heaps"
+
+
+def with_methods(tree: ast.Module) -> ast.Module:
+    """Return a module with calls of methods in the place of those of heapq."""
+    named: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                for one in names:
+                    if one.name in ("heapq", _OURS):
+                        home = one.asname or one.name
+                        named |= {f"{home}.{name}": name for name in HEAPS}
+            case ast.ImportFrom(module="heapq" | "txloop.cells.heaps", names=names):
+                named |= {one.asname or one.name: one.name for one in names}
+                if "*" in named:
+                    named |= {name: name for name in HEAPS}
+    return _Calls(named).visit(tree) if named else tree
+
+
+class _Calls(ast.NodeTransformer):
+    def __init__(self, named: dict[str, str]) -> None:
+        self._named = named
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        method = HEAPS.get(self._named.get(ast.unparse(node.func), ""))
+        if method is None or not node.args or isinstance(node.args[0], ast.Starred):
+            return node
+        heap, *given = node.args
+        function = ast.Attribute(heap, method, ast.Load())
+        call = ast.Call(ast.copy_location(function, node.func), given, node.keywords)
+        return ast.copy_location(call, node)
+
+
+def is_passed_on(home: str, name: str) -> bool:
+    """Tell whether it is a function of heapq that changes a heap.
+
+    One that is called is none any more: what is found is used otherwise.
+    """
+    return name in HEAPS and home in ("heapq", _OURS)
+
+
+def imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:
+    """Yield each import of heapq, with a part of its text and what is to be there."""
+    for node in walked(tree):
+        match node:
+            case ast.Import(names=names):
+                for one in names:
+                    if one.name == "heapq":
+                        yield one, "heapq", _OURS if one.asname else f"{_OURS} as heapq"
+            case ast.ImportFrom(module="heapq"):
+                yield node, "heapq", _OURS

@@ -11,9 +11,9 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.scopes import FUNCTIONS
-from txloop.sharing.syntax import arguments_of, last_name
+from txloop.scan.known import MUTATORS
+from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.sharing.syntax import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,14 +150,14 @@ class Flow:
             for one in arguments_of(call):
                 found |= self.classes_of(one, scope)
             self._put_into(call.func.value, found, scope)
-        for function, names in self._meanings.functions.get(name, ()):
-            for parameter, one in zip(names, call.args, strict=False):
+        for function in self._meanings.functions.get(name, ()):
+            for parameter, one in zip(function.given, call.args, strict=False):
                 found = self.classes_of(one, scope)
-                self._names[function, parameter] |= found
+                self._names[function.node, parameter] |= found
             for each in call.keywords:
-                if each.arg in names:
+                if each.arg in function.given:
                     found = self.classes_of(each.value, scope)
-                    self._names[function, each.arg] |= found
+                    self._names[function.node, each.arg] |= found
 
     def held_by(self, classes: Iterable[str]) -> set[str]:
         """Return these classes, and those whose objects get into theirs."""

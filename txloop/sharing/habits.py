@@ -7,22 +7,22 @@ whether what it returns is the same object once it is stored.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import PARTS, READERS, SCALARS
+from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
-from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import arguments_of, changed_by, last_name, names_handed_on
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import arguments_of, changed_by, names_handed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Set
+    from collections.abc import Callable, Iterable, Mapping, Set
 
     from txloop.sharing.callees import Callees
 
-__all__ = ["Habits"]
+__all__ = ["Habit", "Habits"]
 
 _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
@@ -30,53 +30,62 @@ _SUMS = frozenset(["__add__", "__radd__", "__rsub__", "__sub__"])
 """What classes of the program may have: then a sum may be anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """What the functions of one name do.
+
+    Attributes:
+        stored: The numbers of the parameters that they store.
+        places: The last names of what they store them in.
+        reached: All names of that.
+        handed: The numbers of those that they return, or parts of them.
+        changes: Whether they change something.
+        returns_same: Whether what they return is the same object once stored.
+    """
+
+    stored: Set[int] = frozenset()
+    places: Set[str] = frozenset()
+    reached: Set[str] = frozenset()
+    handed: Set[int] = frozenset()
+    changes: bool = False
+    returns_same: bool = True
+
+
+_UNKNOWN = Habit(returns_same=False)
+
+
 @dataclass
 class Habits:
-    """What is known of the functions of a program, by their names.
+    """What is known of the functions of a program.
 
     Attributes:
         callees: Tells what a call runs.
         has_arrays: Whether the program uses a library of arrays.
-        stored: The numbers of the parameters that a function stores.
-        places: The last names of what it stores them in.
-        reached: All names of that.
-        taken: The functions that are not only called: what is not known may run them.
-        handed: Those that it returns, or parts of them.
-        hashed: Those that it uses as keys: no lists, dicts or sets.
+        functions: What they do, by their names.
+        hashed: The numbers of parameters that a function of a name uses as keys: no
+            lists, dicts or sets.
         keys: The variables of functions that are keys, there or where they are given.
-        changing: The functions that change something.
-        returning: Whether what a function returns is the same object once stored.
-        given: The same of what calls give for a parameter.
+        given: Whether what calls give for a parameter is the same object once stored.
     """
 
     callees: Callees
     has_arrays: bool
-    stored: dict[str, set[int]] = field(default_factory=dict)
-    places: dict[str, set[str]] = field(default_factory=dict)
-    reached: dict[str, set[str]] = field(default_factory=dict)
-    taken: Set[str] = frozenset()
-    handed: dict[str, set[int]] = field(default_factory=dict)
+    functions: dict[str, Habit] = field(default_factory=dict)
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
     keys: dict[object, Set[str]] = field(default_factory=dict)
-    changing: set[str] = field(default_factory=set)
-    returning: dict[str, bool] = field(default_factory=dict)
     given: dict[tuple[object, str], bool] = field(default_factory=dict)
 
     def known(self) -> tuple[object, ...]:
-        """Return what is another value when more is known; of what grows, the size."""
-        growing = (self.stored, self.places, self.reached, self.handed)
-        return (
-            *(sum(map(len, found.values())) for found in growing),
-            len(self.changing),
-            Counter(self.returning.values()),
-            self.hashed,
-            dict(self.keys),
-            self.given,
-        )
+        """Return what is another value when more is known."""
+        return dict(self.functions), self.hashed, dict(self.keys), self.given
+
+    def of(self, name: str) -> Habit:
+        """Return what is known of the functions of a name."""
+        return self.functions.get(name, _UNKNOWN)
 
     def stored_by(self, node: ast.AST) -> list[ast.expr]:
         """Return what a call, or an operator, gives to what may store it."""
-        found = self._given(node, self.stored)
+        found = self._given(node, lambda its: its.stored)
         if isinstance(node, ast.Call):
             for one in self._applied_by(node):
                 found += [other for other in node.args if other is not one]
@@ -87,37 +96,39 @@ class Habits:
         return [
             one
             for one in node.args
-            if any(self.stored.get(name) for name in self.callees.passed(one))
+            if any(self.of(name).stored for name in self.callees.passed(one))
         ]
 
     def is_indirect(self, node: ast.AST) -> bool:
         """Tell whether a call may run functions that are not what it is a call of."""
         if not isinstance(node, ast.Call):
             return False
-        runs_any = any(name == ANY_FUNCTION for name, _ in self.callees.of(node))
-        return runs_any or bool(self._applied_by(node))
+        return self.callees.runs_any(node) or bool(self._applied_by(node))
 
     def places_of(self, node: ast.AST) -> set[str]:
         """Return the last names of what functions that a node runs store things in."""
-        return self._of_all(node, self.places)
+        return set().union(*(one.places for one in self._run_by(node)))
 
     def reached_by(self, node: ast.AST) -> set[str]:
         """Return all names of what functions that a node runs store things in."""
-        return self._of_all(node, self.reached)
+        return set().union(*(one.reached for one in self._run_by(node)))
 
-    def _of_all(self, node: ast.AST, found: Mapping[str, set[str]]) -> set[str]:
+    def _run_by(self, node: ast.AST) -> list[Habit]:
+        """Return what is known of all functions that a node may run."""
         names = {name for name, _ in self.callees.of(node)}
         if ANY_FUNCTION in names:
-            names |= self.taken
+            names |= self.callees.taken
         if isinstance(node, ast.Call):  # one may be applied to the others
             names |= {name for one in node.args for name in self.callees.passed(one)}
-        return set().union(*(found.get(name, ()) for name in names))
+        return [self.of(name) for name in names]
 
-    def _given(self, node: ast.AST, numbers: Mapping[str, set[int]]) -> list[ast.expr]:
+    def _given(
+        self, node: ast.AST, numbers: Callable[[Habit], Set[int]]
+    ) -> list[ast.expr]:
         """Return the arguments of some numbers, which are those of parameters."""
         found: list[ast.expr] = []
         for name, skipped in self.callees.of(node):
-            its = numbers.get(name, set())
+            its = numbers(self.of(name))
             if not (its or name == ANY_FUNCTION):
                 continue
             if not isinstance(node, ast.Call):
@@ -136,7 +147,7 @@ class Habits:
         """Do as `names_handed_on`, through the functions of the program, too."""
         found = names_handed_on(value)
         for node in ast.walk(value):
-            given = self._given(node, self.handed)
+            given = self._given(node, lambda its: its.handed)
             if isinstance(node, ast.Call) and self._makes_tuple(node):
                 given = arguments_of(node)
             found.update(*map(names_handed_on, given))
@@ -150,7 +161,7 @@ class Habits:
 
         An array, and what has a `__getitem__` of its own, may take lists for keys.
         """
-        if self.has_arrays or "__getitem__" in self.returning:
+        if self.has_arrays or "__getitem__" in self.functions:
             return frozenset()
         found = {*keys_in(scope)}
         for node in walked(scope):
@@ -227,11 +238,11 @@ class Habits:
         if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
             # The default of `get` comes second.
             return self._all_stay(scope, [function.value, *call.args[1:]], depth)
-        return self.returning.get(name, False)
+        return self.of(name).returns_same
 
     def _is_scalar_sum(self, value: ast.BinOp) -> bool:
         """Tell whether a part is a text or a number: what that is added to is, too."""
-        if self.has_arrays or not _SUMS.isdisjoint(self.returning):
+        if self.has_arrays or not _SUMS.isdisjoint(self.functions):
             return False
         for one in (value.left, value.right):
             match one:
@@ -247,9 +258,10 @@ class Habits:
         """Tell whether a function of that name changes and keeps nothing."""
         if name in SCALARS or name in READERS or name in PARTS:
             return True
-        if name not in self.returning or name in self.changing:
+        if name not in self.functions:
             return False
-        return not self.handed[name]  # else what it returns may be changed
+        its = self.functions[name]
+        return not (its.changes or its.handed)  # what it returns may be changed
 
     def may_act(self, function: ast.expr) -> bool:
         """Tell whether what is applied to parts may change them."""
@@ -263,7 +275,7 @@ class Habits:
     def acts(self, node: ast.AST) -> bool:
         """Tell whether a node changes an object, or calls what changes one."""
         names = {name for name, _ in self.callees.of(node)}
-        if ANY_FUNCTION in names or names & self.changing:
+        if ANY_FUNCTION in names or any(self.of(name).changes for name in names):
             return True
         target = changed_by(node)
         return target is not None and not isinstance(target, ast.Name)

@@ -9,23 +9,25 @@ import ast
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
+from txloop.scan.known import SERIALIZERS
+from txloop.scan.special import CALLERS
+from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
-from txloop.sharing.exact import Databases, wanted_exactly
-from txloop.sharing.hazard import Hazard
-from txloop.sharing.heaps import is_passed_on
-from txloop.sharing.keys import hazards_of_keys
-from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
+from txloop.sharing.making import NOTED, PLAIN
+from txloop.sharing.origins import EVERYTHING, Hazard
+from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
+    VERBS,
     arguments_of,
     holder_name,
     is_handler_class,
-    last_name,
     root_name,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from txloop.sharing.demands import Demands
     from txloop.sharing.texts import Text
@@ -33,17 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["hazards"]
 
-_BUILTINS = frozenset(
-    ["Counter", "OrderedDict", "defaultdict", "deque", "dict", "list", "set"]
-)
+_BUILTINS = {one.__name__ for one in PLAIN}
 
-_REPLACED = _BUILTINS | {"count"}
+_REPLACED = {one.__name__ for one in NOTED}
 """Types of objects for which containers may stand."""
 
 _DUMPERS = frozenset(
     [
-        *("cPickle", "cloudpickle", "dill", "joblib", "marshal", "msgpack", "orjson"),
-        *("pickle", "plistlib", "rapidjson", "shelve", "simplejson", "ujson", "yaml"),
+        *SERIALIZERS,
+        *("cPickle", "cloudpickle", "dill", "joblib", "marshal", "pickle"),
+        *("plistlib", "shelve"),
     ]
 )
 _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe_dump"])
@@ -51,7 +52,7 @@ _DUMPS = frozenset(["Pickler", "dump", "dumps", "encode", "open", "packb", "safe
 _LATER = frozenset(["Pickler", "open"])
 """Functions of dumpers that return what objects are given to later."""
 
-_APPLYING = frozenset(["filter", "map", "max", "min", "partial", "reduce", "sorted"])
+_APPLYING = {*(one.__name__ for one in CALLERS), "partial"}
 """Functions that call what they get with the other things that they get."""
 
 _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
@@ -64,13 +65,19 @@ def hazards(
     """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
     own = {text.package for text in texts}
-    imported = {text.file: _imported(text.tree) for text in texts}
+    imported = {
+        text.file: {
+            one.bound: f"{one.module}.{one.name}" if one.name else one.module
+            for one in imports_in(text.tree)
+        }
+        for text in texts
+    }
     databases = Databases(
         (text.tree for text in texts),
         (home for modules in imported.values() for home in modules.values()),
     )
     yield from threads.hazards(demands)
-    yield from hazards_of_keys(texts)
+    yield from _hazards_of_keys(texts)
     for text in texts:
         modules = imported[text.file]
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
@@ -246,15 +253,77 @@ def _names_replaced(node: ast.AST) -> bool:
     )
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
-    """Return what imported names stand for, in full."""
-    found = {}
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                found[one.asname or one.name.partition(".")[0]] = one.name
-        elif isinstance(node, ast.ImportFrom):
-            for one in node.names:
-                home = "." * node.level + (node.module or "")
-                found[one.asname or one.name] = f"{home}.{one.name}"
-    return found
+_ASKED = frozenset(["__eq__", "__hash__"])
+
+
+def _hazards_of_keys(texts: Sequence[Text]) -> Iterator[Hazard]:
+    """Yield keys that do something when they are looked for.
+
+    Containers ask keys for their hashes, and whether they are equal, at other times
+    than plain objects do, and when an attempt runs again.
+    """
+    methods = [
+        (text, function, owner.name)
+        for text in texts
+        for function, owner in functions_in(text.tree)
+        if owner is not None
+        and getattr(function, "name", "") in _ASKED
+        and any(getattr(one, "name", "") == "__hash__" for one in owner.body)
+    ]
+    if not methods:
+        return
+    known: dict[str, list[ast.AST]] = {}
+    for text in texts:
+        for function, owner in functions_in(text.tree):
+            name = getattr(function, "name", "")
+            if not (name in VERBS and is_handler_class(owner)):  # Tornado calls these
+                known.setdefault(name, []).append(function)
+    for text, function, cls in methods:
+        if _changes_something(function, known):
+            name = f"{cls}.{getattr(function, 'name', '')}()"
+            what = f"{name} changes something, and a container asks for it elsewhere"
+            yield Hazard(EVERYTHING, f"{text.place(function)}, {what}")
+
+
+def _changes_something(method: ast.AST, known: dict[str, list[ast.AST]]) -> bool:
+    """Tell whether a method, or what it calls, changes more than its own object.
+
+    Attributes of its own object count where they are counted up: what it only sets may
+    be set again.
+    """
+    seen: set[int] = set()
+    waiting = [method]
+    while waiting:
+        function = waiting.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        shared = {
+            name
+            for node in walked(function)
+            if isinstance(node, ast.Global | ast.Nonlocal)
+            for name in node.names
+        }
+        for node in walked(function):
+            if _changes(node, shared):
+                return True
+            if isinstance(node, ast.Call):
+                waiting += known.get(last_name(node.func), ())
+    return False
+
+
+def _changes(node: ast.AST, shared: set[str]) -> bool:
+    match node:
+        case ast.AugAssign(target=ast.Name(id=name)):
+            return name in shared
+        case ast.AugAssign() | ast.Delete():
+            return True
+        case ast.Name(id=name, ctx=ast.Store()):
+            return name in shared
+        case ast.Attribute(ctx=ast.Store()):
+            return root_name(node) != "self"
+        case ast.Subscript(ctx=ast.Store()):
+            return True
+        case ast.Expr(value=ast.Call(func=called)):
+            return ast.unparse(called) != "object.__setattr__"
+    return False

@@ -12,20 +12,19 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
-from txloop.sharing.hazard import EVERYTHING, Hazard
-from txloop.sharing.meanings import targets_of
-from txloop.sharing.origin import ANY
+from txloop.sharing.origins import ANY, EVERYTHING, Hazard
+from txloop.sharing.passing import bindings, puts
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import is_handler_class, is_of_self, last_name
+from txloop.sharing.syntax import is_handler_class, is_of_self, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from txloop.sharing.flow import Flow
     from txloop.sharing.making import Site
-    from txloop.sharing.origin import Values
-    from txloop.sharing.origins import Origins
+    from txloop.sharing.origins import Origins, Values
     from txloop.sharing.texts import Text
 
 __all__ = ["Keeping", "Shared"]
@@ -121,7 +120,7 @@ class Keeping:
         }
         for text in texts:
             owners = {id(one): owner for one, owner in functions_in(text.tree)}
-            for scope, node in self._origins.nodes(text):
+            for scope, node in origins.meanings.nodes(text):
                 self._kept += self._keeps(text, scope, node, owners.get(id(scope)))
         kept = [Placed(one.name, one.values, one.depth) for one in self._kept]
         self._changing = Changing(texts, origins, kept)
@@ -131,7 +130,7 @@ class Keeping:
         self, text: Text, scope: ast.AST, node: ast.AST, owner: ast.ClassDef | None
     ) -> Iterator[_Kept]:
         where = text.place(node)
-        for target, values in self._origins.bindings(scope, node):
+        for target, values in bindings(self._origins, scope, node):
             of: ast.expr | None = None
             if isinstance(target, ast.Attribute):
                 of = target.value
@@ -148,7 +147,7 @@ class Keeping:
                 own = is_self and is_handler_class(owner)
                 its = frozenset(classes)
                 yield _Kept(target.attr, values, 0, its, own, where)
-        for holder, values in self._origins.puts(scope, node):
+        for holder, values in puts(self._origins, scope, node):
             for one in self._origins.of(scope, holder):
                 if one.name and not one.inside:
                     steps = steps_to(self._origins, scope, holder, one.name)

@@ -10,10 +10,11 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.live_objects import METHODS, MUTATORS
+from txloop.scan.known import COPIERS, METHODS, MUTATORS
+from txloop.scan.syntax import FUNCTIONS, bound_in, last_name
 from txloop.sharing.bindings import is_fresh
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, scopes_in
-from txloop.sharing.syntax import holder_name, last_name
+from txloop.sharing.scopes import functions_in, nodes_of, scopes_in
+from txloop.sharing.syntax import holder_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["changes_in_loops"]
 
-_COPIES = frozenset(["copy", "dict", "list", "range", "set", "sorted", "tuple"])
+_COPIES = COPIERS | {"copy", "range"}
 
 _LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
 """Functions of Python that return an iterator over what they are given."""

@@ -1,9 +1,12 @@
-"""Where each plain object of a program was made: noted while it runs up to its loop.
+"""The plain objects of a program: where each was made, and which names lead to it.
 
-Every display, comprehension, call and the like in the program's modules is put into a
-call of `_made`, which notes the place of the first expression that has returned an
-object. So what a finding is about leads to the text that made it, through any number of
-variables, arguments and attributes.
+That is noted while the program runs up to its loop. Every display, comprehension, call
+and the like in its modules is put into a call of `_made`, which notes the place of the
+first expression that has returned an object. So what a finding is about leads to the
+text that made it, through any number of variables, arguments and attributes.
+
+Strange are objects that are neither plain nor of the program's own classes: a
+connection, a counter, a pool. Nothing of what they give was put there by the program.
 """
 
 from __future__ import annotations
@@ -14,13 +17,29 @@ import itertools
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tornado.web import Application
+
+from txloop.scan.live_objects import has_type
+from txloop.scan.source import own_modules
 from txloop.sharing.hook import compile_with, compiled
+from txloop.sharing.syntax import DISPLAYS
+from txloop.stm.container import Container
+from txloop.stm.origin import is_own_module, own_module_of
+from txloop.web.targets import all_targets, applications
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import CodeType
 
-__all__ = ["NOTED", "PLAIN", "Site", "note_what_is_made", "site_of"]
+__all__ = [
+    "NOTED",
+    "PLAIN",
+    "Site",
+    "names_of_plain",
+    "note_what_is_made",
+    "site_of",
+    "strange_names",
+]
 
 PLAIN = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
 """What containers stand for, and what is stored in one becomes one."""
@@ -28,17 +47,7 @@ PLAIN = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
 NOTED = (*PLAIN, itertools.count)
 """What containers stand for."""
 
-_MAKERS = (
-    ast.BinOp,
-    ast.Call,
-    ast.Dict,
-    ast.DictComp,
-    ast.List,
-    ast.ListComp,
-    ast.Set,
-    ast.SetComp,
-    ast.Subscript,
-)
+_MAKERS = (*DISPLAYS, ast.BinOp, ast.Call, ast.Subscript)
 _NAME = "_txloop_made"
 _MOST = 500_000
 
@@ -137,3 +146,66 @@ class _Notes(ast.NodeTransformer):
             [],
         )
         return ast.copy_location(call, node)
+
+
+_MOST_OBJECTS = 10_000
+_KNOWN = (*PLAIN, tuple, frozenset, type(None), Container)
+
+
+def strange_names() -> set[str]:
+    """Return the names that lead to strange objects only."""
+    strange: set[str] = set()
+    others: set[str] = set()
+    for namespace in _namespaces():
+        for name, thing in list(namespace.items()):
+            (others if _is_known(thing) else strange).add(str(name))
+    return strange - others
+
+
+def names_of_plain() -> dict[int, set[str]]:
+    """Return the names of each plain object, by its identity: it may have several."""
+    found: dict[int, set[str]] = {}
+    for namespace in _namespaces():
+        for name, thing in list(namespace.items()):
+            if type(thing) in NOTED:
+                found.setdefault(id(thing), set()).add(str(name))
+    return found
+
+
+def _is_known(thing: object) -> bool:
+    """Tell whether it is plain, of the program's, or stands for what is not seen."""
+    kind = type(thing)
+    return (
+        has_type(thing, *_KNOWN)
+        or own_module_of(kind) is not None
+        or hasattr(kind, "__get__")  # a method, a property, a slot
+    )
+
+
+def _namespaces() -> Iterator[Mapping[str, object]]:
+    waiting: list[object] = [*own_modules(), *applications()]
+    for target in all_targets():
+        yield target.handler_kwargs
+        waiting += target.handler_kwargs.values()
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST_OBJECTS:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if has_type(one, dict):
+            waiting += dict.values(one)
+        elif type(one) in (list, tuple, set, frozenset):
+            waiting += one  # type: ignore[arg-type] # it is iterable
+        elif is_own_module(one) or _is_own(one):
+            namespace = getattr(one, "__dict__", {})
+            yield namespace
+            waiting += namespace.values()
+        settings = getattr(one, "__dict__", {}).get("settings")
+        if has_type(settings, dict):
+            yield settings
+
+
+def _is_own(thing: object) -> bool:
+    cls = thing if has_type(thing, type) else type(thing)
+    return own_module_of(cls) is not None or has_type(thing, Application)

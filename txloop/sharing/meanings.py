@@ -5,37 +5,55 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.frame import bound_by, parameters
-from txloop.sharing.known import MODULES, PARTS
-from txloop.sharing.scopes import FUNCTIONS, bound_in, functions_in, nodes_of, walked
+from txloop.scan.known import MODULES, PARTS
+from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
     VERBS,
     arguments_of,
-    each_given,
-    last_name,
     root_name,
+    targets_of,
 )
 from txloop.sharing.temporaries import temporaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Iterable, Set
 
-    from txloop.sharing.scopes import Function
+    from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.scopes import Imported
     from txloop.sharing.texts import Text
 
-__all__ = ["Meanings", "targets_of"]
+__all__ = ["Function", "Meanings"]
 
-_Given = tuple["Function", list[str]]
-"""A function with those of its parameters that calls give."""
+
+class Function(NamedTuple):
+    """A function of the program.
+
+    Attributes:
+        name: The one by which it is called: a constructor has that of its class.
+        home: Its module.
+        node: Its syntax.
+        owner: The class whose method it is, or None.
+        skipped: How many of its parameters a call does not give.
+        given: Those that it gives.
+    """
+
+    name: str
+    home: Text
+    node: FunctionNode
+    owner: ast.ClassDef | None
+    skipped: int
+    given: list[str]
 
 
 class Meanings:
     """The meanings of all names in a program.
 
     Attributes:
-        functions: By name; a class stands for its constructor.
+        every: All functions.
+        functions: The same by name; a class stands for its constructor.
         classes: By simple name.
         keys: Names of what an application or a route gives to handlers.
         initialized: The `initialize` methods, which get that as arguments.
@@ -51,21 +69,21 @@ class Meanings:
             in_templates: The names in templates; None if not all are known.
         """
         texts = list(texts)
-        self.functions: defaultdict[str, list[_Given]] = defaultdict(list)
-        self._no_verbs: dict[str, list[_Given]] = {}  # those that are no verbs
+        self.every: list[Function] = []
+        self.functions: defaultdict[str, list[Function]] = defaultdict(list)
+        self._no_verbs: dict[str, list[Function]] = {}  # those that are no verbs
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self.keys: set[str] = set()
-        self.initialized: list[_Given] = []
+        self.initialized: list[Function] = []
         self.used_without_call: set[int] = set()
         self._around: dict[int, list[ast.AST]] = {}
         self._bound: dict[int, set[str]] = {}
         self._defined: dict[int, set[str]] = {}  # anywhere in a module
         self._owners: dict[int, ast.ClassDef | None] = {}
-        self._imported: dict[int, dict[str, str]] = {}
-        self._homes: dict[int, dict[str, str]] = {}
-        self._scalar: set[tuple[int, str]] = set()  # modules, and what these call them
+        self._imports: dict[int, dict[str, Imported]] = {}
         self._files: dict[int, str] = {}
         self._packages: set[str] = set()
+        self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
         self._bases: defaultdict[str, list[str]] = defaultdict(list)
         self._called: set[str] = set()
         self._stored: set[str] = set()  # names of what is used without a call
@@ -73,7 +91,7 @@ class Meanings:
         for text in texts:
             self._files[id(text.tree)] = text.file
             self._packages.add(text.package)
-            self._collect(text.tree)
+            self._collect(text)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
         found = temporaries(texts, in_templates, self._is_local)
@@ -111,45 +129,35 @@ class Meanings:
             ):
                 self.used_without_call.add(id(node))
 
-    def _collect(self, tree: ast.Module) -> None:
+    def _collect(self, text: Text) -> None:
+        tree = text.tree
         self._defined[id(tree)] = {
             name
             for node in walked(tree)
             if not isinstance(node, ast.Import | ast.ImportFrom)
             for name in bound_by(node)
         }
-        imported = self._imported[id(tree)] = {}
-        homes = self._homes[id(tree)] = {}
+        self._imports[id(tree)] = {one.bound: one for one in imports_in(tree)}
         for node in walked(tree):
             match node:
-                case ast.Import(names=names):
-                    for one in names:
-                        bound = one.asname or one.name.partition(".")[0]
-                        imported[bound] = ""
-                        homes[bound] = one.name if one.asname else bound
-                        if one.name in MODULES:
-                            self._scalar.add((id(tree), bound))
-                case ast.ImportFrom(names=names):
-                    for one in names:
-                        bound = one.asname or one.name
-                        imported[bound] = one.name
-                        homes[bound] = f"{'.' * node.level}{node.module or ''}"
-                        if node.module in MODULES:
-                            self._scalar.add((id(tree), bound))
                 case ast.ClassDef(name=name, bases=bases):
                     self.classes.setdefault(name, []).append(node)
                     self._bases[name] += map(last_name, bases)
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)
-        for function, owner in functions_in(tree):
-            self._owners[id(function)] = owner
-            self._bound[id(function)] = {*bound_in(function), *_gone_over(function)}
-            given = parameters(function)[owner is not None :]
-            name = self.called_as(function)
-            self.functions[name].append((function, given))
+        for node, owner in functions_in(tree):
+            self._owners[id(node)] = owner
+            self._bound[id(node)] = {*bound_in(node), *_gone_over(node)}
+            marks = map(last_name, getattr(node, "decorator_list", []))
+            skipped = int(owner is not None and "staticmethod" not in marks)
+            name = self.called_as(node)
+            given = parameters(node)[skipped:]
+            function = Function(name, text, node, owner, skipped, given)
+            self.every.append(function)
+            self.functions[name].append(function)
             if name == "initialize":
                 self.keys |= {*given}
-                self.initialized.append((function, given))
+                self.initialized.append(function)
 
     def _enter(self, node: ast.AST, around: list[ast.AST]) -> None:
         self._around[id(node)] = around
@@ -172,6 +180,17 @@ class Meanings:
         """
         return self._around[id(node)][0]
 
+    def nodes(self, text: Text) -> list[tuple[ast.AST, ast.AST]]:
+        """Return all nodes of a module, each with its function or the module."""
+        tree = text.tree
+        if tree not in self._nodes:
+            self._nodes[tree] = [
+                (self.scope_of(node), child)
+                for node in walked(tree)
+                for child in ast.iter_child_nodes(node)
+            ]
+        return self._nodes[tree]
+
     def home(self, scope: ast.AST, name: str) -> ast.AST | None:
         """Return the function whose variable a name is; None for a module's.
 
@@ -191,7 +210,8 @@ class Meanings:
 
     def in_full(self, scope: ast.AST, name: str) -> str:
         """Return the name that something imported has at home; "" for a module."""
-        return self._imported[id(self.module_of(scope))].get(name, name)
+        found = self._imports_around(scope).get(name)
+        return name if found is None else found.name
 
     def makes_plain(self, scope: ast.AST, name: str) -> bool:
         """Tell whether a name is that of Python's own `set`, `map` or the like.
@@ -201,8 +221,10 @@ class Meanings:
         module = id(self.module_of(scope))
         if self.in_full(scope, name) not in PARTS or name in self._defined[module]:
             return False
-        homes = self._homes[module]
-        home = homes.get(name, "" if "*" in homes else "builtins")
+        imports = self._imports[module]
+        home = "" if "*" in imports else "builtins"
+        if name in imports:
+            home = imports[name].home
         return home.partition(".")[0] in sys.stdlib_module_names
 
     def is_count(self, scope: ast.AST, function: ast.expr) -> bool:
@@ -245,17 +267,22 @@ class Meanings:
 
     def imported_from(self, scope: ast.AST, name: str) -> str:
         """Return the module that a name is, or is imported from; "" if it is not."""
-        return self._homes[id(self.module_of(scope))].get(name, "")
+        found = self._imports_around(scope).get(name)
+        return "" if found is None else found.home
 
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
         """Tell whether a function is of a module whose results cannot change."""
-        return (id(self.module_of(scope)), root_name(function)) in self._scalar
+        found = self._imports_around(scope).get(root_name(function))
+        return found is not None and found.module in MODULES
+
+    def _imports_around(self, scope: ast.AST) -> dict[str, Imported]:
+        return self._imports[id(self.module_of(scope))]
 
     def is_own(self, module: str) -> bool:
         """Tell whether a module that is imported is one of the program's."""
         return module.startswith(".") or module.partition(".")[0] in self._packages
 
-    def named(self, function: ast.expr) -> list[_Given]:
+    def named(self, function: ast.expr) -> list[Function]:
         """Return the functions that an expression may name.
 
         Tornado calls the verbs of handlers, and these do by `self`: else every
@@ -266,7 +293,7 @@ class Meanings:
         if name not in VERBS or self.is_of_handler(function):
             return found
         if name not in self._no_verbs:
-            self._no_verbs[name] = [one for one in found if not self.is_verb(one[0])]
+            self._no_verbs[name] = [one for one in found if not self.is_verb(one.node)]
         return self._no_verbs[name]
 
     def is_verb(self, function: ast.AST) -> bool:
@@ -297,36 +324,8 @@ class Meanings:
                 return own or name.lower().endswith("handler")
         return False
 
-    def called(self, scope: ast.AST, call: ast.Call) -> Iterator[_Given]:
-        """Yield the functions that a call may mean."""
-        name = last_name(call.func)
-        if name != "__init__" or not isinstance(call.func, ast.Attribute):
-            yield from self.named(call.func)
-            return
-        bases = [last_name(call.func.value)]
-        if bases == [""]:  # super()
-            own = [self._owners.get(id(one)) for one in self._around[id(scope)]]
-            bases = [last_name(b) for one in own if one is not None for b in one.bases]
-        for one in bases:
-            yield from self.functions.get(one, ())
 
-
-def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield the targets of a node, each with its value, or with what it goes over."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield from each_given(target, value)
-        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
-            if node.value is not None:
-                yield node.target, node.value
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            yield node.target, node.iter
-        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield target, value
-
-
-def _gone_over(function: Function) -> set[str]:
+def _gone_over(function: FunctionNode) -> set[str]:
     """Return the variables of comprehensions, as if they were the function's."""
     return {
         one.id

@@ -10,22 +10,17 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import given_to
-from txloop.sharing.hazard import Hazard
+from txloop.sharing.origins import Hazard
 from txloop.sharing.scopes import nodes_of, scopes_in, walked
-from txloop.sharing.syntax import (
-    attribute_of_self,
-    changed_by,
-    holder_name,
-    is_of_self,
-    last_name,
-)
+from txloop.sharing.syntax import attribute_of_self, changed_by, holder_name, is_of_self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
-    from txloop.sharing.scopes import Function
     from txloop.sharing.storing import Storing
     from txloop.sharing.texts import Text
 
@@ -73,7 +68,7 @@ class Owning:
         )
 
     def hazards(
-        self, text: Text, function: Function, owner: ast.ClassDef
+        self, text: Text, function: FunctionNode, owner: ast.ClassDef
     ) -> Iterator[Hazard]:
         """Yield where an attribute of a handler is stored that its methods change."""
         changed = {

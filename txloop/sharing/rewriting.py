@@ -13,18 +13,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.aliases import Aliases
+from txloop.sharing.arguments import follow_calls
 from txloop.sharing.attributes import Attribute
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
+from txloop.sharing.exact import imports_of_heaps
 from txloop.sharing.flow import Flow
-from txloop.sharing.hazard import EVERYTHING
 from txloop.sharing.hazards import hazards
-from txloop.sharing.heaps import imports_of_heaps
 from txloop.sharing.keeping import Keeping, Shared
+from txloop.sharing.lookups import why_in_templates
 from txloop.sharing.making import Site
-from txloop.sharing.origins import Origins
+from txloop.sharing.meanings import Meanings
+from txloop.sharing.origins import EVERYTHING, Origins
+from txloop.sharing.passing import follow
 from txloop.sharing.scopes import walked
-from txloop.sharing.templates import why_in_templates
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
 from txloop.sharing.variables import Variable
@@ -99,8 +101,10 @@ class Round:
         self._exact: dict[Site, str] = {}  # what has to make plain objects
         self._plain_holders: set[str] = set()  # in which such objects are stored
         self._put_into: set[str] = set()  # what gets one that cannot be shared
-        origins = Origins(self.texts, self.survey.in_templates)
-        self._meanings = origins.meanings
+        self._meanings = Meanings(self.texts, self.survey.in_templates)
+        origins = Origins(self._meanings)
+        self._arguments = follow_calls(self.texts, self._meanings)
+        follow(self.texts, origins, self._arguments.callees)
         self._flow = Flow(self.texts, self._meanings)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
@@ -130,7 +134,7 @@ class Round:
             self.left.update((one.name, left) for one in seeds)
             return False
         named = self._keeping.names_of
-        aliases = [*Aliases(self.texts, self._classes.is_known, named).found()]
+        aliases = [*Aliases(self.texts, self._arguments, named).found()]
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)

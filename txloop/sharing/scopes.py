@@ -10,38 +10,83 @@ from __future__ import annotations
 import ast
 import functools
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from txloop.scan.frame import bound_by, parameters
+from txloop.scan.syntax import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    SCOPES,
+    body_of,
+    bound_by,
+    bound_in,
+    declared_in,
+    own_nodes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from txloop.scan.syntax import FunctionNode
+
 __all__ = [
-    "FUNCTIONS",
+    "Imported",
     "attributes_named",
     "bound_as_globals",
-    "bound_in",
-    "declared_in",
     "defaults_of",
     "functions_in",
     "globals_named",
+    "imports_in",
     "nodes_of",
+    "nodes_of_kinds",
     "scopes_in",
     "walked",
 ]
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (*FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @functools.lru_cache(maxsize=4096)
 def walked(node: ast.AST) -> tuple[ast.AST, ...]:
     """Return a node and all that is in it; trees do not change once they are made."""
     return tuple(ast.walk(node))
+
+
+@functools.lru_cache(maxsize=4096)
+def nodes_of_kinds(tree: ast.Module, *kinds: type[Any]) -> tuple[Any, ...]:
+    """Return the nodes of some kinds."""
+    return tuple(one for one in walked(tree) if isinstance(one, kinds))
+
+
+class Imported(NamedTuple):
+    """A name that a module imports.
+
+    Attributes:
+        node: The statement.
+        bound: What it is called there.
+        module: The module that is named, with its dots.
+        name: What it is in that; "" for the module itself.
+        home: The module that the name stands for, or which has what it stands for.
+    """
+
+    node: ast.Import | ast.ImportFrom
+    bound: str
+    module: str
+    name: str
+    home: str
+
+
+@functools.lru_cache(maxsize=4096)
+def imports_in(tree: ast.Module) -> tuple[Imported, ...]:
+    """Return all names that a module imports."""
+
+    def of(node: ast.Import | ast.ImportFrom, one: ast.alias) -> Imported:
+        if isinstance(node, ast.ImportFrom):
+            home = "." * node.level + (node.module or "")
+            return Imported(node, one.asname or one.name, home, one.name, home)
+        top = one.name.partition(".")[0]
+        home = one.name if one.asname else top
+        return Imported(node, one.asname or top, one.name, "", home)
+
+    nodes = nodes_of_kinds(tree, ast.Import, ast.ImportFrom)
+    return tuple(of(node, one) for node in nodes for one in node.names)
 
 
 def attributes_named(tree: ast.AST, name: str) -> Sequence[ast.Attribute]:
@@ -59,12 +104,12 @@ def _attributes_in(tree: ast.AST) -> dict[str, list[ast.Attribute]]:
 
 
 @functools.lru_cache(maxsize=4096)
-def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
+def functions_in(tree: ast.AST) -> list[tuple[FunctionNode, ast.ClassDef | None]]:
     """Return the functions in a node, with the class in whose body each stands."""
 
     def visit(
         node: ast.AST, owner: ast.ClassDef | None
-    ) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+    ) -> Iterator[tuple[FunctionNode, ast.ClassDef | None]]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, FUNCTIONS):
                 yield child, owner
@@ -77,7 +122,7 @@ def functions_in(tree: ast.AST) -> list[tuple[Function, ast.ClassDef | None]]:
     return [*visit(tree, None)]
 
 
-def scopes_in(tree: ast.Module) -> list[ast.Module | Function]:
+def scopes_in(tree: ast.Module) -> list[ast.Module | FunctionNode]:
     """Return a module and the functions in it."""
     return [tree, *(function for function, _ in functions_in(tree))]
 
@@ -96,7 +141,7 @@ def nodes_of(scope: ast.AST) -> tuple[ast.AST, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def defaults_of(function: Function) -> dict[str, ast.expr]:
+def defaults_of(function: FunctionNode) -> dict[str, ast.expr]:
     """Return what its parameters are where a call does not give them."""
     given = function.args
     names = [one.arg for one in (*given.posonlyargs, *given.args)]
@@ -108,62 +153,15 @@ def defaults_of(function: Function) -> dict[str, ast.expr]:
 
 
 @functools.lru_cache(maxsize=4096)
-def bound_in(scope: ast.AST) -> frozenset[str]:
-    """Return the names that a function, class, comprehension or module binds itself."""
-    found: set[str] = set()
-    declared: set[str] = set()
-    if isinstance(scope, FUNCTIONS):
-        found.update(parameters(scope))
-    if isinstance(scope, _COMPREHENSIONS):
-        for part in scope.generators:
-            found |= _names(part.target)
-        return frozenset(found)
-    for node in _inside(scope):
-        found.update(bound_by(node))
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            declared |= {*node.names}
-    return frozenset(found - declared)
-
-
-@functools.lru_cache(maxsize=4096)
-def declared_in(scope: ast.AST) -> frozenset[str]:
-    """Return the names that a function says are global."""
-    declared = (one for one in _inside(scope) if isinstance(one, ast.Global))
-    return frozenset(name for one in declared for name in one.names)
-
-
-@functools.lru_cache(maxsize=4096)
 def bound_as_globals(tree: ast.Module) -> frozenset[str]:
     """Return the names that code binds which says `global`; much only uses them."""
-    scopes = [one for one in walked(tree) if isinstance(one, _SCOPES)]
+    scopes = [one for one in walked(tree) if isinstance(one, SCOPES)]
     return frozenset(
         name
         for scope in scopes
-        for node in _inside(scope)
+        for node in own_nodes(scope)
         for name in declared_in(scope).intersection(bound_by(node))
     )
-
-
-def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope, without those of scopes in it."""
-    waiting = _body(scope)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, _COMPREHENSIONS):
-            # What an assignment expression in it binds is the scope's.
-            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-        elif not isinstance(node, _SCOPES):
-            waiting += ast.iter_child_nodes(node)
-
-
-def _body(scope: ast.AST) -> list[ast.AST]:
-    body = getattr(scope, "body", [])
-    return [*body] if isinstance(body, list) else [body]
-
-
-def _names(target: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
 
 
 def globals_named(tree: ast.Module, name: str) -> Iterator[ast.AST]:
@@ -181,7 +179,7 @@ def _visit(
         if isinstance(node, ast.Name):
             if node.id == name and is_global:
                 yield node
-        elif isinstance(node, _SCOPES):
+        elif isinstance(node, SCOPES):
             yield from _visit_scope(node, name, is_global=is_global)
         else:
             if is_global and name in bound_by(node):
@@ -195,7 +193,7 @@ def _visit_scope(node: ast.AST, name: str, *, is_global: bool) -> Iterator[ast.A
         inner = False
     elif name in declared_in(node):
         inner = True
-    if isinstance(node, _COMPREHENSIONS):
+    if isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
         yield from _visit([first], name, is_global=is_global)
         rest = [one for one in _parts(node) if one is not first]
@@ -203,7 +201,7 @@ def _visit_scope(node: ast.AST, name: str, *, is_global: bool) -> Iterator[ast.A
         return
     if is_global and name in bound_by(node):
         yield node
-    body = _body(node)
+    body = body_of(node)
     outside = [one for one in _parts(node) if one not in body]
     yield from _visit(outside, name, is_global=is_global)
     if isinstance(node, ast.ClassDef) and not inner and is_global:
@@ -224,7 +222,7 @@ def _visit_class_part(node: ast.AST, name: str) -> Iterator[ast.AST]:
 
 def _visit_scope_body(node: ast.AST, name: str) -> Iterator[ast.AST]:
     inner = name not in bound_in(node) or name in declared_in(node)
-    yield from _visit(_body(node), name, is_global=inner)
+    yield from _visit(body_of(node), name, is_global=inner)
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:

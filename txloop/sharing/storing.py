@@ -1,4 +1,4 @@
-"""Where a program stores its variables."""
+"""Where a program stores its variables, and whether it changes them after that."""
 
 from __future__ import annotations
 
@@ -8,38 +8,32 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.frame import parameters
-from txloop.scan.live_objects import GETTERS, MUTATORS
+from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS, PARTS
+from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import given_to, is_fresh
-from txloop.sharing.scopes import FUNCTIONS, bound_in, declared_in, nodes_of, walked
+from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
     arguments_of,
     each_given,
     holder_name,
+    is_after,
+    is_in_inner_function,
     is_of_self,
-    last_name,
     leaves,
     nodes_with_loops,
+    parent_of,
     root_name,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Set
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
-    from txloop.sharing.scopes import Function
 
-__all__ = ["Store", "Storing"]
+__all__ = ["Store", "Storing", "is_used_on"]
 
 _Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
-
-_STORING = frozenset(
-    [
-        *("__iadd__", "__ior__", "__setitem__", "add", "append", "appendleft"),
-        *("extend", "extendleft", "insert", "setdefault", "update"),
-    ]
-)
-"""The methods of plain containers that keep what they are given."""
 
 
 @dataclass
@@ -65,10 +59,6 @@ class Store:
     of: ast.AST | None = None
 
 
-_OF_OPERATOR = frozenset(["iadd", "iconcat", "ior", "setitem"])
-"""Functions of `operator` that put into the first argument what comes after it."""
-
-
 class Storing:
     """Finds what is stored where."""
 
@@ -90,7 +80,7 @@ class Storing:
         self._named = named
 
     def stores(
-        self, scope: Function | ast.Module, *, in_handler: bool
+        self, scope: FunctionNode | ast.Module, *, in_handler: bool
     ) -> Iterator[Store]:
         """Yield each local variable of a function that it stores.
 
@@ -131,7 +121,7 @@ class Storing:
             if isinstance(inner, FUNCTIONS) and inner is not scope:
                 yield from self._stores_of_inner(inner, local - bound_in(inner))
 
-    def _stores_of_inner(self, inner: Function, local: Set[str]) -> Iterator[Store]:
+    def _stores_of_inner(self, inner: FunctionNode, local: Set[str]) -> Iterator[Store]:
         """Yield what a function stores of the one around it, once it is there."""
         for node in nodes_of(inner):
             places = self._habits.places_of(node)
@@ -201,11 +191,11 @@ class Storing:
                     yield target, node.value  # of a name, the parts are taken
                 yield from ((target, one) for one in self._habits.stored_by(node))
             case ast.Call(func=function, args=[base, *given]) if (
-                last_name(function) in _OF_OPERATOR
+                last_name(function) in ADDING
             ):
                 yield from ((base, one) for one in given)
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
-                if name in _STORING:
+                if name in KEEPING:
                     for one in arguments_of(node):
                         yield base, one
                 else:
@@ -284,3 +274,98 @@ def is_kept(target: ast.AST, outer: Collection[str]) -> bool:
     return isinstance(target, ast.Attribute | ast.Subscript) or (
         isinstance(target, ast.Name) and target.id in outer
     )
+
+
+def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) -> bool:
+    """Tell whether the variable is changed, or kept, after it was stored.
+
+    Reading it is harmless, as long as nothing else changes meanwhile; or if a
+    function has stored it, which few do with what changes.
+    """
+    where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
+    own = {*walked(store.node)}
+    again = _run_again(scope, store)
+    later = [
+        use
+        for use in _uses_of(scope, names)
+        if use in again or (is_after(use, where) and use not in own)
+    ]
+    if not later:
+        return False
+    if any(_matters(habits, scope, use) for use in later):
+        return True
+    return not store.by_call and any(
+        habits.acts(node) and is_after(node, where)
+        for node in walked(scope)
+        if node not in own
+    )
+
+
+def _matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
+    """Tell whether a use changes the object, or gives it to what may."""
+    parent, node = parent_of(scope, use)
+    while isinstance(parent, ast.Subscript | ast.Attribute) and (
+        getattr(parent, "value", None) is node
+    ):
+        if isinstance(getattr(parent, "ctx", None), ast.Store | ast.Del):
+            return True
+        if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
+            return True
+        parent, node = parent_of(scope, parent)
+    match parent:
+        case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
+            return True
+        case ast.Assign(value=value):
+            return value is use
+        case ast.Call(func=function):
+            name = last_name(function)
+            if node is function:  # it reads; of what it returns, parts matter
+                return name in PARTS and _matters(habits, scope, parent)
+            if habits.acts(parent) or habits.stored_by(parent):
+                return True
+            if name in PARTS:
+                applied = [one for one in parent.args[:1] if one is not node]
+                acts = any(map(habits.may_act, applied))
+                return acts or _matters(habits, scope, parent)
+            return not habits.only_reads(name)
+        case ast.comprehension(iter=value) if node is value:
+            around, _ = parent_of(scope, parent)
+            return isinstance(around, ast.expr) and _matters(habits, scope, around)
+        case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
+            return node is use
+    return is_in_inner_function(scope, use)
+
+
+def _uses_of(scope: ast.AST, names: set[str]) -> list[ast.Name]:
+    """Return where variables of a function are read, or added to."""
+    added_to = {one.target for one in walked(scope) if isinstance(one, ast.AugAssign)}
+    others = {
+        node
+        for inner, _ in functions_in(scope)
+        for node in walked(inner)
+        if isinstance(node, ast.Name) and node.id in bound_in(inner)
+    }
+    return [
+        node
+        for node in walked(scope)
+        if isinstance(node, ast.Name) and node.id in names and node not in others
+        if isinstance(node.ctx, ast.Load) or node in added_to
+    ]
+
+
+def _run_again(scope: ast.AST, store: Store) -> set[ast.AST]:
+    """Return what may run after a store although it stands before it."""
+    binds = {
+        node
+        for node in walked(scope)
+        if isinstance(node, ast.Name)
+        and node.id == store.name
+        and isinstance(node.ctx, ast.Store)
+    }
+    found: list[ast.AST] = [
+        loop for loop in store.loops if binds.isdisjoint(walked(loop))
+    ]
+    found += (inner for inner, _ in functions_in(scope))  # they run at any time
+    # What is yielded is used on by others.
+    found += (one for one in walked(scope) if isinstance(one, ast.Yield))
+    return {node for one in found for node in walked(one)}

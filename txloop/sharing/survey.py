@@ -27,9 +27,17 @@ from txloop.check.judging import IN_PARALLEL, shared, verdicts
 from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
-from txloop.sharing.live import names_of_plain, strange_names
-from txloop.sharing.making import NOTED, PLAIN, Site, note_what_is_made, site_of
-from txloop.sharing.templates import names_in_files
+from txloop.scan.source import own_modules
+from txloop.sharing.lookups import names_in_files
+from txloop.sharing.making import (
+    NOTED,
+    PLAIN,
+    Site,
+    names_of_plain,
+    note_what_is_made,
+    site_of,
+    strange_names,
+)
 from txloop.stm.container import Container
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 from txloop.web.targets import all_targets, applications
@@ -194,8 +202,8 @@ def _look(failed: str) -> Survey:
     # A program that ends without an error may have made its application.
     if failed.startswith("failed") or not judged:
         result.failed = failed or "has no application"
-    for module in list(sys.modules.values()):
-        if is_own_module(module) and file_of(module).endswith(".py"):
+    for module in own_modules():
+        if file_of(module).endswith(".py"):
             label = module_label(vars(module))
             file = file_of(module)
             result.modules += ((file, name, label) for name in _names_of(module))
@@ -316,8 +324,7 @@ def _roots(name: str) -> Iterator[tuple[object, str]]:
 @functools.cache
 def _own_modules() -> list[ModuleType]:
     """Return the program's modules, in the child; the longest names first."""
-    modules = [one for one in list(sys.modules.values()) if is_own_module(one)]
-    return sorted(modules, key=lambda one: -len(module_label(vars(one))))
+    return sorted(own_modules(), key=lambda one: -len(module_label(vars(one))))
 
 
 def _part(owner: object, attribute: str | None, key: str) -> object:

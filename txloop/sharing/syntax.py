@@ -6,9 +6,9 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.known import PARTS
-from txloop.sharing.scopes import FUNCTIONS, functions_in, walked
+from txloop.scan.known import MUTATORS, PARTS
+from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.sharing.scopes import functions_in, imports_in, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,6 @@ __all__ = [
     "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
-    "last_name",
     "leaves",
     "names_handed_on",
     "nodes_with_loops",
@@ -36,6 +35,7 @@ __all__ = [
     "results_of",
     "root_name",
     "simple_values",
+    "targets_of",
     "uses_arrays",
 ]
 
@@ -121,6 +121,21 @@ def simple_values(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             return [(target, value)]
     return []
+
+
+def targets_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the targets of a node, each with its value, or with what it goes over."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from each_given(target, value)
+        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield node.target, node.iter
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            yield target, value
 
 
 def leaves(target: ast.expr) -> Iterator[ast.expr]:
@@ -233,11 +248,9 @@ def is_given_texts(owner: ast.ClassDef | None, method: str) -> bool:
 
 def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     """Yield the names of modules that are not the program's."""
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name.partition(".")[0] not in own:
-                    yield one.asname or one.name.partition(".")[0]
+    for one in imports_in(tree):
+        if not one.name and one.module.partition(".")[0] not in own:
+            yield one.bound
 
 
 def root_name(node: ast.AST | None) -> str:
@@ -279,17 +292,7 @@ def attribute_of_self(node: ast.AST) -> str:
     return name if isinstance(node, ast.Name) and node.id == "self" else ""
 
 
-def last_name(node: ast.AST | None) -> str:
-    """Return the last name of ``a.b.c``; "" if there is none."""
-    return getattr(node, "attr", getattr(node, "id", ""))
-
-
 def uses_arrays(tree: ast.Module) -> bool:
     """Tell whether a module imports a library of arrays."""
-    names: set[str] = set()
-    for node in walked(tree):
-        if isinstance(node, ast.Import):
-            names |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return not _WITH_ARRAYS.isdisjoint(one.partition(".")[0] for one in names)
+    packages = (one.module.partition(".")[0] for one in imports_in(tree))
+    return not _WITH_ARRAYS.isdisjoint(packages)

@@ -12,10 +12,11 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS
-from txloop.sharing.known import PARTS, READERS, SCALARS
-from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import arguments_of, last_name
+from txloop.scan.known import MUTATORS, PARTS, READERS, SCALARS
+from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.sharing.lookups import may_use_any
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["temporaries"]
-
-_ANY_NAME = frozenset(
-    ["__dict__", "dir", "eval", "exec", "getmembers", "globals", "locals", "vars"]
-)
-"""With these a program may use a variable that it does not name."""
 
 
 def temporaries(
@@ -43,7 +39,7 @@ def temporaries(
         is_local: Tells whether a name means a variable of a function.
     """
     trees = [text.tree for text in texts]
-    if in_templates is None or any(map(_may_use_any, trees)):
+    if in_templates is None or any(map(may_use_any, trees)):
         return {}
     homes: defaultdict[str, set[ast.Module | None]] = defaultdict(set)
     bound: dict[ast.Module, set[str]] = {}
@@ -64,18 +60,6 @@ def temporaries(
         tree: {one for one in names if homes[one] == {tree}} - in_templates
         for tree, names in bound.items()
     }
-
-
-def _may_use_any(tree: ast.Module) -> bool:
-    """Tell whether a module may use a variable by a name that is not in its text."""
-    for node in walked(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and last_name(node) in _ANY_NAME:
-            return True
-        if isinstance(node, ast.Call) and last_name(node.func) == "getattr":
-            asked = node.args[1] if len(node.args) > 1 else None
-            if not isinstance(asked, ast.Constant):
-                return True
-    return False
 
 
 def _others(tree: ast.Module) -> Iterator[ast.AST]:

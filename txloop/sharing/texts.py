@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from txloop.sharing.heaps import with_methods
+from txloop.sharing.exact import with_methods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

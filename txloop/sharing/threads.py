@@ -10,17 +10,13 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from txloop.scan.frame import parameters
+from txloop.scan.known import SETTING
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.demands import Wants
-from txloop.sharing.hazard import EVERYTHING, Hazard
-from txloop.sharing.scopes import FUNCTIONS, walked
-from txloop.sharing.syntax import (
-    VERBS,
-    arguments_of,
-    is_handler_class,
-    last_name,
-    root_name,
-)
+from txloop.sharing.lookups import runs_what_it_does_not_name
+from txloop.sharing.origins import EVERYTHING, Hazard
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import VERBS, arguments_of, is_handler_class, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,8 +47,6 @@ _BACK = frozenset(
     ["add_callback", "add_callback_from_signal", "call_soon_threadsafe", "add_future"]
 )
 """What has a function run on the loop's thread."""
-
-_BY_NAME = frozenset(["__import__", "eval", "exec", "globals", "locals", "vars"])
 
 
 class Threads:
@@ -263,28 +257,27 @@ class Threads:
         """Return the functions that a name may mean; no handler's `get` or the like."""
         named = self._meanings.functions.get(last_name(node), ())
         return [
-            one
-            for one, _ in named
-            if last_name(node) not in VERBS
-            or not is_handler_class(self._meanings.owner_of(one))
+            one.node
+            for one in named
+            if last_name(node) not in VERBS or not is_handler_class(one.owner)
         ]
 
     def _called_by_python(self) -> list[ast.AST]:
         """Return the functions that Python calls without their names."""
         return [
-            function
+            function.node
             for name, named in self._meanings.functions.items()
             if name.startswith("__")
-            for function, _ in named
+            for function in named
         ]
 
     def _is_unknown(self, call: ast.Call) -> bool:
         """Tell whether it is not known what a call calls."""
         name = last_name(call.func)
-        if name in _BY_NAME:
+        if runs_what_it_does_not_name(call):
             return True
-        if name in ("getattr", "setattr", "delattr"):
-            return not (len(call.args) > 1 and isinstance(call.args[1], ast.Constant))
+        if name in SETTING or name == "getattr":
+            return False
         if name in self._meanings.functions or name in self._meanings.classes:
             return False
         match call.func:

@@ -10,13 +10,15 @@ import ast
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from txloop.scan.frame import bound_by
+from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import (
     attributes_named,
     bound_as_globals,
     globals_named,
+    imports_in,
+    nodes_of_kinds,
     walked,
 )
 from txloop.sharing.syntax import simple_values
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.texts import Edits, Text
 
-__all__ = ["Variable", "why_by_name"]
+__all__ = ["Variable"]
 
 
 @dataclass(frozen=True)
@@ -117,14 +119,13 @@ class Variable:
         return values, ""
 
     def _why_not_followed(self, text: Text) -> str:
-        for node in _of_kinds(text.tree, ast.ImportFrom):
-            names = {one.name for one in node.names}
-            if _absolute(text.name, text.file, node) not in self.home.names:
+        for one in imports_in(text.tree):
+            if _absolute(text.name, text.file, one.module) not in self.home.names:
                 continue
-            if self.name in names:
-                return f"{text.place(node)}, imports a copy of its value"
-            if "*" in names and not self.name.startswith("_"):
-                return f"{text.place(node)}, imports all names"
+            if one.name == self.name:
+                return f"{text.place(one.node)}, imports a copy of its value"
+            if one.name == "*" and not self.name.startswith("_"):
+                return f"{text.place(one.node)}, imports all names"
         alone = _standing_alone(text.tree)
         passed = [alone[name] for name in self._names_in(text) if name in alone]
         if passed:
@@ -192,26 +193,17 @@ def _aliases(text: Text, home: Text) -> set[str]:
 def _imported(tree: ast.Module, module: str, file: str) -> dict[str, set[str]]:
     """Return what a module calls what it imports, by its full name."""
     found: dict[str, set[str]] = {}
-    for node in _of_kinds(tree, ast.Import, ast.ImportFrom):
-        base = ""
-        if isinstance(node, ast.ImportFrom):
-            base = _absolute(module, file, node)
-        for one in node.names:
-            name = f"{base}.{one.name}".strip(".")
-            found.setdefault(name, set()).add(one.asname or one.name)
+    for one in imports_in(tree):
+        name = f"{_absolute(module, file, one.module)}.{one.name}".strip(".")
+        its = one.bound if one.home == one.module else one.module  # of `import a.b`
+        found.setdefault(name, set()).add(its)
     return found
-
-
-@functools.lru_cache(maxsize=4096)
-def _of_kinds(tree: ast.Module, *kinds: type[Any]) -> tuple[Any, ...]:
-    """Return the nodes of some kinds."""
-    return tuple(one for one in walked(tree) if isinstance(one, kinds))
 
 
 @functools.lru_cache(maxsize=4096)
 def _standing_alone(tree: ast.Module) -> dict[str, ast.AST]:
     """Return where a dotted name stands of which no attribute is taken, the first."""
-    nodes = _of_kinds(tree, ast.Name, ast.Attribute)
+    nodes = nodes_of_kinds(tree, ast.Name, ast.Attribute)
     based = {getattr(one, "value", None) for one in nodes}
     found: dict[str, ast.AST] = {}
     for one in nodes:
@@ -220,42 +212,13 @@ def _standing_alone(tree: ast.Module) -> dict[str, ast.AST]:
     return found
 
 
-def _absolute(module: str, file: str, node: ast.ImportFrom) -> str:
-    """Return the full name of what is imported from, in a module."""
-    if not node.level:
-        return node.module or ""
+def _absolute(module: str, file: str, imported: str) -> str:
+    """Return the full name of a module that another one imports, maybe with dots."""
+    name = imported.lstrip(".")
+    level = len(imported) - len(name)
+    if not level:
+        return name
     package = module.split(".")
     is_package = file.endswith("__init__.py")
-    keep = len(package) - node.level + is_package
-    return ".".join([*package[:keep], *([node.module] if node.module else [])])
-
-
-_BY_NAME = ("attrgetter", "delattr", "getattr", "hasattr", "setattr")
-_NAMESPACES = ("eval", "exec", "globals", "locals")
-
-
-def why_by_name(text: Text, name: str) -> str:
-    """Return where a module may use a name that stands in a text; "" for nowhere."""
-    for node in _of_kinds(text.tree, ast.Call):
-        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if called in _NAMESPACES and isinstance(node.func, ast.Name):
-            return f"{text.place(node)}, calls {called}()"
-        if called == "vars" and not (node.args and _is_variable(text, node.args[0])):
-            return f"{text.place(node)}, calls vars()"
-        if called in _BY_NAME:
-            asked = node.args[-1] if called == "attrgetter" else node.args[1:2]
-            parts = asked if isinstance(asked, list) else [asked]
-            if not all(
-                isinstance(one, ast.Constant) and one.value != name for one in parts
-            ):
-                return f"{text.place(node)}, may name it in a text"
-    return ""
-
-
-def _is_variable(text: Text, node: ast.AST) -> bool:
-    """Tell whether it is a variable that is no module and no class."""
-    return isinstance(node, ast.Name) and not any(
-        node.id in bound_by(one)
-        for one in text.tree.body
-        if isinstance(one, ast.Import | ast.ImportFrom | ast.ClassDef)
-    )
+    keep = len(package) - level + is_package
+    return ".".join([*package[:keep], *([name] if name else [])])

@@ -15,9 +15,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from txloop.scan.known import LOGS
 from txloop.scan.source import own_modules
 from txloop.stm.origin import file_of, is_own_module
-from txloop.watch.library import LOGS
 from txloop.watch.pictures import Thing
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ import warnings
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from txloop.scan.known import LOGS
 from txloop.stm.immutability import PLAIN
 from txloop.stm.origin import is_own_function, is_own_module, own_module_of
 from txloop.watch import limits
-from txloop.watch.library import LOGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set

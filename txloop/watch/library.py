@@ -10,13 +10,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from txloop.scan.known import LOGS
+
 if TYPE_CHECKING:
     import decimal
     from collections.abc import Mapping, Set
 
 __all__ = [
     "ADAPTING",
-    "LOGS",
     "flags_of",
     "logging_attributes",
     "numbers_of",
@@ -35,14 +36,6 @@ _LISTS = {
 """What loggers and handlers have, with the methods that use it."""
 
 _OF_ANY_HANDLER = frozenset([*vars(logging.NullHandler()), "formatter", "stream"])
-
-LOGS = frozenset(
-    [
-        *("critical", "debug", "error", "exception", "fatal", "info", "log"),
-        *("warn", "warning"),
-    ]
-)
-"""The methods that log."""
 
 
 def logging_attributes(thing: object) -> Mapping[str, object]:

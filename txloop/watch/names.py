@@ -17,7 +17,9 @@ import sys
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import IMPORTING, LISTING, RUNNING, SETTING, TAKING
 from txloop.scan.source import Sources
+from txloop.scan.syntax import last_name
 from txloop.watch import limits
 from txloop.watch.parts import texts_in_code
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import FunctionType
 
-    from txloop.scan.source import FunctionNode
+    from txloop.scan.syntax import FunctionNode
 
 __all__ = [
     "imports_of",
@@ -38,20 +40,10 @@ __all__ = [
     "uses_any_global",
 ]
 
-_ANY_ATTRIBUTE = frozenset(
-    [
-        *("__dict__", "__getattribute__", "attrgetter", "delattr", "dir", "eval"),
-        *("exec", "getattr", "getmembers", "methodcaller", "setattr", "vars"),
-    ]
-)
+_ANY_ATTRIBUTE = RUNNING | LISTING | TAKING | SETTING | {"__getattribute__", "vars"}
 """Names that lead to attributes which the code does not name."""
 
-_ANY_GLOBAL = frozenset(
-    [
-        *("__globals__", "__import__", "eval", "exec", "globals", "import_module"),
-        "modules",
-    ]
-)
+_ANY_GLOBAL = RUNNING | IMPORTING | {"__globals__", "globals", "modules"}
 """Likewise, to globals."""
 
 _IN_FORMAT = re.compile(r"[.\[]([A-Za-z_]\w*)")
@@ -157,7 +149,7 @@ class _Finder(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Call(self, node: ast.Call) -> None:
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        name = last_name(node.func)
         if name != _EFFECT or not node.args:
             self.generic_visit(node)
             return

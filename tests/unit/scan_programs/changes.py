@@ -131,6 +131,29 @@ PROGRAMS = {
             each.append(row)  # MUTATES_GLOBAL app.store.rows
         return row in store or store == row or store * 2 or store.name
     """,
+    "what an operator that adds to something calls": """
+    class Rows:
+        def __init__(self):
+            self.rows = []
+        def __iadd__(self, row):
+            self.rows.append(row)  # MUTATES_GLOBAL app.store.rows
+            return self
+    class Sum:
+        def __add__(self, number):
+            numbers.append(number)  # MUTATES_GLOBAL app.numbers
+            return self
+        def __rsub__(self, number):
+            numbers.append(number)  # MUTATES_GLOBAL app.numbers
+            return 0
+    store, numbers = Rows(), []
+    def get(row):
+        found = store
+        found += row
+        total = Sum()
+        total += 1
+        left = 1
+        left -= total
+    """,
     "what builtins call": """
     class Rows:
         def __len__(self):

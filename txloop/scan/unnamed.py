@@ -1,4 +1,9 @@
-"""What logging changes: the streams, and what the program's own handlers keep.
+"""The program's code that runs although no line names it.
+
+A container is not looked into: what it holds now says nothing of what it will hold. So
+a method that is called on something unknown may be one of any class whose objects can
+be there, and a property, too. Objects of other classes mean something on the loop
+thread only; an attempt elsewhere that comes upon one is given up.
 
 What a transaction logs is handed to filters and handlers when it has committed, on the
 loop thread. So logging keeps no verb there; but what reads what a handler has written
@@ -8,21 +13,53 @@ these here are looked up in `logging` itself.
 
 from __future__ import annotations
 
+import enum
 import logging
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, cast
 
-from txloop.scan.live_objects import class_label, functions_of, has_type
-from txloop.scan.member import class_value
-from txloop.scan.value import Bound, Family, Live, shared
+from txloop.scan.live_objects import class_label, functions_of, has_type, is_container
+from txloop.scan.member import class_value, member
+from txloop.scan.value import Bound, Descriptor, Family, Instance, Live, shared
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from txloop.scan.source import Sources
     from txloop.scan.walk import Walk
 
-__all__ = ["walk_logs"]
+__all__ = ["Contents", "walk_logs"]
+
+
+class Contents:
+    """The methods and properties of what containers may hold."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._instances: list[Instance] | None = None
+        self._found: dict[str, tuple[Bound | Descriptor, ...]] = {}
+
+    def called(self, name: str) -> tuple[Bound | Descriptor, ...]:
+        """Return what an attribute of that name may be."""
+        if name not in self._found:
+            if self._instances is None:
+                self._instances = [*self._all()]
+            values = (member(one, name, self._sources) for one in self._instances)
+            found = (one for one in values if isinstance(one, Bound | Descriptor))
+            self._found[name] = tuple(found)
+        return self._found[name]
+
+    def _all(self) -> Iterator[Instance]:
+        for cls in self._sources.classes(_may_be_held):
+            # What it holds is no shared state: that is in cells, or cannot change.
+            yield Instance(cls, unshared={*self._sources.assigned(cls)})
+
+
+def _may_be_held(cls: type) -> bool:
+    frozen = getattr(vars(cls).get("__dataclass_params__"), "frozen", False)
+    return frozen or is_container(cls) or issubclass(cls, tuple | enum.Enum)
+
 
 _CALLED = ("emit", "filter", "flush", "format", "handle")
 """Methods of handlers, filters and formatters that `logging` calls."""

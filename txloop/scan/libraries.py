@@ -1,36 +1,51 @@
-"""What the scan cannot follow: values that may be shared, and are not known.
+"""What calls of libraries do with what they are given, and what comes out of them.
 
 None is a value that an attempt has made itself, or that cannot change. `Unfollowed` is
 one of which that is not known. Using it is no finding, but no proof either: what is
 called on it, or stored in it, is written down (`Notebook.lose`).
+
+A function or a class in C, and a method of an object that the scan does not know, may
+change another object than its own: ``csv.writer(BUFFER)`` writes to the stream,
+``struct.pack_into(format, BYTES, 0)`` into the bytes. Streams and iterators are given
+away for that only. Bytes are mostly read: the calls have to be known that fill them.
 """
 
 from __future__ import annotations
 
+import array
+import ctypes
+import gc
+import io
 import sys
 from collections import Counter, OrderedDict, defaultdict
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.live_objects import MUTATORS, has_type
+from txloop.scan.known import ADDING, HEAPS, IMPORTING, MUTATORS, RUNNING, SERIALIZERS
+from txloop.scan.live_objects import has_type, is_container, is_iterator
 from txloop.scan.parts import is_risky, made_of, part_of, passes_on
-from txloop.scan.value import FOREIGN, SOMETHING, Value
+from txloop.scan.value import FOREIGN, SOMETHING, Live, Value, shared
 from txloop.stm.immutability import CHANGEABLE
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import ast
+    from collections.abc import Iterable, Iterator
+
+    from txloop.scan.notebook import Notebook
 
 __all__ = [
     "CHANGERS",
     "READING",
     "calls_later",
     "changes_argument",
+    "give",
     "home_and_name",
     "is_of_library",
     "leads_anywhere",
     "may_change",
     "outcome",
+    "streams_behind",
     "tells_process",
 ]
 
@@ -79,7 +94,7 @@ _OF_PROCESS = frozenset(
 
 CHANGERS = frozenset(
     [
-        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *HEAPS,
         *("insort", "insort_left", "insort_right", "shuffle", "SubElement"),
     ]
 )
@@ -92,21 +107,16 @@ _CHANGERS_HOMES = frozenset(
     ]
 )
 
-_IN_PLACE = frozenset(
-    [
-        *("delitem", "iadd", "iand", "iconcat", "imul", "ior", "isub", "ixor"),
-        "setitem",
-    ]
-)
+_IN_PLACE = ADDING | {"delitem", "iand", "imul", "isub", "ixor"}
 """Functions of `operator` that change what they get first."""
 
 _CHANGED = (*CHANGEABLE, Counter, OrderedDict, defaultdict)
 
 _COPYING = frozenset(
     [
-        *("PIL", "jinja2", "jwt", "markdown", "matplotlib", "msgpack", "numpy"),
-        *("orjson", "pandas", "rapidjson", "scipy", "simplejson", "sklearn"),
-        *("tensorflow", "torch", "ujson", "yaml"),
+        *SERIALIZERS,
+        *("PIL", "jinja2", "jwt", "markdown", "matplotlib", "numpy", "pandas"),
+        *("scipy", "sklearn", "tensorflow", "torch"),
     ]
 )
 """Packages that change no list or dict that they get, but that they shuffle some."""
@@ -121,9 +131,7 @@ READING = frozenset(
 )
 """Methods of libraries that change nothing of what they get."""
 
-_ANYTHING = frozenset(
-    ["__import__", "eval", "exec", "getattr", "import_module", "vars"]
-)
+_ANYTHING = RUNNING | IMPORTING | {"getattr", "vars"}
 """Functions that lead to anything; where `getattr` has a known name it is followed."""
 
 
@@ -152,8 +160,10 @@ def outcome(thing: object, given: Iterable[Value]) -> Value:
 
 def leads_anywhere(thing: object) -> bool:
     """Tell whether a call of it runs code that is not named."""
-    named = _name(thing) in ("__import__", "eval", "exec", "import_module")
-    return named and _home(thing) in ("builtins", "importlib")
+    return _name(thing) in RUNNING | IMPORTING and _home(thing) in (
+        "builtins",
+        "importlib",
+    )
 
 
 def tells_process(thing: object) -> bool:
@@ -221,3 +231,75 @@ def _is_known(home: str) -> bool:
         or home in sys.stdlib_module_names
         or f"_{home}" in sys.stdlib_module_names
     )
+
+
+_STREAMS = (io.BytesIO, io.StringIO)
+
+_BYTES = (bytearray, memoryview, array.array, ctypes.Array.__mro__[1])
+
+_FILLING = frozenset(
+    [
+        *("from_buffer", "ioctl", "pack_into", "preadv", "readinto", "readinto1"),
+        *("readv", "recv_bytes_into", "recv_into", "recvfrom_into", "recvmsg_into"),
+    ]
+)
+"""Functions and methods that fill bytes which they are given."""
+
+_WRAPPING = frozenset(
+    [
+        *("bz2", "codecs", "csv", "encodings", "gzip", "io", "lzma", "pickle"),
+        *("tarfile", "wave", "zipfile"),
+    ]
+)
+"""Packages whose objects read and write streams that they are given."""
+
+_MOST = 64  # objects that are looked at for streams
+
+_TELLING = frozenset(
+    [
+        *("bool", "callable", "format", "hasattr", "hash", "id", "isinstance", "len"),
+        *("partial", "repr", "str", "type"),
+    ]
+)
+"""Functions that do nothing to a stream that they get."""
+
+
+def streams_behind(owner: Live) -> Iterator[Live]:
+    """Yield the streams that an object of Python's own writes to, or reads.
+
+    Such are readers and writers of the packages that are given a stream.
+    """
+    waiting, seen = [owner.thing], 0
+    while waiting and seen < _MOST:
+        thing, seen = waiting.pop(), seen + 1
+        if has_type(thing, BuiltinMethodType):
+            waiting.append(thing.__self__)
+        elif has_type(thing, *_STREAMS) and thing is not owner.thing:
+            yield shared(thing, owner.name, owner.family)
+        elif type(thing).__module__.partition(".")[0].lstrip("_") in _WRAPPING:
+            for each in gc.get_referents(thing):
+                waiting += each.values() if type(each) is dict else [each]
+
+
+def give(
+    notes: Notebook, home: str, name: str, given: Iterable[Value], node: ast.AST
+) -> None:
+    """Write down what a call changes of the streams, iterators, bytes that it gets.
+
+    Args:
+        notes: Where to write.
+        home: The package of what is called; "" if it is not known.
+        name: The name of the function, class or method.
+        given: What it gets.
+        node: The call.
+    """
+    fills = name in _FILLING or home == "ctypes"
+    for each in given:
+        thing = each.thing if isinstance(each, Live) else None
+        if is_container(type(thing)):
+            continue
+        moved = has_type(thing, *_STREAMS) or (
+            is_iterator(thing) and not has_type(thing, io.IOBase)
+        )
+        if (moved and name not in _TELLING) or (fills and has_type(thing, *_BYTES)):
+            notes.change(each, node)

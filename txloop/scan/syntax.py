@@ -1,0 +1,115 @@
+"""Syntax trees: which nodes are functions, and which names a piece of code binds.
+
+Python's own rules: a name that a function binds is the function's, unless it says
+`global` or `nonlocal`; comprehensions have variables of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "COMPREHENSIONS",
+    "FUNCTIONS",
+    "SCOPES",
+    "Comprehension",
+    "FunctionNode",
+    "body_of",
+    "bound_by",
+    "bound_in",
+    "declared_in",
+    "last_name",
+    "nonlocal_in",
+    "own_nodes",
+    "parameters",
+]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+SCOPES = (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)
+
+
+def last_name(node: ast.AST | None) -> str:
+    """Return the last name of ``a.b.c``; "" if there is none."""
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def parameters(node: FunctionNode) -> list[str]:
+    """Return the names of the parameters, positional ones first, `*args` last."""
+    starred = (node.args.vararg, node.args.kwarg)
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return [each.arg for each in (*every, *starred) if each is not None]
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that this node, without those below it, binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            for each in names:
+                yield each.asname or each.name.partition(".")[0]
+
+
+@functools.lru_cache(maxsize=4096)
+def bound_in(scope: ast.AST) -> frozenset[str]:
+    """Return the names that a function, class, comprehension or module binds itself."""
+    if isinstance(scope, COMPREHENSIONS):
+        targets = (ast.walk(part.target) for part in scope.generators)
+        nodes = (node for target in targets for node in target)
+        return frozenset(one.id for one in nodes if isinstance(one, ast.Name))
+    found: set[str] = set()
+    if isinstance(scope, FUNCTIONS):
+        found.update(parameters(scope))
+    for node in own_nodes(scope):
+        found.update(bound_by(node))
+    return frozenset(found - declared_in(scope) - nonlocal_in(scope))
+
+
+@functools.lru_cache(maxsize=4096)
+def declared_in(scope: ast.AST) -> frozenset[str]:
+    """Return the names that a function says are global."""
+    declared = (one for one in own_nodes(scope) if isinstance(one, ast.Global))
+    return frozenset(name for one in declared for name in one.names)
+
+
+@functools.lru_cache(maxsize=4096)
+def nonlocal_in(scope: ast.AST) -> frozenset[str]:
+    """Return the names that a function says are those of one around it."""
+    declared = (one for one in own_nodes(scope) if isinstance(one, ast.Nonlocal))
+    return frozenset(name for one in declared for name in one.names)
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope, without those of scopes in it."""
+    waiting = body_of(scope)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, COMPREHENSIONS):
+            # What an assignment expression in it binds is the scope's.
+            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        elif not isinstance(node, SCOPES):
+            waiting += ast.iter_child_nodes(node)
+
+
+def body_of(scope: ast.AST) -> list[ast.AST]:
+    """Return what the body of a scope consists of."""
+    body = getattr(scope, "body", [])
+    return [*body] if isinstance(body, list) else [body]

@@ -1,0 +1,259 @@
+"""How values get from place to place: what lines bind to names, put, and give.
+
+Functions are not told apart by their callers.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.scan.known import MUTATORS
+from txloop.scan.syntax import last_name, parameters
+from txloop.sharing.bindings import IMMUTABLE, given_to
+from txloop.sharing.origins import ANY, Origin, inside, part_of
+from txloop.sharing.scopes import defaults_of
+from txloop.sharing.syntax import OF_NUMBERS, arguments_of, leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.callees import Callees
+    from txloop.sharing.origins import Origins, Values
+    from txloop.sharing.texts import Text
+
+__all__ = ["bindings", "follow", "puts"]
+
+_STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
+
+
+def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
+    """Follow all values of a program until nothing more is found.
+
+    What has used what has grown since is followed again.
+
+    Args:
+        texts: The modules.
+        origins: Gets what is found.
+        callees: Tells what a call runs.
+    """
+    for function in origins.meanings.initialized:
+        for one in function.given:
+            origins.add(function.node, one, {Origin(one)})
+    nodes = [pair for text in texts for pair in origins.meanings.nodes(text)]
+    used: list[dict[int, tuple[Values, int]]] = [{} for _ in nodes]
+    todo = [*range(len(nodes))]
+    while todo:
+        for number in todo:
+            origins.used = used[number] = {}
+            _follow(origins, callees, *nodes[number])
+        todo = [
+            number
+            for number, its in enumerate(used)
+            if any(len(values) != size for values, size in its.values())
+        ]
+
+
+def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -> None:
+    for target, values in bindings(origins, scope, node):
+        _add(origins, scope, target, values)
+    for holder, values in puts(origins, scope, node):
+        _add(origins, scope, holder, inside(values))
+    match node:
+        case ast.Return(value=ast.expr() as value):
+            origins.returned[_key(origins, scope)] |= origins.of(scope, value)
+        case ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value):
+            found = inside(origins.of(scope, value))
+            origins.returned[_key(origins, scope)] |= found
+        case ast.Call():
+            _give(origins, callees, scope, node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            for parameter, default in defaults_of(node).items():
+                if origins.of(scope, default):
+                    origins.add(node, parameter, {Origin(parameter)})
+
+
+def _key(origins: Origins, function: ast.AST) -> str:
+    """Return the name under which is kept what a function returns."""
+    name = getattr(function, "name", "")
+    return f"{name}()" if origins.meanings.is_verb(function) else name
+
+
+def _add(origins: Origins, scope: ast.AST, target: ast.expr, values: Values) -> None:
+    """Add to what a variable may hold, if the target is one of a function."""
+    if isinstance(target, ast.Name):
+        home = origins.meanings.home(scope, target.id)
+        if home is not None:
+            origins.add(home, target.id, values)
+
+
+def bindings(
+    origins: Origins, scope: ast.AST, node: ast.AST
+) -> Iterator[tuple[ast.expr, Values]]:
+    """Yield the targets that a node binds: names and attributes."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _spread(origins, scope, target, value)
+        case ast.AnnAssign() | ast.NamedExpr():
+            if node.value is not None:
+                yield node.target, origins.of(scope, node.value)
+        case ast.AugAssign(target=target, op=operator, value=value):
+            if not isinstance(operator, OF_NUMBERS):
+                yield target, inside(part_of(origins.of(scope, value)))
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            values = part_of(origins.of(scope, node.iter))
+            keys = _keys_of(origins, node)
+            for leaf in leaves(node.target):
+                yield leaf, set() if leaf in keys else values
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            yield from ((one, origins.of(scope, value)) for one in leaves(target))
+        case ast.Match(subject=subject):
+            values = origins.of(scope, subject)
+            for one in ast.walk(node):
+                if isinstance(one, ast.MatchAs | ast.MatchStar) and one.name:
+                    name = ast.Name(one.name, ast.Store())
+                    yield name, values | part_of(values) | inside(part_of(values))
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            yield from _defined_by(origins, scope, node)
+        case ast.Dict(keys=keys, values=given):
+            for key, one in zip(keys, given, strict=True):
+                text = getattr(key, "value", None)
+                if isinstance(text, str) and text in origins.meanings.keys:
+                    yield _attribute(text), origins.of(scope, one)
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, asked, value]):
+            text = str(asked.value) if isinstance(asked, ast.Constant) else ANY
+            yield _attribute(text), origins.of(scope, value)
+        case ast.keyword(arg=str(key), value=value):
+            if key in origins.meanings.keys:
+                yield _attribute(key), origins.of(scope, value)
+
+
+def _defined_by(
+    origins: Origins, scope: ast.AST, node: FunctionNode
+) -> Iterator[tuple[ast.expr, Values]]:
+    """Yield what a function's defaults give, and a property, under its name."""
+    for parameter, value in defaults_of(node).items():
+        made = origins.of(scope, value)
+        if made:
+            yield _attribute(parameter), made
+    marks = {last_name(one) for one in getattr(node, "decorator_list", ())}
+    called = getattr(node, "name", "")
+    if marks & {"cached_property", "property"}:
+        yield _attribute(called), origins.use(origins.returned[called])
+    if called == "get_current_user":
+        yield _attribute("current_user"), origins.use(origins.returned[called])
+
+
+def _keys_of(origins: Origins, loop: ast.AST) -> list[ast.expr]:
+    """Return the targets of a loop that get keys or numbers: no lists or dicts."""
+    functions = origins.meanings.functions
+    if "items" in functions or "keys" in functions:  # of a class of the program
+        return []
+    given = given_to(loop)
+    keys = (target for target, value in given if value is IMMUTABLE)
+    return [leaf for target in keys for leaf in leaves(target)]
+
+
+def _spread(
+    origins: Origins, scope: ast.AST, target: ast.expr, value: ast.expr
+) -> Iterator[tuple[ast.expr, Values]]:
+    targets = getattr(target, "elts", None)
+    if targets is None:
+        yield target, origins.of(scope, value)
+        return
+    given = getattr(value, "elts", [])
+    stars = any(isinstance(one, ast.Starred) for one in [*targets, *given])
+    if len(given) == len(targets) and not stars:
+        for one, its in zip(targets, given, strict=True):
+            yield from _spread(origins, scope, one, its)
+        return
+    values = part_of(origins.of(scope, value))
+    yield from ((one, values | inside(values)) for one in leaves(target))
+
+
+def puts(
+    origins: Origins, scope: ast.AST, node: ast.AST
+) -> Iterator[tuple[ast.expr, Values]]:
+    """Yield the expressions of objects into which a node puts something."""
+    match node:
+        case ast.Assign() | ast.AugAssign() | ast.For():
+            for target, values in bindings(origins, scope, node):
+                if isinstance(target, ast.Subscript):  # a slice takes the parts
+                    yield target.value, values | part_of(values)
+        case ast.Call(func=ast.Attribute(value=base, attr=name)):
+            if name not in _STORING:
+                return
+            for one in arguments_of(node):
+                values = origins.of(scope, one)
+                yield base, values | part_of(values)
+        case ast.Attribute(value=base, attr=name, ctx=ast.Load()):
+            if name in _STORING and id(node) in origins.meanings.used_without_call:
+                yield base, {Origin(ANY)}  # whatever it is called with
+
+
+def _give(origins: Origins, callees: Callees, scope: ast.AST, call: ast.Call) -> None:
+    """Give a call's arguments to the parameters of the functions that it may run."""
+    spread = any(isinstance(one, ast.Starred) for one in call.args)
+    # Of what may run any function it is not known what is given for what.
+    known = [] if callees.runs_any(call) else callees.run_by(call)
+    for function, others in known:
+        # Others are the object, where a method is called by way of its class.
+        names = parameters(function.node) if others else function.given
+        apart = not (spread or isinstance(function.node, ast.Lambda))
+        give = _give_each if apart else _give_all
+        give(origins, scope, call, function.node, names)
+    for one in [call.func, *arguments_of(call)]:  # a function that is called back
+        if isinstance(one, ast.Lambda):
+            _give_all(origins, scope, call, one, parameters(one))
+        elif one is not call.func and isinstance(one, ast.Name | ast.Attribute):
+            for function in origins.meanings.named(one):
+                _give_all(origins, scope, call, function.node, function.given)
+
+
+def _give_each(
+    origins: Origins,
+    scope: ast.AST,
+    call: ast.Call,
+    function: FunctionNode,
+    names: list[str],
+) -> None:
+    """Give each argument to the parameter that it is for."""
+    rest = getattr(function.args.vararg, "arg", None)
+    others = getattr(function.args.kwarg, "arg", None)
+    positional = [name for name in names if name != rest]
+    for number, one in enumerate(call.args):
+        values = origins.of(scope, one)
+        if number < len(positional):
+            origins.add(function, positional[number], values)
+        elif rest is not None:
+            origins.add(function, rest, inside(values))
+    for each in call.keywords:
+        values = origins.of(scope, each.value)
+        if each.arg in names:
+            origins.add(function, each.arg, values)
+        elif each.arg is None:
+            for name in names:
+                origins.add(function, name, part_of(values))
+        elif others is not None:
+            origins.add(function, others, inside(values))
+
+
+def _give_all(
+    origins: Origins,
+    scope: ast.AST,
+    call: ast.Call,
+    function: FunctionNode,
+    names: list[str],
+) -> None:
+    given = [one for one in arguments_of(call) if not isinstance(one, ast.Lambda)]
+    if isinstance(call.func, ast.Attribute):
+        given.append(call.func.value)
+    values: Values = set().union(*(origins.of(scope, one) for one in given))
+    for name in names:
+        origins.add(function, name, values | part_of(values))
+
+
+def _attribute(name: str) -> ast.Attribute:
+    return ast.Attribute(ast.Name(name, ast.Load()), name, ast.Store())
