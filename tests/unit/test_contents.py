@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from tests.unit.stores import Box, contents, versions
+from txloop import TObject
 from txloop.stm.container import Clear, Update
-from txloop.stm.store import Store
+from txloop.stm.store import Store, committed
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Entry, row_of
 
@@ -305,3 +306,34 @@ def test_clearing_what_is_empty_is_no_change(store, box):
 
     # THEN
     assert (2, 2) == (box._tx_changed, box._tx_resized)
+
+
+class Pair(TObject):
+    a: int
+    b: int
+
+
+def test_the_cells_of_an_object_are_written_at_once_only_where_there_are_none():
+    # GIVEN one that a replica has just heard of
+    pair = Pair.__new__(Pair)
+    committed.adopt(pair)
+
+    def install(items):
+        committed.install([(pair, Key.ALL, Update(items))])
+        return pair._tx_size, pair._tx_resized == committed.version, vars(pair)
+
+    # THEN
+    assert (2, True, {"a": 1, "b": 2}) == install({"a": 1, "b": 2})
+    assert (2, False, {"a": 3, "b": 2}) == install({"a": 3})
+
+    # WHEN a snapshot still reads what was there
+    snapshot = committed.open_snapshot()
+    del pair.a, pair.b
+    last = committed.open_snapshot()
+    committed.close_snapshot(snapshot)
+
+    # THEN
+    assert (1, True, {"b": 4}) == install({"b": 4})
+    assert {} == committed.contents_at(pair, last)
+    committed.close_snapshot(last)
+    assert {"b": 4} == committed.contents_at(pair, committed.version)

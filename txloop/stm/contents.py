@@ -168,16 +168,25 @@ def _update(
 ) -> bool:
     """Write many cells at once, where no snapshot is open; return whether it could."""
     cells = container._tx_cells
-    if container._tx_shuffled or not isinstance(cells, dict):
+    is_row = not isinstance(cells, dict)
+    if container._tx_shuffled or (is_row and not _is_bare(container)):
         return False
     container._tx_changed = version
     container._tx_view = None
-    before = len(cells)
+    before = 0 if is_row else len(cells)
     cells.update(items)
-    if len(cells) != before:
+    now = len(items) if is_row else len(cells)
+    if now != before:
         container._tx_resized = version
-        container._tx_size = len(cells)
+        container._tx_size = now
     return True
+
+
+def _is_bare(container: Container) -> bool:
+    """Tell whether nothing is in a row, as where a replica is told of a new object."""
+    if container._tx_size:
+        return False
+    return _ENTRIES.isdisjoint(map(type, container._tx_cells))
 
 
 def _clear(container: Container, version: int) -> None:

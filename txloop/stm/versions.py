@@ -92,6 +92,11 @@ class Row(list[Any]):
     def __delitem__(self, key: Any) -> None:
         _set_item(self, self.places[key], MISSING)
 
+    def update(self, cells: Mapping[Hashable, object]) -> None:
+        """Set several cells."""
+        for key, cell in cells.items():
+            _set_item(self, self.places[key], cell)
+
     def copy(self) -> dict[Hashable, Any]:  # type: ignore[override] # as a dict
         """Return the cells that are there, by key."""
         cells = zip(self.places, self, strict=True)
