@@ -793,6 +793,15 @@ PUT_INTO_ROWS = {
     "by a setting's get": ("", 'r = app.settings.get("rows"); r.append(x)'),
     "by a parameter": ("def put(rs, y): rs.append(y)", "put(rows, x)"),
     "by an addition": ("d = [rows]", "d[0] += [x]"),
+    "by a variable's addition": ("", "r = rows; r += [x]"),
+    "by a local dict": ("", 'h = {"a": rows}; h["a"].append(x)'),
+    "by a local list": ("", "h = [1, rows]; h[1].append(x)"),
+    "by a table": (
+        'def place(rs, y): rs.append(y)\nD = {"p": place}',
+        'D["p"](rows, x)',
+    ),
+    "by a star": ("", "*y, z = 1, x; rows.append(z)"),
+    "by a pattern": ("", 'match {"q": x}:\n        case {"q": z}: rows.append(z)'),
 }
 
 
@@ -811,6 +820,82 @@ def keep(**x):
     after = shared(source, "rows", "other")
 
     assert "rows = []\nother = txloop.share([])" in after
+
+
+KEPT_ELSEWHERE = {
+    "a tuple's part": """
+Pair = collections.namedtuple("Pair", "one, two")
+def keep():
+    x = Pair([1], 1).one
+    rows.append(x)
+    other.append(x)
+    x.append(2)
+""",
+    "an exception's arguments": """
+class Thing(External):
+    last = None
+thing = Thing()
+def keep():
+    try:
+        raise ValueError([1])
+    except ValueError as error:
+        x = error.args[0]
+    rows.append(x)
+    thing.last = x
+    x.append(2)
+""",
+    "what a table's function keeps": """
+def put(to, key, y):
+    to[key] = y
+TABLE = {"put": put}
+class Thing(External):
+    def __init__(self):
+        self.parts = []
+thing = Thing()
+def keep():
+    x = thing.parts
+    TABLE["put"](rows, 0, x)
+    x.append(2)
+""",
+}
+
+
+@pytest.mark.parametrize("case", KEPT_ELSEWHERE)
+def test_what_is_elsewhere_as_a_plain_object_leaves_where_it_is_stored(case):
+    after = shared(f"rows = []\nother = []\n{KEPT_ELSEWHERE[case]}", "rows")
+
+    made = "x = txloop.share(Pair([1], 1).one)"  # then it is one from the start
+    assert "rows = []" in after or made in after
+
+
+def test_what_has_to_be_plain_is_made_a_part_of_nothing_that_is_shared():
+    source = """
+rows = []
+other = []
+def keep():
+    x = json.loads("[[1]]")[0]
+    rows.append(x)
+    list.append(x, 1)
+"""
+    after = shared(source, "rows", "other")
+
+    assert "    x = json.loads" in after
+    assert "rows = []\nother = txloop.share([])" in after
+
+
+def test_what_a_function_returns_has_the_name_of_what_calls_that():
+    source = """
+def closed():
+    inner = []
+    return (lambda: inner), 1
+get_inner, number = closed()
+def place(to, y):
+    to.append(y)
+def keep(**x):
+    place(get_inner(), x)
+    x["late"] = 1
+"""
+    assert "inner = []" in shared(source, "inner")
 
 
 @pytest.mark.parametrize("call", ["self.keep(x)", "super().keep(x)", "K.keep(self, x)"])

@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import COPIERS, MUTATORS
-from txloop.scan.syntax import FUNCTIONS, bound_in, last_name, parameters
+from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
     DISPLAYS,
@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 _Given: TypeAlias = tuple[ast.expr, ast.expr]
+
+_LEADING = (ast.Attribute, ast.Name, ast.Subscript)
 
 _MAKERS = COPIERS | {"copy", "deepcopy", "loads"}
 
@@ -67,13 +69,25 @@ def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
         if isinstance(node, ast.comprehension):
             inside = (one for one in ast.walk(node.target) if isinstance(one, ast.Name))
             simple.update(id(one) for one in inside if one.id in own)
+        if isinstance(node, ast.Match) and isinstance(node.subject, _LEADING):
+            for name in names_in_patterns(node):
+                values.setdefault(name, []).append(node.subject)
     names = (one for one in walked(scope) if isinstance(one, ast.Name))
     others = {
         one.id
         for one in names
         if isinstance(one.ctx, ast.Store) and id(one) not in simple
     }
+    for node in walked(scope):
+        if isinstance(node, ast.Match) and not isinstance(node.subject, _LEADING):
+            others |= names_in_patterns(node)
     return values, others
+
+
+def names_in_patterns(node: ast.Match) -> set[str]:
+    """Return the variables that get a subject, or parts of it."""
+    patterns = (one for case in node.cases for one in ast.walk(case.pattern))
+    return {name for one in patterns for name in bound_by(one)}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -176,6 +190,14 @@ def names_of_same(scope: ast.AST, name: str) -> set[str]:
                 pairs.append((by_value.setdefault(id(value), target.id), target.id))
                 if isinstance(value, ast.Name):
                     pairs.append((target.id, value.id))
+            elif isinstance(value, ast.Tuple | ast.List):  # which a star takes apart
+                its = (one for one in ast.walk(target) if isinstance(one, ast.Name))
+                whole = names_handed_on(value)
+                pairs += [(one.id, of) for one in its for of in whole]
+    for node in walked(scope):
+        if isinstance(node, ast.Match):
+            whole = names_handed_on(node.subject)
+            pairs += [(one, of) for one in names_in_patterns(node) for of in whole]
     return _closed({name}, pairs + [(other, one) for one, other in pairs])
 
 

@@ -43,6 +43,7 @@ class Callees:
         taken: The names of those that are not only called: what is not known may run
             them.
         tuples: The names of classes whose objects are tuples with names for the parts.
+        fields: These names of parts.
     """
 
     def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
@@ -55,6 +56,7 @@ class Callees:
         self._meanings = meanings
         self._run_by: dict[int, list[tuple[Function, int]]] = {}
         self.is_class = meanings.classes.__contains__
+        self.fields: Set[str] = meanings.fields
         self.taken: Set[str] = frozenset()
         self.tuples: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__

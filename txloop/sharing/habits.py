@@ -187,6 +187,8 @@ class Habits:
         match value:
             case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
                 return True
+            case ast.Attribute(value=base, attr=name) if name in self.callees.fields:
+                return self.stays(scope, base, depth)  # it may be a new tuple
             case ast.UnaryOp() | ast.Attribute():
                 return True
             case ast.Subscript(value=base, slice=part):

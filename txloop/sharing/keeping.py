@@ -171,13 +171,13 @@ class Keeping:
                     made |= {each.site for each in one.values if each.site is not None}
         return found, made
 
-    def names_at(self, site: Site) -> set[str]:
-        """Return the names that get what an expression makes."""
+    def names_at(self, site: Site, *, inside: bool = False) -> set[str]:
+        """Return the names that get what an expression makes; or what that is in."""
         return {
             one.name
             for one in self._kept
             if not one.is_put
-            if any(each.site == site and not each.inside for each in one.values)
+            if any(each.site == site and each.inside <= inside for each in one.values)
         }
 
     def names_of(self, value: ast.AST) -> set[str]:

@@ -195,6 +195,12 @@ def _namespaces() -> Iterator[Mapping[str, object]]:
         seen.add(id(one))
         if has_type(one, dict):
             waiting += dict.values(one)
+        elif has_type(one, tuple) and type(one) is not tuple:
+            fields = getattr(one, "_fields", None)  # of a named tuple
+            yield (
+                dict(zip(fields, one, strict=False)) if has_type(fields, tuple) else {}
+            )
+            waiting += one
         elif type(one) in (list, tuple, set, frozenset):
             waiting += one  # type: ignore[arg-type] # it is iterable
         elif is_own_module(one) or _is_own(one):

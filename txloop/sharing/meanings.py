@@ -13,6 +13,7 @@ from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
     VERBS,
     arguments_of,
+    fields_of_tuple,
     root_name,
     targets_of,
 )
@@ -57,6 +58,7 @@ class Meanings:
         classes: By simple name.
         keys: Names of what an application or a route gives to handlers.
         initialized: The `initialize` methods, which get that as arguments.
+        fields: Names of the parts of named tuples.
         has_keys_for_attributes: Whether a class may give its items as attributes.
         used_without_call: Attributes that are not called, and name no own function.
     """
@@ -74,6 +76,7 @@ class Meanings:
         self._no_verbs: dict[str, list[Function]] = {}  # those that are no verbs
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self.keys: set[str] = set()
+        self.fields: set[str] = set()
         self.initialized: list[Function] = []
         self.used_without_call: set[int] = set()
         self._around: dict[int, list[ast.AST]] = {}
@@ -116,6 +119,7 @@ class Meanings:
                     self._called.add(last_name(one))
                     if isinstance(one, ast.Lambda):
                         self._passed.add(id(one))
+            self.fields.update(fields_of_tuple(node))
             for mark in getattr(node, "decorator_list", ()):
                 direct.add(id(mark))
                 self._called.add(last_name(mark))
@@ -252,6 +256,12 @@ class Meanings:
                 isinstance(one, ast.Name) and one.id == name for one in ast.walk(target)
             )
         ]
+
+    def kept(self) -> list[Function]:
+        """Return the functions that are used without a call, as those in tables are."""
+        names = self._stored & self.functions.keys() - self.classes.keys()
+        asked = (ast.Name(name, ast.Load()) for name in sorted(names))
+        return [one for name in asked for one in self.named(name)]
 
     def is_only_called(self, function: ast.AST) -> bool:
         """Tell whether a function is called, or given to calls, and never kept."""

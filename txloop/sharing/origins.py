@@ -128,7 +128,10 @@ class Origins:
             case ast.Attribute(value=base, attr=name):
                 if name == "value" and isinstance(base, ast.Name | ast.Attribute):
                     return {Origin(name), *self.of(scope, base)}  # it may be a TVar
-                return {Origin(ANY if name == "__dict__" else name)}
+                found = {Origin(ANY if name == "__dict__" else name)}
+                if name in self.meanings.fields:  # it may be a part of a tuple
+                    found |= part_of(self.of(scope, base))
+                return found
             case ast.Subscript():
                 return self._of_subscript(scope, value)
             case ast.Call():

@@ -125,6 +125,9 @@ def bindings(
         case ast.Call(func=ast.Name(id="setattr"), args=[_, asked, value]):
             text = str(asked.value) if isinstance(asked, ast.Constant) else ANY
             yield _attribute(text), origins.of(scope, value)
+        case ast.Raise(exc=ast.Call() as call):
+            for one in call.args:
+                yield _attribute("args"), inside(origins.of(scope, one))
         case ast.keyword(arg=str(key), value=value):
             if key in origins.meanings.keys:
                 yield _attribute(key), origins.of(scope, value)
@@ -196,8 +199,11 @@ def puts(
 def _give(origins: Origins, callees: Callees, scope: ast.AST, call: ast.Call) -> None:
     """Give a call's arguments to the parameters of the functions that it may run."""
     spread = any(isinstance(one, ast.Starred) for one in call.args)
-    # Of what may run any function it is not known what is given for what.
-    known = [] if callees.runs_any(call) else callees.run_by(call)
+    if isinstance(call.func, ast.Subscript):  # a function out of a table
+        known = [(one, 0) for one in origins.meanings.kept()]
+    else:
+        # Of what may run any function it is not known what is given for what.
+        known = [] if callees.runs_any(call) else callees.run_by(call)
     for function, others in known:
         # Others are the object, where a method is called by way of its class.
         names = parameters(function.node) if others else function.given

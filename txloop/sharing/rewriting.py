@@ -204,7 +204,12 @@ class Round:
         return True
 
     def _why_exact(self, site: Site) -> str:
-        its = (reason for one, reason in self._exact.items() if site.is_in(one))
+        """Return why what an expression makes, or a part of it, has to be plain."""
+        its = (
+            reason
+            for one, reason in self._exact.items()
+            if site.is_in(one) or one.is_in(site)
+        )
         return next(its, "")
 
     def _is_object(self, name: str) -> bool:
@@ -213,8 +218,11 @@ class Round:
         )
 
     def _why_left(self, seed: Seed) -> str:
-        names = (*_names_of(seed), EVERYTHING)
-        return next(filter(None, map(self._hazards.get, names)), "")
+        names = {*_names_of(seed), EVERYTHING}
+        if seed.site is not None:  # it may be known by what a function returns
+            names |= self._keeping.names_at(seed.site, inside=True)
+        reasons = map(self._hazards.get, sorted(names))
+        return next(filter(None, reasons), "")
 
     def _share(self, seed: Seed) -> tuple[str, set[str]]:
         """Change what a seed is about; return why not, and the classes it holds."""

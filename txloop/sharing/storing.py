@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
-from txloop.sharing.bindings import given_to, is_fresh
+from txloop.sharing.bindings import bindings, given_to, is_fresh
 from txloop.sharing.scopes import functions_in, nodes_of, walked
 from txloop.sharing.syntax import (
+    DISPLAYS,
     arguments_of,
     each_given,
     holder_name,
@@ -106,6 +107,13 @@ class Storing:
                 if root in fresh or is_foreign:
                     into = sorted(places) if self._habits.is_indirect(node) else []
                 of = _object_of(node, holder)
+                if root in fresh and not into and _is_filled(scope, root):
+                    # It may be in there that something else is put into.
+                    into = (
+                        []
+                        if isinstance(of, ast.Name | None)
+                        else sorted(self._named(of))
+                    )
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and is_assigned:
                     continue  # a handler lives for one request
@@ -139,8 +147,15 @@ class Storing:
         """
         if store.of is None:
             return frozenset()
-        found = self._habits.reached_by if store.by_call else self._named
-        return found(store.of)
+        if not store.by_call:
+            return self._named(store.of)
+        found = {*self._habits.reached_by(store.of)}
+        if isinstance(store.of, ast.Call) and self._habits.is_indirect(store.of):
+            others = (
+                one for one in arguments_of(store.of) if last_name(one) != store.name
+            )
+            found.update(*map(self._named, others))
+        return found
 
     def _names_in(
         self, scope: ast.AST, value: ast.AST, node: ast.AST
@@ -187,8 +202,10 @@ class Storing:
                     if is_kept(target, outer):
                         yield target, given
             case ast.AugAssign(target=target):
-                if is_kept(target, outer) and not isinstance(node.value, ast.Name):
-                    yield target, node.value  # of a name, the parts are taken
+                added = isinstance(node.value, (*DISPLAYS, ast.Tuple))  # no number
+                is_name = isinstance(node.value, ast.Name)  # its parts are taken
+                if added or (is_kept(target, outer) and not is_name):
+                    yield target, node.value
                 yield from ((target, one) for one in self._habits.stored_by(node))
             case ast.Call(func=function, args=[base, *given]) if (
                 last_name(function) in ADDING
@@ -229,6 +246,19 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
         for name, its in values.items():
             found[name].append((node, loops, its))
     return found
+
+
+def _is_filled(scope: ast.AST, name: str) -> bool:
+    """Tell whether a variable is given a display in which is what has a name."""
+    return any(
+        isinstance(value, ast.Dict | ast.List)
+        and not all(isinstance(one, ast.Constant) for one in _elements(value))
+        for value in bindings(scope, name)[0]
+    )
+
+
+def _elements(value: ast.Dict | ast.List) -> list[ast.expr]:
+    return value.values if isinstance(value, ast.Dict) else value.elts
 
 
 def _outer(holder: ast.AST) -> ast.AST:

@@ -21,6 +21,7 @@ __all__ = [
     "attribute_of_self",
     "changed_by",
     "each_given",
+    "fields_of_tuple",
     "foreign_modules",
     "holder_name",
     "is_after",
@@ -290,6 +291,25 @@ def attribute_of_self(node: ast.AST) -> str:
         name = getattr(node, "attr", name)
         node = node.value
     return name if isinstance(node, ast.Name) and node.id == "self" else ""
+
+
+def fields_of_tuple(node: ast.AST) -> list[str]:
+    """Return the names of the parts, if a node makes a class of named tuples."""
+    match node:
+        case ast.ClassDef(bases=bases, body=body) if "NamedTuple" in map(
+            last_name, bases
+        ):
+            return [
+                last_name(one.target) for one in body if isinstance(one, ast.AnnAssign)
+            ]
+        case ast.Call(func=function, args=[_, names, *_]) if last_name(function) in (
+            "NamedTuple",
+            "namedtuple",
+        ):
+            texts = (getattr(one, "value", None) for one in ast.walk(names))
+            found = [one for one in texts if isinstance(one, str)]
+            return [one for text in found for one in text.replace(",", " ").split()]
+    return []
 
 
 def uses_arrays(tree: ast.Module) -> bool:
