@@ -44,6 +44,18 @@ def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     return Desk(1, executor, ignore, callbacks, on_ask=ignore, on_death=ignore)
 
 
+def connected(desk: Desk, deltas: DeltaLog) -> tuple[FrontConnection, Link]:
+    """Return a front with one connection, at this version, and its own end."""
+    ours, theirs = socket.socketpair()
+    front = FrontConnection(
+        1, ours, deltas, committed.version, slot=desk.page.slot, limits=Limits()
+    )
+    front.ready = True
+    front.given = 1
+    front.send()
+    return front, Link(theirs)
+
+
 def add(number):
     number.set(number.get() + 1)
 
@@ -60,16 +72,8 @@ def test_an_outcome_older_than_the_replica_conflicts(deltas, frames):
         committed.close_snapshot(out.snapshot)
 
     number = TVar(0)
-    limits = Limits()
-    desk = desk_with(limits, on_outcome)
-    ours, theirs = socket.socketpair()
-    front = FrontConnection(
-        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
-    )
-    front.ready = True
-    front.given = 1
-    front.send()
-    other = Link(theirs)
+    desk = desk_with(Limits(), on_outcome)
+    front, other = connected(desk, deltas)
 
     # WHEN it has run something, followed two commits, and then tells of both
     answer = run_attempt(Call(add, (number,), {}, "add"), speculative=True)
@@ -95,16 +99,8 @@ def test_a_front_without_connections_keeps_nothing_that_was_replaced(deltas):
     # GIVEN a front whose only connection closes while a transaction of it runs
     found: list[object] = []
     number = TVar(0)
-    limits = Limits()
-    desk = desk_with(limits, lambda *outcome: found.append(outcome))
-    ours, theirs = socket.socketpair()
-    front = FrontConnection(
-        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
-    )
-    front.ready = True
-    front.given = 1
-    front.send()
-    other = Link(theirs)
+    desk = desk_with(Limits(), lambda *outcome: found.append(outcome))
+    front, other = connected(desk, deltas)
     answer = run_attempt(Call(add, (number,), {}, "add"), speculative=True)
     assert isinstance(answer, Outcome)
     assert front.keeps(answer.snapshot)

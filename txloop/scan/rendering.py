@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from txloop.scan.value import Arguments, Value
     from txloop.scan.walk import Walk
 
-__all__ = ["RENDERING", "acts_in", "render"]
+__all__ = ["acts_in", "render"]
 
-RENDERING = frozenset(["generate", "render", "render_async", "render_string"])
+_RENDERING = frozenset(["generate", "render", "render_async", "render_string"])
 """The methods that give a template what they get by keyword."""
 
 _SETS = "="  # before the name of an attribute: it is assigned
@@ -129,7 +129,7 @@ def render(walk: Walk, name: str, arguments: Arguments, node: ast.AST) -> None:
         node: The call.
     """
     acts = walk.sources.acts
-    if name not in RENDERING or not acts:
+    if name not in _RENDERING or not acts:
         return
     for key, value in arguments.keywords.items():
         _Rendering(walk, acts.get(key, frozenset()), node).act(value)

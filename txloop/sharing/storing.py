@@ -107,13 +107,12 @@ class Storing:
                 if root in fresh or is_foreign:
                     into = sorted(places) if self._habits.is_indirect(node) else []
                 of = _object_of(node, holder)
-                if root in fresh and not into and _is_filled(scope, root):
-                    # It may be in there that something else is put into.
-                    into = (
-                        []
-                        if isinstance(of, ast.Name | None)
-                        else sorted(self._named(of))
-                    )
+                if (
+                    not (into or of is None or isinstance(of, ast.Name))
+                    and root in fresh
+                    and _is_filled(scope, root)
+                ):  # it may be in there that something else is put into
+                    into = sorted(self._named(of))
                 is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
                 if in_handler and is_assigned:
                     continue  # a handler lives for one request

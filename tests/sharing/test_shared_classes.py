@@ -1,0 +1,202 @@
+"""Classes whose objects become shared ones, and attributes that become variables."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.sharing.rounds import left, shared
+
+CLASSES = """
+class {} :
+    def __init__(self, name):
+        self.name = name
+things = []
+def add(name):
+    things.append({}(name))
+"""
+
+BASES = {
+    "none": ("Thing", "class Thing(txloop.TObject, dataclass=False) :"),
+    "empty": ("Thing()", "class Thing(txloop.TObject, dataclass=False) :"),
+    "object": ("Thing(object)", "class Thing(txloop.TObject, dataclass=False) :"),
+    "Exception": ("Thing(Exception)", "class Thing(Exception) :"),
+    "a metaclass": ("Thing(metaclass=Meta)", "class Thing(metaclass=Meta) :"),
+}
+
+
+@pytest.mark.parametrize("case", BASES)
+def test_a_class_whose_objects_are_stored_becomes_a_shared_one(case):
+    head, expected = BASES[case]
+
+    assert expected in shared(CLASSES.format(head, "Thing"), "things")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "    things[0].note = 1\n",
+        "    for one in ['note']: setattr(things[0], one, 1)\n",
+    ],
+)
+def test_attributes_that_other_code_sets_are_named(lines):
+    source = CLASSES.format("Thing", "Thing") + lines
+
+    assert 'dataclass=False, also=("note",))' in shared(source, "things")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("    def __setattr__(self, n, v): pass", "it has __setattr__"),
+        ("    def __hash__(self): return hash(self.name)", "it has __hash__"),
+        (
+            "class Special(Thing):\n    def __del__(self): pass",
+            "Special, which is derived from it, cannot: it has __del__",
+        ),
+        ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
+        (
+            "    def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",
+            "sets attributes by name",
+        ),
+        ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
+        ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
+        ("    def f(self, d): vars(self)['note'] = d", "sets attributes by name"),
+    ],
+)
+def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
+    source = CLASSES.format("Thing", "Thing").replace(
+        "things = []", f"{line}\nthings = []"
+    )
+
+    assert "class Thing :" in shared(source, "things")
+    assert reason in left(source, "things")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "def f(self, d): self.__dict__ = d",
+        "@classmethod\n    def f(cls, k): x = cls(); setattr(x, k, 1); return x",
+    ],
+)
+def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone(method):
+    other = f"class Other:\n    {method}\n"
+    mixed = "class Mixed(Thing, Other): pass\n"
+    source = CLASSES.format("Thing", "Thing")
+
+    assert "class Thing(txloop.TObject, " in shared(other + source, "things")
+    assert "class Thing :" in shared(other + source + mixed, "things")
+
+
+@pytest.mark.parametrize("base", ["enum.IntFlag", "Enum", "typing.NamedTuple"])
+def test_a_class_of_values_is_not_said_to_hold_anything(base):
+    source = CLASSES.format("Thing", "Thing").replace(
+        "things = []", f"class Kind({base}):\n    pass\nthings = [Kind(1)]"
+    )
+
+    assert left(source, "things") == ""
+
+
+DATACLASSES = """
+import dataclasses
+from dataclasses import dataclass
+@dataclass
+class Base:
+    name: str
+@dataclasses.dataclass()  # with more
+class Thing(Base):
+    size: int = 0
+    def grow(self):
+        self.size += 1
+things = []
+def add(name):
+    things.append(Thing(name))
+"""
+
+
+def test_dataclasses_become_shared_ones_line_by_line():
+    after = shared(DATACLASSES, "things")
+
+    assert "\nclass Base(txloop.TObject):\n" in after
+    assert "\n  # with more\nclass Thing(Base):\n" in after
+    assert "@" not in after
+    assert len(DATACLASSES.strip().splitlines()) == len(after.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "reason"),
+    [
+        ("@dataclasses.dataclass()", "@dataclass(order=True)", "decorated with @datac"),
+        ("@dataclasses.dataclass()", "", "it is a dataclass, and Thing is none"),
+        ("self.size +=", "self.height +=", "does not declare height"),
+        ("from dataclasses import", "from attr import", "decorated with @dataclass"),
+        ("size: int = 0", "size: InitVar[int] = 0", "it has an InitVar"),
+        ("    things.append", "    things[0].note = 1; things.append", "declare note"),
+    ],
+)
+def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason):
+    source = DATACLASSES.replace(line, by)
+    after = shared(source, "things")
+
+    assert "TObject" not in after
+    assert reason in left(source, "things")
+
+
+COUNTS = """
+class Page:
+    hits = 0
+    def get(self):
+        {} += 1
+        return Page.hits
+"""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Page.hits",
+        "type(self).hits",
+        "page = Page\n        page.hits",
+        "cls = type(self)\n        cls.hits",
+    ],
+)
+def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
+    after = shared(COUNTS.format(target), "Page.hits")
+
+    assert "hits = txloop.TVar(0)" in after
+    assert f"{target}.value += 1" in after
+    assert "return Page.hits.value" in after
+
+
+@pytest.mark.parametrize("text", ["{{ hits }}", "page.hits", "{hits} {0}"])
+def test_what_a_text_calls_like_it_is_another(text):
+    source = f"{COUNTS.format('Page.hits')}x = {text!r}\n"
+
+    assert "hits = txloop.TVar(0)" in shared(source, "Page.hits")
+
+
+def test_a_class_attribute_of_several_becomes_a_variable():
+    source = COUNTS.replace("hits = 0", "size, hits = 9, 0").format("Page.hits")
+
+    assert "size, hits = 9, txloop.TVar(0)" in shared(source, "Page.hits")
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("class Other(Page): pass", "type(self).hits"),
+        ("def f(x): return x.hits", "Page.hits"),
+        ("", "self.hits"),
+        ("", "page = Page\n        page = other(page)\n        page.hits"),
+        ("class Other(Page): pass", "page = type(self)\n        page.hits"),
+        ("def f(x): return getattr(x, 'hits')", "Page.hits"),
+        ("page = '<b>{{ handler.hits }}</b>'", "Page.hits"),
+        ("page = '{0.hits} and {page.hits!r}'.format", "Page.hits"),
+    ],
+)
+def test_a_class_attribute_that_may_be_anothers_is_left_alone(line, target):
+    source = f"{COUNTS.format(target)}{line}\n"
+
+    assert textwrap.dedent(source).lstrip() == shared(source, "Page.hits")

@@ -1,0 +1,432 @@
+"""What is stored, and used on after that."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.rounds import left, shared
+
+ALIASES = {
+    "changed later": (
+        "def f(v):\n    x = {}\n    items.append(x)\n    x['v'] = v\n",
+        "x = txloop.share({})",
+    ),
+    "stored twice": (
+        "def f(v):\n    x = g()\n    items.append(x)\n    table[v] = x\n",
+        "x = txloop.share(g())",
+    ),
+    "returned": (
+        "def f():\n    x = []\n    items.append(x)\n    return x\n",
+        "x = txloop.share([])",
+    ),
+    "a part of it": (
+        "def f():\n    y = []\n    x = {'y': y}\n"
+        "    items.append(x)\n    y.append(1)\n",
+        "y = txloop.share([])",
+    ),
+    "by another name": (
+        "def f():\n    x = []\n    y = x\n    items.append(x)\n    y.append(1)\n",
+        "x = txloop.share([])",
+    ),
+    "in a loop": (
+        "def f():\n    x = []\n    for n in (1, 2):\n"
+        "        x.append(n)\n        items.append(x)\n",
+        "x = txloop.share([])",
+    ),
+    "in two attributes": (
+        "class A:\n    def f(self):\n        self.a = self.b = []\n",
+        "self.a = self.b = txloop.share([])",
+    ),
+    "by a function": (
+        "def keep(one):\n    items.append(one)\ndef f():\n"
+        "    x = {}\n    keep(x)\n    x['a'] = 1\n",
+        "x = txloop.share({})",
+    ),
+    "a default": (
+        "class A:\n    def __init__(self, name, tags=[], *, more={}):\n"
+        "        self.tags = tags or []\n",
+        "tags=txloop.share([]), *, more={}",
+    ),
+    "a default of a named tuple": (
+        "class A(NamedTuple):\n    x: int = 0\n    y: list = []\n",
+        "    x: int = 0\n    y: list = txloop.share([])\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ALIASES)
+def test_what_is_stored_and_used_on_is_a_container_from_the_start(case):
+    source, expected = ALIASES[case]
+
+    assert expected in shared(f"items = []\ntable = {{}}\n{source}", "items", "table")
+
+
+SAID = """
+class Room:
+    def say(self, text):
+        items.append(text)
+        show(text)
+{}
+class Chat({}):
+    def on_message(self, message):
+        room.say(message)
+    def on_close(self):
+        room.say({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "base", "said", "is_shared"),
+    [
+        ("", "WebSocketHandler", "'bye'", True),
+        ("", "WebSocketHandler", "self.name + ' left'", True),
+        ("", "WebSocketHandler", "f'{self.name} ' + self.name", True),
+        ("", "WebSocketHandler", "self.name + ' left %s' % self.age", True),
+        ("", "WebSocketHandler", "'(' + self.name + self.reason", True),
+        ("", "WebSocketHandler", "1 - self.age", True),
+        ("", "WebSocketHandler", "self.names + self.more", False),
+        ("", "WebSocketHandler", "self.names + [1]", False),
+        ("", "WebSocketHandler", "self.data + b'left'", False),
+        ("import numpy", "WebSocketHandler", "self.name + 1", False),
+        ("def __add__(self, x): return [x]", "WebSocketHandler", "a.b + 1", False),
+        ("bus.subscribe(chat.on_message)", "WebSocketHandler", "'bye'", False),
+        ("", "RequestHandler", "'bye'", False),
+    ],
+)
+def test_texts_are_stored_as_they_are(line, base, said, is_shared):
+    """What is said is a text, where Tornado or an operator says so."""
+    source = f"items = []{SAID.format(line, base, said)}"
+
+    assert is_shared == ("items = txloop.share([])" in shared(source, "items"))
+
+
+IN_HANDLERS = """
+items = []
+class User:
+    pass
+class Handler(RequestHandler):
+    def prepare(self):
+        self.body = json.loads(self.request.body)
+    def post(self):
+        {}
+"""
+
+
+def test_what_a_handler_puts_into_its_argument_is_a_container():
+    use = "x = {}\n        self.shelf.append(x)\n        x['a'] = 1"
+
+    assert "x = txloop.share({})" in shared(IN_HANDLERS.format(use), "items")
+
+
+@pytest.mark.parametrize(
+    ("use", "is_left"),
+    [
+        ("items.append(self.body); self.body['n'] = 1", True),
+        ("items.append(self.body); self.write(self.body)", False),
+        ("self.other = self.body; self.body['n'] = 1", False),
+        ("self.u = User(); items.append(self.u); self.u.n = 1", False),
+        ("self.u = User(); items.append(self.u.all); self.u.n = 1", True),
+        ("self.u = {}; self.u = User(); items.append(self.u); self.u.n = 1", True),
+        ("for self.u in x(): items.append(self.u); self.u.n = 1", True),
+    ],
+)
+def test_what_a_handler_keeps_and_changes_is_not_stored(use, is_left):
+    source = IN_HANDLERS.format(use)
+
+    assert is_left == ("which changes" in left(source, "items"))
+
+
+ONE_COPY = {
+    "read only": (
+        "def f(self):\n    x = {}\n    x['a'] = 1\n"
+        "    items.append(x)\n    self.write(x)\n"
+    ),
+    "a number": (
+        "def f():\n    x = len(items)\n    items.append(x)\n    x += 1\n    return x\n"
+    ),
+    "made anew": (
+        "def f():\n    for n in (1, 2):\n        x = [n]\n        items.append(x)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ONE_COPY)
+def test_what_is_only_stored_stays_plain(case):
+    assert 1 == shared(f"items = []\n{ONE_COPY[case]}", "items").count("txloop.share")
+
+
+STORED_AND_CHANGED = {
+    "a part": "items[k], n = x, 1\n    x.append(k)",
+    "a part of a list": "[items[k], n] = [x, 1]\n    x.append(k)",
+    "a part of what is not known": "y = x, 1\n    items[k], n = y\n    x.append(k)",
+    "added to": "items[k] = x\n    x += [k]",
+    "added to by another name": "y = x\n    items[k] = x\n    y += [k]",
+    "added to in a loop": "items[k] = x\n    for n in k: x += [n]",
+    "added to in a function": (
+        "items[k] = x\n    def g():\n        nonlocal x\n        x += [k]\n    g()"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STORED_AND_CHANGED)
+def test_what_is_stored_and_changed_is_shared_from_the_start(case):
+    source = f"items = {{}}\ndef f(k):\n    x = []\n    {STORED_AND_CHANGED[case]}\n"
+
+    assert "x = txloop.share([])" in shared(source, "items")
+
+
+def test_a_variable_of_a_comprehension_is_another_one():
+    source = (
+        "items = []\ndef f(k, v):\n    x = [k]\n    y = {'x': x}\n"
+        "    items.append(y)\n    y['z'] = v\n    return [y.bump(v) for y in x]\n"
+    )
+    after = shared(source, "items")
+
+    assert after.endswith("return [y.bump(v) for y in x]\n")
+
+
+STORES = """
+items = []
+table = {}
+def f(x):
+    table[0] = x
+    items.append(x)
+"""
+
+CONSTRUCTS = """
+items = []
+table = {}
+class A:
+    def __init__(self, x):
+        table[0] = x
+        items.append(x)
+class B(A):
+    pass
+class C(A):
+"""
+
+CALLS = {
+    "f({})": "f(txloop.share({}))",
+    "f(1)\nf(x=[])": "f(x=txloop.share([]))",
+    "f({} if a else None)": "f(txloop.share({}) if a else None)",
+    "def g():\n    y = json.loads(a)\n    f(y)\n    return y": "y = txloop.share(json",
+    "f((1, 'a'))\nf({})": "f((1, 'a'))\nf(txloop.share({}))",
+    "def g(a):\n    y = make(a)\n    z = y['z']\n    f(z)": "y = txloop.share(make(a))",
+    "def g(a):\n    f = a.f(json.loads(a))": "a.f(txloop.share(json.loads(a)))",
+    "def g(y): f(y)\ng({})": "g(txloop.share({}))",
+    "class ASocket(WebSocketHandler):\n    def on_message(self, y):\n"
+    "        y = json.loads(y)\n        f(y)\n": "y = txloop.share(json.loads(y))",
+}
+
+
+@pytest.mark.parametrize(
+    ("library", "taken"),
+    [("json", True), ("numpy.linalg", False)],
+)
+@pytest.mark.parametrize("statement", ["import {} as lib", "from {} import one"])
+def test_what_is_a_key_is_no_list_but_for_arrays(statement, library, taken):
+    text = (
+        f"{statement.format(library)}\nitems = []\ntable = {{}}\n"
+        "def f(x):\n    items.append(x)\n    print(table[x])\n    x.append(1)\n"
+    )
+
+    assert taken == ("items = txloop.share([])" in shared(text, "items"))
+
+
+CONSTRUCTIONS = {
+    "    pass\nA({})": "A(txloop.share({}))",
+    "    pass\nB({})": "B(txloop.share({}))",
+    "    pass\nKINDS['a']({})": "KINDS['a'](txloop.share({}))",
+    "    def g(kind): return kind({})": "return kind(txloop.share({}))",
+    "    pass\na.make = A\na.make({})": "a.make(txloop.share({}))",
+    "    def __init__(self): super().__init__({})": "__init__(txloop.share({}))",
+    "    def __init__(self): A.__init__(self, {})": "__init__(self, txloop.share({}))",
+    "    def twin(self): return type(self)({})": "(self)(txloop.share({}))",
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "call", "expected"),
+    [
+        *((STORES, *one) for one in CALLS.items()),
+        *((CONSTRUCTS, *one) for one in CONSTRUCTIONS.items()),
+    ],
+)
+def test_what_callers_make_for_a_parameter_that_is_stored_is_a_container(
+    before, call, expected
+):
+    assert expected in shared(f"{before}{call}", "items", "table")
+
+
+def test_an_object_of_a_class_that_gives_itself_is_stored_as_it_is():
+    call = "class A:\n    def g(self): f(self)"
+
+    assert "items = txloop.share([])" in shared(f"{STORES}{call}", "items")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "def g(y): f(y)",
+        "f(*rows)",
+        "def g():\n    for y in make(): f(y)",
+        "each(f, [{}])",
+        "partial(f, {})",
+    ],
+)
+def test_a_parameter_of_which_not_all_is_known_leaves_what_it_is_stored_in(call):
+    source = f"{STORES}{call}"
+
+    assert "txloop" not in shared(source, "items", "table")
+    assert "stores 'x' and goes on with it" in left(source, "items")
+
+
+PUT_INTO_ROWS = {
+    "itself": ("", "rows.append(x)"),
+    "by a key": ('d = {"a": rows}', 'd["a"].append(x)'),
+    "by an index": ("d = [rows]", "d[0].append(x)"),
+    "deeper": ('d = {"a": {"b": rows}}', 'd["a"]["b"].append(x)'),
+    "stored later": ('d = {}\nd["a"] = rows', 'd["a"].append(x)'),
+    "by get": ('d = {"a": rows}', 'd.get("a", []).append(x)'),
+    "by setdefault": ('d = {"a": rows}', 'd.setdefault("a", []).append(x)'),
+    "by a variable": ('d = {"a": rows}', 'r = d["a"]; r.append(x)'),
+    "in a loop": ('d = {"a": rows}', "for r in d.values(): r.append(x)"),
+    "by a setting": ("", 'app.settings["rows"].append(x)'),
+    "by a setting's get": ("", 'r = app.settings.get("rows"); r.append(x)'),
+    "by a parameter": ("def put(rs, y): rs.append(y)", "put(rows, x)"),
+    "by an addition": ("d = [rows]", "d[0] += [x]"),
+    "by a variable's addition": ("", "r = rows; r += [x]"),
+    "by a local dict": ("", 'h = {"a": rows}; h["a"].append(x)'),
+    "by a local list": ("", "h = [1, rows]; h[1].append(x)"),
+    "by a table": (
+        'def place(rs, y): rs.append(y)\nD = {"p": place}',
+        'D["p"](rows, x)',
+    ),
+    "by a star": ("", "*y, z = 1, x; rows.append(z)"),
+    "by a pattern": ("", 'match {"q": x}:\n        case {"q": z}: rows.append(z)'),
+}
+
+
+@pytest.mark.parametrize("case", PUT_INTO_ROWS)
+def test_what_is_put_into_something_by_any_way_and_used_on_leaves_that(case):
+    setup, put = PUT_INTO_ROWS[case]
+    source = f"""
+rows = []
+other = []
+{setup}
+app = Application([], rows=rows)
+def keep(**x):
+    {put}
+    x["late"] = 1
+"""
+    after = shared(source, "rows", "other")
+
+    assert "rows = []\nother = txloop.share([])" in after
+
+
+KEPT_ELSEWHERE = {
+    "a tuple's part": """
+Pair = collections.namedtuple("Pair", "one, two")
+def keep():
+    x = Pair([1], 1).one
+    rows.append(x)
+    other.append(x)
+    x.append(2)
+""",
+    "an exception's arguments": """
+class Thing(External):
+    last = None
+thing = Thing()
+def keep():
+    try:
+        raise ValueError([1])
+    except ValueError as error:
+        x = error.args[0]
+    rows.append(x)
+    thing.last = x
+    x.append(2)
+""",
+    "what a table's function keeps": """
+def put(to, key, y):
+    to[key] = y
+TABLE = {"put": put}
+class Thing(External):
+    def __init__(self):
+        self.parts = []
+thing = Thing()
+def keep():
+    x = thing.parts
+    TABLE["put"](rows, 0, x)
+    x.append(2)
+""",
+}
+
+
+@pytest.mark.parametrize("case", KEPT_ELSEWHERE)
+def test_what_is_elsewhere_as_a_plain_object_leaves_where_it_is_stored(case):
+    after = shared(f"rows = []\nother = []\n{KEPT_ELSEWHERE[case]}", "rows")
+
+    made = "x = txloop.share(Pair([1], 1).one)"  # then it is one from the start
+    assert "rows = []" in after or made in after
+
+
+def test_what_has_to_be_plain_is_made_a_part_of_nothing_that_is_shared():
+    source = """
+rows = []
+other = []
+def keep():
+    x = json.loads("[[1]]")[0]
+    rows.append(x)
+    list.append(x, 1)
+"""
+    after = shared(source, "rows", "other")
+
+    assert "    x = json.loads" in after
+    assert "rows = []\nother = txloop.share([])" in after
+
+
+def test_what_a_function_returns_has_the_name_of_what_calls_that():
+    source = """
+def closed():
+    inner = []
+    return (lambda: inner), 1
+get_inner, number = closed()
+def place(to, y):
+    to.append(y)
+def keep(**x):
+    place(get_inner(), x)
+    x["late"] = 1
+"""
+    assert "inner = []" in shared(source, "inner")
+
+
+@pytest.mark.parametrize("call", ["self.keep(x)", "super().keep(x)", "K.keep(self, x)"])
+def test_what_a_method_stores_that_is_used_on_leaves_where_it_is_stored(call):
+    source = f"""
+items = []
+other = []
+class B:
+    def keep(self, x): items.append(x)
+class K(B):
+    def outer(self, x): {call}; x.append("late")
+k = K()
+def f():
+    for y in make(): k.outer(y)
+def g(n): other.append(n); return n + 1
+"""
+    after = shared(source, "items", "other")
+
+    assert "items = []\nother = txloop.share([])" in after
+
+
+def test_what_a_class_gives_for_a_subscript_is_kept_twice():
+    source = """
+table = {}
+nested = {"rows": []}
+class A:
+    def __getitem__(self, n): return nested["rows"]
+a = A()
+def change(): nested["rows"].append(1)
+def f(k): table[k] = a[k]
+"""
+    assert source.lstrip() == shared(source, "table")
