@@ -1,4 +1,4 @@
-"""wrk as load generator: one thread, which asks for paths at random.
+"""wrk as load generator: it asks for paths at random.
 
 siege and our own client need more processor time for a request than a short handler
 does; wrk does not. Its connections send their next request when the answer is there,
@@ -34,9 +34,15 @@ _SOCKET_SECONDS = 30
 # all servers of a turn get the same.
 _SCRIPT = """\
 local requests = {}
+local threads = 0
+
+function setup(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
 
 function init(arguments)
-  math.randomseed(tonumber(arguments[1]))
+  math.randomseed(tonumber(arguments[1]) + number)
   wrk.headers["Connection"] = arguments[2]
   for path in io.lines(arguments[3]) do
     requests[#requests + 1] = wrk.format("GET", path)
@@ -63,7 +69,12 @@ class Wrk:
     """An installed wrk. Find it with `find_wrk`."""
 
     def __init__(
-        self, program: str, version: str, spare_from: int, keep_alive: bool = True
+        self,
+        program: str,
+        version: str,
+        spare_from: int,
+        keep_alive: bool = True,
+        threads: int = 1,
     ) -> None:
         """Run on the cores from position `spare_from`, where there are any.
 
@@ -71,6 +82,7 @@ class Wrk:
         """
         self.title = f"wrk {version}"
         self._program = program
+        self._threads = threads
         self._connection = "keep-alive" if keep_alive else "close"
         self._prefix = pinned(range(spare_from, available_cores()))
 
@@ -90,7 +102,7 @@ class Wrk:
         script, paths = folder / "script.lua", folder / "paths"
         script.write_text(_SCRIPT)
         paths.write_text("".join(f"{path}\n" for path in load.paths))
-        amount = ["-t1", f"-c{load.clients}", f"-d{load.seconds}s"]
+        amount = [f"-t{self._threads}", f"-c{load.clients}", f"-d{load.seconds}s"]
         return [
             *(*self._prefix, self._program, *amount),
             *("--timeout", f"{_SOCKET_SECONDS}s", "-s", str(script), load.url),
@@ -98,8 +110,8 @@ class Wrk:
         ]
 
 
-def find_wrk(spare_from: int, keep_alive: bool = True) -> Wrk:
-    """Return the installed wrk.
+def find_wrk(spare_from: int, keep_alive: bool = True, threads: int = 1) -> Wrk:
+    """Return the installed wrk, which runs with so many threads.
 
     Raises:
         LoadError: there is none.
@@ -109,7 +121,8 @@ def find_wrk(spare_from: int, keep_alive: bool = True) -> Wrk:
         raise LoadError("wrk is not installed (Debian, Ubuntu: apt-get install wrk)")
     said = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)
     found = re.search(r"\d+\.\d+\.\d+", said.stdout + said.stderr)
-    return Wrk(program, found[0] if found else "?", spare_from, keep_alive)
+    version = found[0] if found else "?"
+    return Wrk(program, version, spare_from, keep_alive, threads)
 
 
 def parse_result(output: str, load: Load) -> tuple[int, float]:

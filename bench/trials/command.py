@@ -11,6 +11,7 @@ from bench.command_line import output_file, positive
 from bench.machine import describe_machine
 from bench.trials import (
     channels,
+    cores,
     handoff,
     light,
     memory,
@@ -31,6 +32,7 @@ TRIALS = (
     memory.TRIAL,
     handoff.TRIAL,
     light.TRIAL,
+    cores.TRIAL,
     scale.TRIAL,
 )
 

@@ -15,7 +15,7 @@ import argparse
 import itertools
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bench import processes
@@ -112,16 +112,29 @@ def drive(
     """
     with Server(side.name, side.command, HELLO, side.environment) as server:
         load = Load(server.url, request.paths, connections, seconds, server.pid, turn)
-        warm = Load(load.url, load.paths, connections, _WARM_UP_SECONDS, load.pid, turn)
-        wrk.run(warm)
-        checked = request.adds and side.shares
-        before = _total_at_rest(server) if checked else 0
-        owner = processes.own_seconds(server.pid)
-        found, usage = run_load(server, load, wrk)
-        owner = processes.own_seconds(server.pid) - owner
-        if checked:
-            added = _total_at_rest(server) - before
-            check_added(added, found.transactions, connections)
+        return measure(server, load, wrk, checked=request.adds and side.shares)
+
+
+def measure(server: Server, load: Load, wrk: Wrk, checked: bool) -> Figures:
+    """Return what the server answered in a second after one to warm up.
+
+    Args:
+        server: Serves the cells, and is at rest.
+        load: What is asked for.
+        wrk: Asks.
+        checked: Whether each answer must have added one.
+
+    Raises:
+        BenchmarkError: server or load failed, or something that was added was lost.
+    """
+    wrk.run(replace(load, seconds=_WARM_UP_SECONDS))
+    before = _total_at_rest(server) if checked else 0
+    owner = processes.own_seconds(server.pid)
+    found, usage = run_load(server, load, wrk)
+    owner = processes.own_seconds(server.pid) - owner
+    if checked:
+        added = _total_at_rest(server) - before
+        check_added(added, found.transactions, load.clients)
     return {
         "rate": found.rate,
         "owner": owner / found.transactions,

@@ -1,6 +1,6 @@
-"""The servers of the trial `light`: a thousand cells, read and counted up.
+"""The servers of the trials `light` and `cores`: a thousand cells, read and counted up.
 
-Each handler does next to nothing, so that what is measured is the way to it.
+Most handlers do next to nothing, so that what is measured is the way to them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import tornado.web
+
+from bench.burn import burn
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -59,6 +61,15 @@ class SameHandler(TallyHandler):
         self.write(str(number))
 
 
+class BurnHandler(tornado.web.RequestHandler):
+    """``GET /burn/MICROSECONDS``."""
+
+    def get(self, microseconds: str) -> None:
+        """Compute for so long."""
+        burn(int(microseconds) / 1000)
+        self.write("done")
+
+
 class HelloHandler(tornado.web.RequestHandler):
     """``GET /hello``, never marked."""
 
@@ -81,10 +92,10 @@ def plain(_workers: int, _values: Values) -> tornado.web.Application:
 
 
 def transactional(_workers: int, _values: Values) -> tornado.web.Application:
-    """Return the same over containers, with the handlers marked that use one cell."""
+    """Return the same over containers, with the handlers marked that have work."""
     import txloop  # only where txloop serves
 
-    for handler in ReadHandler, AddHandler, SameHandler:
+    for handler in ReadHandler, AddHandler, SameHandler, BurnHandler:
         txloop.transactional(handler)
     return _application(txloop.TDict(dict.fromkeys(range(CELLS), 0)), txloop.TVar(0))
 
@@ -98,6 +109,7 @@ def _application(
             (r"/read/(\d+)", ReadHandler, shared),
             (r"/add/(\d+)", AddHandler, shared),
             (SAME, SameHandler, shared),
+            (r"/burn/(\d+)", BurnHandler),
             (HELLO, HelloHandler),
             (TOTAL, TotalHandler, shared),
         ]

@@ -141,7 +141,16 @@ def test_json_has_everything():
 
 
 def test_the_promised_trials_are_there():
-    expected = {"transaction", "sum", "channels", "memory", "handoff", "light", "scale"}
+    expected = {
+        "transaction",
+        "sum",
+        "channels",
+        "memory",
+        "handoff",
+        "light",
+        "cores",
+        "scale",
+    }
     assert expected == {trial.name for trial in TRIALS}
 
 
