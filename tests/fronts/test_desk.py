@@ -48,7 +48,13 @@ def connected(desk: Desk, deltas: DeltaLog) -> tuple[FrontConnection, Link]:
     """Return a front with one connection, at this version, and its own end."""
     ours, theirs = socket.socketpair()
     front = FrontConnection(
-        1, ours, deltas, committed.version, slot=desk.page.slot, limits=Limits()
+        1,
+        ours,
+        deltas,
+        committed.version,
+        slot=desk.page.slot,
+        limits=Limits(),
+        publish=desk.publish,
     )
     front.ready = True
     front.given = 1
@@ -126,7 +132,13 @@ def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):
     limits = Limits(slow_start_seconds=0.0)
     desk = desk_with(limits)
     front = FrontConnection(
-        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
+        1,
+        ours,
+        deltas,
+        committed.version,
+        slot=desk.page.slot,
+        limits=limits,
+        publish=desk.publish,
     )
     front.pid = os.getpid()  # one that lives
     desk.fronts.append(front)
@@ -147,7 +159,13 @@ def test_connections_that_a_dead_front_has_not_taken_are_given_to_others(deltas)
     limits = Limits()
     desk = desk_with(limits)
     front = FrontConnection(
-        1, ours, deltas, committed.version, slot=desk.page.slot, limits=limits
+        1,
+        ours,
+        deltas,
+        committed.version,
+        slot=desk.page.slot,
+        limits=limits,
+        publish=desk.publish,
     )
     front.ready = True
     pipes = [os.pipe() for _ in range(3)]
@@ -173,3 +191,44 @@ def test_connections_that_a_dead_front_has_not_taken_are_given_to_others(deltas)
     front.close()
     for reads, _ in pipes:
         os.close(reads)
+
+
+def test_only_a_front_that_does_not_read_for_very_long_is_given_up(deltas):
+    # GIVEN two fronts, of which one reads
+    value = TVar("")
+    desk = desk_with(Limits())
+    desk.follow(deltas)
+    fronts = []
+    for place in (1, 2):
+        ours, theirs = socket.socketpair()
+        front = FrontConnection(
+            place,
+            ours,
+            deltas,
+            committed.version,
+            place,
+            slot=desk.page.slot,
+            limits=Limits(),
+            publish=desk.publish,
+        )
+        front.ready = True
+        front.given = 1
+        front.send()
+        desk.fronts.append(front)
+        fronts.append((front, theirs))
+    reads, lags = (front for front, _ in fronts)
+
+    # WHEN more is committed than there is room for, and more of that than can be told
+    for number in range(1 << 20):
+        value.set(f"{number:099}")
+        reads.slot.read = desk.publish()
+        if lags.condemned:
+            break
+
+    # THEN
+    assert "it did not read what was committed" == lags.cause
+    assert not reads.condemned
+    assert number * 100 > 1 << 22
+    for front, theirs in fronts:
+        theirs.close()
+        front.close()

@@ -11,6 +11,7 @@
     thread_carrier  ... of a thread, which reads the store itself
     link            a socket: frames, and descriptors that go with them
     box             what threads leave for each other
+    board           the commits that replicas repeat, written once for all
     page            one page of memory that all share: the newest version
     overtime        calls that run for longer than they may
 """

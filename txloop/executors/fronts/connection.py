@@ -42,7 +42,8 @@ class FrontConnection(FrontEnd):
         number: Tells it from all others of the program's run.
         left: Whether it has said that it has none any more.
         condemned: Whether it has to end.
-        version: The version that its replica will have reached by what was sent.
+        version: The version that its replica will have reached when it has read what it
+            was sent; it may have read more on the board.
         dropped: Numbers of dead containers that it has not been told of.
         most_calls: After how many transactions it is replaced, or None.
         epoch: Up to which of the watch all was seen to be as it was forked with.
@@ -64,8 +65,21 @@ class FrontConnection(FrontEnd):
         *,
         slot: Callable[[int], Slot],
         limits: Limits,
+        publish: Callable[[], int | None],
     ) -> None:
-        """Keep this end of the connection to a front that has been asked for."""
+        """Keep this end of the connection to a front that has been asked for.
+
+        Args:
+            number: See above.
+            connection: This end.
+            log: What it misses, until it can read the board.
+            version: See above.
+            place: See `FrontEnd`.
+            slot: Returns what it writes in the page.
+            limits: How long to wait for what.
+            publish: Puts all that is committed on the board, and returns its end; None
+                when there is nobody any more who could.
+        """
         super().__init__(place, slot(place))
         self.number = number
         self.left = False
@@ -81,6 +95,8 @@ class FrontConnection(FrontEnd):
         self._limits = limits
         self._log = log
         self._link = Link(connection)
+        self._publish = publish
+        self._reads_board = False
         self._snapshot: int | None = None
         self._given: deque[tuple[Any, ...]] = deque()  # the last, with descriptors
         self._untaken: list[int] = []  # these, of the last of them
@@ -131,9 +147,10 @@ class FrontConnection(FrontEnd):
     # Sending
 
     def send(self, descriptor: int | None = None) -> None:
-        """Send what its replica misses, the verdicts, and all notes.
+        """Send the verdicts and all notes, for a replica that knows the board.
 
-        The epoch goes with the last note: they may tell what must not run any more.
+        One that does not is sent what it misses. The epoch goes with the last note:
+        they may tell what must not run any more.
 
         Args:
             descriptor: One that goes with the last note.
@@ -141,26 +158,58 @@ class FrontConnection(FrontEnd):
         if not self.ready or self.condemned:
             return
         while len(self.notes) > 1:
-            note = self.notes.pop(0)
-            self._link.send((self.version, None, [], [], [], -1, note))
-        deltas = self._log.since(self.version)
-        dump = None
-        if deltas is None:
-            dump, deltas = self._log.dump(), []
-            self.dropped.clear()
-        version = self.version = committed.version
+            self._link.send((None, [], [], -1, self.notes.pop(0)))
+        end, commits = self._publish() or 0, None
+        if not self._reads_board:
+            self._reads_board, self.slot.read = True, end
+            commits = self._commits(self._log.since(self.version), None, end)
+        self.version = committed.version
         if self._snapshot is None and not self._is_idle:
             self._snapshot = committed.open_snapshot()
         last = self.notes.pop() if self.notes else None
-        frame = (version, dump, deltas, self.dropped, self.verdicts, self.epoch, last)
+        frame = (commits, self.dropped, self.verdicts, self.epoch, last)
         self._link.send(frame, descriptor)
         self.dropped, self.verdicts, self.epoch = [], [], -1
+
+    def send_past(self, deltas: list[bytes] | None, start: int, end: int) -> None:
+        """Send what is not on the board, for lack of room.
+
+        Args:
+            deltas: The commits up to now, packed; None if too many have been made.
+            start: Up to where it has to have read the board before.
+            end: From where it has to read on.
+        """
+        commits = self._commits(deltas, start, end)
+        self.version = committed.version
+        self._link.send((commits, self.dropped, [], -1, None))
+        self.dropped = []
+
+    def _commits(
+        self, deltas: list[bytes] | None, start: int | None, end: int
+    ) -> tuple[Any, ...]:
+        """Return commits as they are sent: see `Replica`."""
+        if deltas is not None:
+            return committed.version, None, deltas, start, end
+        self.dropped = []  # a dump tells what there is
+        return committed.version, self._log.dump(), [], None, end
+
+    @property
+    def position(self) -> int | None:
+        """Where it reads the board next; None if it does not."""
+        reads = self._reads_board and not (self.condemned or self.lost)
+        return self.slot.read if reads else None
 
     @property
     def behind(self) -> bool:
         """Whether there is something that it has not been sent."""
+        return self.is_awaited or self.version != committed.version
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether that is more than commits, or it has to say where it is again."""
+        lag = committed.version - self.version
         return bool(self.verdicts or self.notes or self.epoch >= 0) or (
-            self.version != committed.version
+            lag >= LAG_COMMITS
         )
 
     @property

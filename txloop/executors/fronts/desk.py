@@ -1,10 +1,10 @@
 """All fronts of one loop: forked with the workers, kept up to date, and heard.
 
 The owner's side. What it lets be known outside, and when, is the whole of it: a commit
-that a front has asked for may be known when all fronts have been sent it, and before
-that one gets its verdict. Any other commit may be known at once, by what the program
-does next; so it is published in the shared page when it is installed, and a front that
-needs it waits for it, until the loop's iteration is over at most.
+that a front has asked for may be known when it is on the board, where all fronts can
+read it, and before that one gets its verdict. Any other commit may be known at once, by
+what the program does next; so it is published in the shared page when it is installed,
+and a front that needs it waits for it, until the loop's iteration is over at most.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from txloop.executors.codec.answers import pack
 from txloop.executors.codec.frames import GarbledError, loads
 from txloop.executors.codec.packing import unpack_answer
 from txloop.executors.codec.plain_cells import PlainOutcome, outcome_of
+from txloop.executors.fronts.board import Board
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.reception import Reception
 from txloop.executors.processes.crew import ForkedCrew
@@ -72,15 +73,23 @@ class Desk(Reception):
         self._on_ask = on_ask
         self._on_death = on_death
         self._troubles = 0  # replicas that could not follow
+        self._board = Board()
+        self._log: DeltaLog | None = None
+        self._published = 0  # the version, when all who waited were sent for
         self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
             size,
-            functools.partial(run_front, page=self.page, base=self._base),
+            functools.partial(
+                run_front, page=self.page, board=self._board, base=self._base
+            ),
             weakly(self._receive),
             weakly(self._bury),
             lambda: None,
             weakly(self._before_fork),
             functools.partial(
-                FrontConnection, slot=self.page.slot, limits=self._limits
+                FrontConnection,
+                slot=self.page.slot,
+                limits=self._limits,
+                publish=weakly(self.publish),
             ),
             self._limits,
             what="front",
@@ -102,16 +111,23 @@ class Desk(Reception):
 
     def fork(self, log: DeltaLog) -> None:
         """Have them forked; what their replicas miss is in `log`."""
+        self.follow(log)
         self._crew.most_calls = self._executor.most_calls
         self._crew.start(log)
+
+    def follow(self, log: DeltaLog) -> None:
+        """Put on the board what is in `log` from now on."""
+        self._log = log
+        self._board.version = log.mark()
 
     def renew(self) -> bool:
         """Have others forked in their place; tell whether that was possible."""
         return self._crew.renew()
 
     def versions(self) -> list[int]:
-        """Return which versions their replicas have."""
-        return [front.version for front in self.fronts]
+        """Return from which versions on commits are still needed, packed."""
+        starting = [one.version for one in self.fronts if one.position is None]
+        return [self._board.version, *starting]
 
     def note_dropped(self, numbers: Sequence[int]) -> None:
         """Note the numbers of containers that have died, for each front."""
@@ -143,18 +159,55 @@ class Desk(Reception):
         self._flushes = False
         if self._reactor is None:
             return
-        decided = [one for one in self.fronts if one.verdicts]
-        alone = decided[0] if len(decided) == 1 else None
-        for front in self.fronts:
-            wanted = front.ready and front.behind and (all_of_them or front.in_use)
-            if wanted and front is not alone:
-                verdicts, front.verdicts = front.verdicts, []
+        # What was known at once, some may wait for; nobody for what is known only now.
+        waits = self.page.version > self._published
+        wanted = [
+            one
+            for one in self.fronts
+            if one.ready and one.behind and (all_of_them or one.in_use)
+        ]
+        if wanted:
+            self.publish()
+        for front in wanted:
+            if waits or all_of_them or front.is_awaited:
                 front.send()
-                front.verdicts = verdicts
-        self.page.version = committed.version
-        for front in decided:
-            front.send()
+        self.page.version = self._published = committed.version
         self._executor.trim_log()
+
+    def publish(self) -> int:
+        """Let all that is committed be known: put it on the board; return its end.
+
+        Called between two callbacks.
+        """
+        board, version = self._board, committed.version
+        if board.version != version and self._log is not None:
+            if any(front.position is not None for front in self.fronts):
+                deltas = self._log.since(board.version)
+                if not deltas or not board.put(version, deltas, self._positions):
+                    self._send_past(deltas)
+            else:
+                board.version = version
+        self.page.version = version
+        return board.end
+
+    def _positions(self) -> list[int]:
+        """Return where those fronts are on the board that read it."""
+        found = (front.position for front in self.fronts)
+        return [position for position in found if position is not None]
+
+    def _send_past(self, deltas: list[bytes] | None) -> None:
+        """Send what there was no room for to each front, and say so on the board."""
+        place = self._board.skip(committed.version, self._positions)
+        if place is None:  # there was none for all that came since
+            furthest = min(self._positions())
+            for front in self.fronts:
+                if front.position == furthest:
+                    front.condemn("it did not read what was committed")
+            self._send_past(deltas)
+            return
+        for front in self.fronts:
+            if front.position is not None:
+                front.send_past(deltas, *place)
 
     # What they say
 

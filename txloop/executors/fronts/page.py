@@ -35,7 +35,7 @@ _WORD = 8
 _GENERAL = 8  # words that belong to none of the fronts
 _VERSION, _EPOCH, _SETTLED = range(3)
 _OF_FRONT = 8  # words of each front
-_RUNNING, _SINCE_NS, _GONE, _BEGUN = range(4)
+_RUNNING, _SINCE_NS, _GONE, _BEGUN, _READ = range(5)
 _BUCKETS = len(BOUNDS) + 1
 _OF_KIND = 1 + _BUCKETS  # words of each kind of transaction, for each front
 _SECONDS, _COUNTS = range(2)
@@ -149,6 +149,18 @@ class Slot:
     @gone.setter
     def gone(self, number: int) -> None:
         self._words[self._start + _GONE] = number
+
+    @property
+    def read(self) -> int:
+        """Up to which position the front has read the board.
+
+        The owner writes where it begins, before it tells the front.
+        """
+        return self._words[self._start + _READ]
+
+    @read.setter
+    def read(self, position: int) -> None:
+        self._words[self._start + _READ] = position
 
     def count(self, kind: int, seconds: float) -> None:
         """Count a transaction that has ended here."""

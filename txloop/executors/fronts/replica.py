@@ -2,7 +2,7 @@
 
 A front begins an attempt when its replica has reached what may have been known outside
 when the request came: the page that it shares with the owner tells that version, and
-the owner sends what changed. An attempt that wrote nothing has ended then. What
+on the board is what changed. An attempt that wrote nothing has ended then. What
 wrote something goes to the owner, all that one iteration has made in one frame, and a
 verdict comes back, with or after what it has changed.
 """
@@ -20,6 +20,7 @@ from txloop.executors.codec.frames import UNPICKLABLE, dumps
 from txloop.executors.codec.packing import ANY_PLACE, pack_call, unpack_answer
 from txloop.executors.codec.plain_cells import PlainOutcome, plain_outcome
 from txloop.executors.debugging import set_title
+from txloop.executors.fronts.board import OverwrittenError
 from txloop.executors.fronts.carrier import Carrier
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
@@ -37,9 +38,10 @@ from txloop.watch.outside import guard
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from txloop.executors.codec.contexts import Base
+    from txloop.executors.fronts.board import Board
     from txloop.executors.fronts.carrier import Kind
     from txloop.executors.fronts.page import Page
     from txloop.executors.protocol import Reactor
@@ -55,7 +57,12 @@ class Replica(Carrier):
     """What one front's process knows of the owner; used by its only thread."""
 
     def __init__(
-        self, connection: socket.socket, number: int, page: Page, base: Base
+        self,
+        connection: socket.socket,
+        number: int,
+        page: Page,
+        board: Board,
+        base: Base,
     ) -> None:
         """Let this process, just forked, follow the owner.
 
@@ -63,12 +70,15 @@ class Replica(Carrier):
             connection: Leads to the owner.
             number: Tells this front from all others of the program's run.
             page: What is shared with the owner.
+            board: Likewise.
             base: The context that this process has inherited.
         """
         become_copy(number)
         set_title(f"front {number}")
         super().__init__(page, base)
         self._link = Link(connection)
+        self._board = board
+        self._read: int | None = None  # up to where, once the owner has said where
         self._watch = WorkerWatch()
         self._epoch = -1  # of the owner's watch, when it last looked for us
         self._asked = -1  # for which one it was asked to look
@@ -101,6 +111,8 @@ class Replica(Carrier):
 
     def has_reached(self, needed: tuple[int, int]) -> bool:
         version, epoch = needed
+        if version > committed.version:
+            self._follow()
         return version <= committed.version and epoch <= self._epoch
 
     def ask(self) -> None:
@@ -115,9 +127,8 @@ class Replica(Carrier):
         notes = []
         verdicts: list[tuple[int, int]] = []
         for frame, descriptor in self._link.receive():
-            version, dump, deltas, dropped, decided, epoch, told = frame
-            if self.trouble is None:
-                self.trouble = catch_up(version, dump, deltas, dropped)
+            commits, dropped, decided, epoch, told = frame
+            self._follow(commits, dropped)
             verdicts += decided
             if epoch >= 0:
                 self._epoch = epoch
@@ -131,6 +142,39 @@ class Replica(Carrier):
         if committed.version - self._told >= LAG_COMMITS:
             self.tell(None)
         return notes
+
+    def _follow(
+        self, commits: tuple[Any, ...] | None = None, dropped: Sequence[int] = ()
+    ) -> None:
+        """Repeat what there is on the board, and what does not stand there.
+
+        Args:
+            commits: These, if there are any: the version to which they lead, a dump or
+                None, the others, up to where the board has to be read before, if it
+                has, and from where to go on.
+            dropped: Numbers of containers that have died.
+        """
+        if self._read is not None and (commits is None or commits[3] is not None):
+            try:
+                self._read, version, deltas = self._board.read(
+                    self._read, self._page.version
+                )
+            except OverwrittenError:
+                self.end()  # the owner has given this front up
+            self._repeat(version, None, deltas)
+        if commits is not None:
+            version, dump, deltas, _, self._read = commits
+            self._repeat(version, dump, deltas)
+        if self._slot is not None and self._read is not None:
+            self._slot.read = self._read
+        if dropped:
+            committed.forget(list(dropped))
+
+    def _repeat(
+        self, version: int, dump: bytes | None, deltas: Sequence[bytes]
+    ) -> None:
+        if version and self.trouble is None:
+            self.trouble = catch_up(version, dump, deltas, ())
 
     # What the owner is sent
 

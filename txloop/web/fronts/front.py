@@ -190,7 +190,10 @@ class Front:
 
     def _goes_on(self, delegate: FrontDelegate) -> bool:
         """Tell whether a request has nothing to wait for, here or at the owner's."""
-        return self._leaving or self._carrier.has_reached(delegate.needed)
+        reached = self._leaving or self._carrier.has_reached(delegate.needed)
+        if self._carrier.trouble is not None:
+            self._give_up()
+        return reached or self._leaving
 
     def _run(self, delegate: FrontDelegate) -> None:
         """Run a request; answer it, ask for its commit, or hand it over."""

@@ -1,0 +1,151 @@
+"""The board of commits: a ring that one writes and several read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txloop.executors.fronts.board import Board, OverwrittenError
+
+NEWEST = 1 << 62
+
+
+class Reader:
+    """One who repeats what stands on a board."""
+
+    def __init__(self, board):
+        self.board = board
+        self.position = board.end
+        self.seen = []
+        self.version = 0
+
+    def read(self, newest=NEWEST):
+        """Read all that there is."""
+        self.position, version, found = self.board.read(self.position, newest)
+        self.seen += found
+        self.version = version or self.version
+
+
+def test_what_is_put_is_read_once_by_each():
+    board = Board(1024)
+    first, second = Reader(board), Reader(board)
+
+    board.put(3, [b"one", b"two"], list)
+    first.read()
+    board.put(4, [b""], list)
+    first.read()
+    second.read()
+
+    assert [b"one", b"two", b""] == first.seen == second.seen
+    assert (4, 4) == (first.version, second.version)
+
+
+def test_what_may_not_be_known_yet_is_not_read():
+    board = Board(1024)
+    reader = Reader(board)
+    board.put(3, [b"one"], list)
+    board.put(5, [b"two", b"three"], list)
+
+    reader.read(newest=4)
+    assert ([b"one"], 3) == (reader.seen, reader.version)
+
+    reader.read(newest=5)
+    assert ([b"one", b"two", b"three"], 5) == (reader.seen, reader.version)
+
+
+def test_nothing_is_read_beyond_a_mark():
+    board = Board(1024)
+    reader = Reader(board)
+    board.put(1, [b"one"], list)
+    place = board.skip(2, list)
+    board.put(3, [b"three"], list)
+
+    reader.read()
+    assert place is not None
+    assert ([b"one"], place[0]) == (reader.seen, reader.position)
+
+    reader.position = place[1]
+    reader.read()
+    assert [b"one", b"three"] == reader.seen
+
+
+def test_what_is_too_long_is_not_put():
+    board = Board(1024)
+
+    assert not board.put(1, [b"x" * 200], list)
+    assert (0, 0) == (board.end, board.version)
+
+
+def test_nothing_is_written_over_that_is_not_read():
+    board = Board(1024)
+    slow, fast = Reader(board), Reader(board)
+
+    def positions():
+        return [slow.position, fast.position]
+
+    put = 0
+    while board.put(put + 1, [b"%03d" % put], positions):
+        put += 1
+        fast.read()
+    marks = 0
+    while board.skip(put + 1 + marks, positions):
+        marks += 1
+
+    assert 0 < put < 32
+    assert 0 < marks
+    slow.read()
+    assert [b"%03d" % number for number in range(put)] == slow.seen == fast.seen
+
+
+def test_who_is_not_waited_for_is_told():
+    board = Board(1024)
+    reader = Reader(board)
+    for number in range(100):
+        assert board.put(number + 1, [b"x" * 30], list)
+
+    with pytest.raises(OverwrittenError):
+        reader.read()
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.lists(st.binary(max_size=70), min_size=1, max_size=3),
+            st.sampled_from(["first", "second", "skip"]),
+        ),
+        max_size=200,
+    )
+)
+def test_every_reader_repeats_everything_in_order(steps):
+    board = Board(1024)
+    readers = [Reader(board), Reader(board)]
+    expected: list[list[bytes]] = [[], []]
+
+    def positions():
+        return [reader.position for reader in readers]
+
+    for version, step in enumerate(steps, start=1):
+        if step in ("first", "second"):
+            readers[step == "second"].read()
+        elif step == "skip" or not board.put(version, step, positions):
+            for reader in readers:
+                reader.read()
+            place = board.skip(version, positions)
+            assert place is not None
+            assert all(place[0] == one.position for one in map(at_mark, readers))
+            for reader in readers:
+                reader.position = place[1]
+        else:
+            for one in expected:
+                one += step
+        assert version == board.version or step in ("first", "second")
+    for reader, one in zip(readers, expected, strict=True):
+        reader.read()
+        assert one == reader.seen
+
+
+def at_mark(reader):
+    """Return a reader that has read up to the mark."""
+    reader.read()
+    return reader
