@@ -69,7 +69,7 @@ def install(
             or 0: no workers.
         fronts: How many processes take requests in and run what is short, up to 30;
             with the executor ``"threads"``, how many threads, where the GIL is off.
-            ``"auto"``, the default: one process per core, eight at the most, from when
+            ``"auto"``, the default: one process per core, 16 at the most, from when
             the loop thread is first busy; with ``"threads"`` none.
         order: ``"completion"``, the default: requests commit as they complete.
             ``"arrival"``: every transaction commits in the order of arrival, so that

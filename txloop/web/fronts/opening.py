@@ -36,8 +36,8 @@ __all__ = ["Load", "open_fronts", "why_none"]
 
 _log = logging.getLogger("txloop")
 
-_MOST_UNASKED = 8
-"""How many fronts there are at most with ``"auto"``: the owner commits for all."""
+_MOST_UNASKED = 16
+"""How many fronts there are at most with ``"auto"``: more were not measured."""
 
 _BUSY = 0.25
 """A thread that is busy for less of its time keeps no requests waiting."""
