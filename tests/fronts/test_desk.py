@@ -39,7 +39,7 @@ def ignore(*_: object) -> None:
 
 def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     """Return one whose fronts are not forked yet."""
-    executor: Any = SimpleNamespace(limits=limits)
+    executor: Any = SimpleNamespace(limits=limits, trim_log=ignore)
     callbacks = Callbacks(on_outcome, *[ignore] * 5)
     return Desk(1, executor, ignore, callbacks, on_ask=ignore, on_death=ignore)
 
@@ -231,4 +231,34 @@ def test_only_a_front_that_does_not_read_for_very_long_is_given_up(deltas):
     assert number * 100 > 1 << 22
     for front, theirs in fronts:
         theirs.close()
+        front.close()
+
+
+def test_only_a_front_that_waits_is_woken_for_what_others_commit(deltas):
+    # GIVEN two fronts that have been told of everything
+    value = TVar(0)
+    desk = desk_with(Limits())
+    desk.follow(deltas)
+    (first, ours), (second, theirs) = connected(desk, deltas), connected(desk, deltas)
+    desk.fronts.extend([first, second])
+    reactor: Any = SimpleNamespace(call_soon=lambda *_, **__: None)
+    desk._begin(reactor)
+    for link in (ours, theirs):
+        assert 1 == len(list(link.receive()))
+
+    # WHEN the first one waits for what the loop thread commits
+    value.set(1)
+    ours.send((committed.version - 1, (), b"", -1, ("wait",)))
+    desk._receive(first)
+    desk.flush()
+
+    # THEN
+    assert 1 == len(list(ours.receive()))
+    assert [] == list(theirs.receive())
+    assert committed.version == desk.page.version
+    desk.flush()
+    assert [] == list(ours.receive())
+    desk._end()
+    for front, link in ((first, ours), (second, theirs)):
+        link.close()
         front.close()

@@ -44,6 +44,7 @@ class FrontConnection(FrontEnd):
         condemned: Whether it has to end.
         version: The version that its replica will have reached when it has read what it
             was sent; it may have read more on the board.
+        waits: Whether it has asked for what may be known outside.
         dropped: Numbers of dead containers that it has not been told of.
         most_calls: After how many transactions it is replaced, or None.
         epoch: Up to which of the watch all was seen to be as it was forked with.
@@ -96,7 +97,7 @@ class FrontConnection(FrontEnd):
         self._log = log
         self._link = Link(connection)
         self._publish = publish
-        self._reads_board = False
+        self._reads_board = self.waits = False
         self._snapshot: int | None = None
         self._given: deque[tuple[Any, ...]] = deque()  # the last, with descriptors
         self._untaken: list[int] = []  # these, of the last of them
@@ -169,7 +170,7 @@ class FrontConnection(FrontEnd):
         last = self.notes.pop() if self.notes else None
         frame = (commits, self.dropped, self.verdicts, self.epoch, last)
         self._link.send(frame, descriptor)
-        self.dropped, self.verdicts, self.epoch = [], [], -1
+        self.dropped, self.verdicts, self.epoch, self.waits = [], [], -1, False
 
     def send_past(self, deltas: list[bytes] | None, start: int, end: int) -> None:
         """Send what is not on the board, for lack of room.
@@ -206,9 +207,9 @@ class FrontConnection(FrontEnd):
 
     @property
     def is_awaited(self) -> bool:
-        """Whether that is more than commits, or it has to say where it is again."""
+        """Whether it waits for that, or has to say where it is again."""
         lag = committed.version - self.version
-        return bool(self.verdicts or self.notes or self.epoch >= 0) or (
+        return bool(self.verdicts or self.notes or self.epoch >= 0 or self.waits) or (
             lag >= LAG_COMMITS
         )
 

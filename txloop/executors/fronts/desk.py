@@ -4,7 +4,7 @@ The owner's side. What it lets be known outside, and when, is the whole of it: a
 that a front has asked for may be known when it is on the board, where all fronts can
 read it, and before that one gets its verdict. Any other commit may be known at once, by
 what the program does next; so it is published in the shared page when it is installed,
-and a front that needs it waits for it, until the loop's iteration is over at most.
+and a front that needs it asks for it, and waits until the loop's iteration is over.
 """
 
 from __future__ import annotations
@@ -75,7 +75,6 @@ class Desk(Reception):
         self._troubles = 0  # replicas that could not follow
         self._board = Board()
         self._log: DeltaLog | None = None
-        self._published = 0  # the version, when all who waited were sent for
         self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
             size,
             functools.partial(
@@ -159,8 +158,6 @@ class Desk(Reception):
         self._flushes = False
         if self._reactor is None:
             return
-        # What was known at once, some may wait for; nobody for what is known only now.
-        waits = self.page.version > self._published
         wanted = [
             one
             for one in self.fronts
@@ -169,9 +166,9 @@ class Desk(Reception):
         if wanted:
             self.publish()
         for front in wanted:
-            if waits or all_of_them or front.is_awaited:
+            if all_of_them or front.is_awaited:
                 front.send()
-        self.page.version = self._published = committed.version
+        self.page.version = committed.version
         self._executor.trim_log()
 
     def publish(self) -> int:
@@ -267,6 +264,9 @@ class Desk(Reception):
                     self._note_trouble(trouble)
                 front.retiring = True
                 self._crew.fill()
+            case ("wait",):
+                front.waits = True
+                self._flush_soon()
             case ("left",):
                 front.left = True
             case _:

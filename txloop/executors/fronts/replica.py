@@ -82,6 +82,7 @@ class Replica(Carrier):
         self._watch = WorkerWatch()
         self._epoch = -1  # of the owner's watch, when it last looked for us
         self._asked = -1  # for which one it was asked to look
+        self._wanted = 0  # for which version it was asked
         self._told = committed.version  # where the owner knows this replica to be
         self._alarm = Alarm()
         self._outcomes: list[tuple[int, int, bytes | PlainOutcome]] = []
@@ -116,12 +117,16 @@ class Replica(Carrier):
         return version <= committed.version and epoch <= self._epoch
 
     def ask(self) -> None:
-        """Ask the owner to look at plain objects, if it has not been asked yet."""
-        epoch = self._page.epoch
-        if epoch not in (self._epoch, self._asked):
-            self._asked = epoch
+        """Ask the owner for what is known outside and not here, once.
+
+        To look at plain objects, and to say when what has changed is on the board.
+        """
+        version, epoch = self._page.known
+        asks = -1 if epoch in (self._epoch, self._asked) else epoch
+        if asks >= 0 or version > max(committed.version, self._wanted):
+            self._wanted, self._asked = version, epoch
             self.flush()  # where this replica is may be told after older outcomes only
-            self._link.send((committed.version, (), b"", epoch, None))
+            self._link.send((committed.version, (), b"", asks, ("wait",)))
 
     def receive(self) -> list[tuple[tuple[Any, ...], int | None]]:
         notes = []
