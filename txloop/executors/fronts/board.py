@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Board", "OverwrittenError"]
 
-_BYTES = 1 << 23
+_BYTES = 1 << 21
 _LONGEST = _BYTES // 8  # what is longer goes by the links
 _RESERVE = 1 << 16  # for marks: what goes by the links instead
 _ENTRY = 16  # bytes before those of an entry; all lie at multiples of it
