@@ -18,6 +18,14 @@ HAZARDS = {
         "passes heapq.heappush on",
     ),
     "weak references": ("import weakref\nx = weakref.WeakSet()", "weakref.WeakSet"),
+    "a method that stores, by its name": (
+        "import operator\nput = operator.attrgetter('rows.append')",
+        "operator.attrgetter",
+    ),
+    "a call of a method that stores": (
+        "from operator import methodcaller\nput = methodcaller('update', x)",
+        "operator.methodcaller",
+    ),
     "identities": ("def f(x): return id(x)", "id(x)"),
     "keys that count how often they are looked for": (
         "class Key:\n    n = 0\n    def __hash__(self):\n        Key.n += 1\n"

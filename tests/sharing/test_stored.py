@@ -281,49 +281,6 @@ def test_a_parameter_of_which_not_all_is_known_leaves_what_it_is_stored_in(call)
     assert "stores 'x' and goes on with it" in left(source, "items")
 
 
-PUT_INTO_ROWS = {
-    "itself": ("", "rows.append(x)"),
-    "by a key": ('d = {"a": rows}', 'd["a"].append(x)'),
-    "by an index": ("d = [rows]", "d[0].append(x)"),
-    "deeper": ('d = {"a": {"b": rows}}', 'd["a"]["b"].append(x)'),
-    "stored later": ('d = {}\nd["a"] = rows', 'd["a"].append(x)'),
-    "by get": ('d = {"a": rows}', 'd.get("a", []).append(x)'),
-    "by setdefault": ('d = {"a": rows}', 'd.setdefault("a", []).append(x)'),
-    "by a variable": ('d = {"a": rows}', 'r = d["a"]; r.append(x)'),
-    "in a loop": ('d = {"a": rows}', "for r in d.values(): r.append(x)"),
-    "by a setting": ("", 'app.settings["rows"].append(x)'),
-    "by a setting's get": ("", 'r = app.settings.get("rows"); r.append(x)'),
-    "by a parameter": ("def put(rs, y): rs.append(y)", "put(rows, x)"),
-    "by an addition": ("d = [rows]", "d[0] += [x]"),
-    "by a variable's addition": ("", "r = rows; r += [x]"),
-    "by a local dict": ("", 'h = {"a": rows}; h["a"].append(x)'),
-    "by a local list": ("", "h = [1, rows]; h[1].append(x)"),
-    "by a table": (
-        'def place(rs, y): rs.append(y)\nD = {"p": place}',
-        'D["p"](rows, x)',
-    ),
-    "by a star": ("", "*y, z = 1, x; rows.append(z)"),
-    "by a pattern": ("", 'match {"q": x}:\n        case {"q": z}: rows.append(z)'),
-}
-
-
-@pytest.mark.parametrize("case", PUT_INTO_ROWS)
-def test_what_is_put_into_something_by_any_way_and_used_on_leaves_that(case):
-    setup, put = PUT_INTO_ROWS[case]
-    source = f"""
-rows = []
-other = []
-{setup}
-app = Application([], rows=rows)
-def keep(**x):
-    {put}
-    x["late"] = 1
-"""
-    after = shared(source, "rows", "other")
-
-    assert "rows = []\nother = txloop.share([])" in after
-
-
 KEPT_ELSEWHERE = {
     "a tuple's part": """
 Pair = collections.namedtuple("Pair", "one, two")

@@ -19,10 +19,12 @@
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run
+    operators   what lines call without a call: own operators, setters of properties
     habits      what these do with what they are given
     arguments   what calls give for their parameters
     owning      what handlers keep in attributes, change, and store
-    storing     where variables are stored, and whether they are changed after that
+    storing     where variables are stored
+    using       whether they are changed after that
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
     passing     how values get from place to place

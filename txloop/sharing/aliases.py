@@ -19,7 +19,7 @@ from txloop.sharing.habits import Habit, Habits
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
-from txloop.sharing.storing import Storing, is_kept, is_used_on
+from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
     changed_by,
     foreign_modules,
@@ -30,6 +30,7 @@ from txloop.sharing.syntax import (
     root_name,
     uses_arrays,
 )
+from txloop.sharing.using import is_used_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.scan.syntax import FunctionNode
+    from txloop.sharing.flow import Flow
     from txloop.sharing.habits import Habits
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
@@ -85,7 +86,7 @@ class Arguments:
             and node not in called
         }
         for name in passed_on:
-            if not (name in VERBS or callees.is_class(name)):
+            if not callees.is_class(name):
                 self._call_elsewhere(name)
 
     def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
@@ -97,10 +98,12 @@ class Arguments:
 
     def _call_elsewhere(self, name: str) -> None:
         """Note that functions of that name are called by what is not known."""
-        if name in self.callees.functions:
-            its = self.callees.functions[name]
+        its = {one.node for one in self.callees.functions.get(name, ())}
+        if name in VERBS:  # those of handlers are called by Tornado
+            its -= self._verbs
+        if its:
             self.taken.add(name)
-            self._called_elsewhere |= {one.node for one in its}
+            self._called_elsewhere |= its
 
     def _note(
         self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
@@ -228,9 +231,9 @@ class Arguments:
         return None if found is None or made is None else found + made
 
 
-def follow_calls(texts: list[Text], meanings: Meanings) -> Arguments:
+def follow_calls(texts: list[Text], meanings: Meanings, flow: Flow) -> Arguments:
     """Return what calls give for parameters, and run by these."""
-    callees = Callees(texts, meanings)
+    callees = Callees(texts, meanings, flow)
     first = Arguments(texts, callees)
     callees.learn(first.functions(), first.taken)
     return Arguments(texts, callees)

@@ -13,14 +13,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import PARTS, READERS, SCALARS
-from txloop.scan.special import calculating, in_place, reflected
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
+from txloop.sharing.operators import assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, walked
-from txloop.sharing.syntax import leaves
+from txloop.sharing.syntax import leaves, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
 
+    from txloop.sharing.flow import Flow
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
@@ -46,14 +47,16 @@ class Callees:
         fields: These names of parts.
     """
 
-    def __init__(self, texts: Iterable[Text], meanings: Meanings) -> None:
+    def __init__(self, texts: Iterable[Text], meanings: Meanings, flow: Flow) -> None:
         """Look at all modules.
 
         Args:
             texts: The modules.
             meanings: What names mean.
+            flow: Where objects of the program's classes get to.
         """
         self._meanings = meanings
+        self._flow = flow
         self._run_by: dict[int, list[tuple[Function, int]]] = {}
         self.is_class = meanings.classes.__contains__
         self.fields: Set[str] = meanings.fields
@@ -72,6 +75,7 @@ class Callees:
             if one.name not in ("", one.bound) and meanings.is_own(one.module):
                 self._others[one.bound].add(one.name)
         nodes = [node for text in texts for node in walked(text.tree)]
+        self._setters = setters(nodes)
         for node in nodes:
             if isinstance(node, ast.ClassDef):
                 self._take_class(node)
@@ -176,6 +180,52 @@ class Callees:
             ]
         return self._run_by[id(call)]
 
+    def _setting(self, node: ast.AST) -> list[str]:
+        """Return the names of what an assignment calls: setters, and other methods."""
+        return [name for one in assigned(node) for name in self._called_for(one)]
+
+    def _called_for(self, target: ast.expr) -> list[str]:
+        match target:
+            case ast.Subscript(value=base):
+                asked = ["__setitem__"]
+            case ast.Attribute(value=base, attr=name):
+                asked = ["__setattr__", *self._setters.get(name, ())]
+            case _:
+                return []
+        names = [one for one in asked if one in self._defined]
+        return names if names and self._may_have(base, names) else []
+
+    def _may_have(self, base: ast.expr, methods: list[str]) -> bool:
+        """Tell whether an expression may give an object of a class with a method."""
+        owners = {
+            self.named(one.owner)
+            for name in methods
+            for one in self.functions[name]
+            if one.owner is not None
+        }
+        found = {one for name in owners for one in self._with_derived(name)}
+        if not self._meanings.has(base):  # it stands for what has a name
+            return "__setattr__" not in methods
+        scope = self._meanings.scope_of(base)
+        its = {owner.name for owner in [self._meanings.owner_of(scope)] if owner}
+        its = its if root_name(base) == "self" and isinstance(base, ast.Name) else set()
+        return not found.isdisjoint(self._flow.classes_of(base, scope) | its)
+
+    def setting(self, target: ast.expr) -> list[Function]:
+        """Return the functions that an assignment to a target may call."""
+        its = self._called_for(target)
+        return [one for name in its for one in self.functions[name] if one.given]
+
+    def calling(self, call: ast.Call) -> list[Function]:
+        """Return the functions that a call of an object may run."""
+        if "__call__" in self._defined and self._may_have(call.func, ["__call__"]):
+            return self.functions["__call__"]
+        return []
+
+    def operating(self, node: ast.AST) -> list[Function]:
+        """Return the functions that an operator may call."""
+        return [one for name in methods_of(node) for one in self.functions[name]]
+
     def _of_name(self, name: str) -> list[Function]:
         if name == ANY_FUNCTION:  # it may make an object of any class
             return self._constructors
@@ -200,7 +250,8 @@ class Callees:
         object whose method is called by way of its class.
         """
         if not isinstance(node, ast.Call):
-            return [(name, 0) for name in _methods_of(node) if name in self._defined]
+            found = [one for one in methods_of(node) if one in self._defined]
+            return [(name, 0) for name in found + self._setting(node)]
         if id(node) in self._made:
             return [(name, 0) for name in self._with_derived(self._made[id(node)])]
         match node.func:
@@ -263,10 +314,3 @@ def numbers_of(function: Function, names: Set[str]) -> set[int]:
         first = len(node.args.posonlyargs) + len(node.args.args) - skipped
         found.update(range(first, first + _MOST_ARGUMENTS))
     return found
-
-
-def _methods_of(node: ast.AST) -> tuple[str, ...]:
-    """Return the methods that an operator may call."""
-    if isinstance(node, ast.BinOp):
-        return calculating(node.op) + reflected(node.op)
-    return in_place(node.op) if isinstance(node, ast.AugAssign) else ()

@@ -14,6 +14,7 @@ from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
+from txloop.sharing.operators import operands
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import arguments_of, changed_by, names_handed_on
 
@@ -117,7 +118,7 @@ class Habits:
         """Return what is known of all functions that a node may run."""
         names = {name for name, _ in self.callees.of(node)}
         if ANY_FUNCTION in names:
-            names |= self.callees.taken
+            names |= {*self.callees.taken, "__call__"}
         if isinstance(node, ast.Call):  # one may be applied to the others
             names |= {name for one in node.args for name in self.callees.passed(one)}
         return [self.of(name) for name in names]
@@ -132,7 +133,7 @@ class Habits:
             if not (its or name == ANY_FUNCTION):
                 continue
             if not isinstance(node, ast.Call):
-                found += _operands(node)
+                found += operands(node)
                 continue
             spread = any(isinstance(one, ast.Starred) for one in node.args)
             found += [
@@ -281,9 +282,3 @@ class Habits:
             return True
         target = changed_by(node)
         return target is not None and not isinstance(target, ast.Name)
-
-
-def _operands(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    return [node.value] if isinstance(node, ast.AugAssign) else []

@@ -9,7 +9,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.scan.known import SERIALIZERS
+from txloop.scan.known import KEEPING, SERIALIZERS, TAKING
 from txloop.scan.special import CALLERS
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
@@ -208,9 +208,19 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     elif exactly := wanted_exactly(call, home, name):
         what = f"calls {ast.unparse(function)}, which takes plain objects only"
         yield exactly, what, Wants.PLAIN
+    elif home == "operator" and name in TAKING and _names_storing(given):
+        what = f"calls operator.{name}, whose result stores what is not followed"
+        yield _UNKNOWN, what, Wants.PLAIN
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
         yield _UNKNOWN, what, Wants.PLAIN
+
+
+def _names_storing(given: list[ast.expr]) -> bool:
+    """Tell whether what is given to `attrgetter` and the like has a storing method."""
+    texts = (one.value for one in given if isinstance(one, ast.Constant))
+    parts = {part for one in texts for part in str(one).split(".")}
+    return not KEEPING.isdisjoint(parts)
 
 
 def _meant(node: ast.expr, modules: dict[str, str]) -> tuple[str, str]:

@@ -59,6 +59,7 @@ class Meanings:
         keys: Names of what an application or a route gives to handlers.
         initialized: The `initialize` methods, which get that as arguments.
         fields: Names of the parts of named tuples.
+        properties: Names of attributes that functions give.
         has_keys_for_attributes: Whether a class may give its items as attributes.
         used_without_call: Attributes that are not called, and name no own function.
     """
@@ -77,6 +78,7 @@ class Meanings:
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self.keys: set[str] = set()
         self.fields: set[str] = set()
+        self.properties: set[str] = set()
         self.initialized: list[Function] = []
         self.used_without_call: set[int] = set()
         self._around: dict[int, list[ast.AST]] = {}
@@ -152,7 +154,9 @@ class Meanings:
         for node, owner in functions_in(tree):
             self._owners[id(node)] = owner
             self._bound[id(node)] = {*bound_in(node), *_gone_over(node)}
-            marks = map(last_name, getattr(node, "decorator_list", []))
+            marks = {*map(last_name, getattr(node, "decorator_list", []))}
+            if marks & {"cached_property", "property"}:
+                self.properties.add(node.name)  # type: ignore[union-attr] # it has marks
             skipped = int(owner is not None and "staticmethod" not in marks)
             name = self.called_as(node)
             given = parameters(node)[skipped:]
@@ -183,6 +187,10 @@ class Meanings:
         A function is its own scope.
         """
         return self._around[id(node)][0]
+
+    def has(self, node: ast.AST) -> bool:
+        """Tell whether a node stands in a module."""
+        return id(node) in self._around
 
     def nodes(self, text: Text) -> list[tuple[ast.AST, ast.AST]]:
         """Return all nodes of a module, each with its function or the module."""

@@ -129,6 +129,8 @@ class Origins:
                 if name == "value" and isinstance(base, ast.Name | ast.Attribute):
                     return {Origin(name), *self.of(scope, base)}  # it may be a TVar
                 found = {Origin(ANY if name == "__dict__" else name)}
+                if name in self.meanings.properties:  # it may be what that returns
+                    found |= self.use(self.returned[name])
                 if name in self.meanings.fields:  # it may be a part of a tuple
                     found |= part_of(self.of(scope, base))
                 return found

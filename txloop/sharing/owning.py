@@ -79,7 +79,7 @@ class Owning:
         }
         for node in nodes_of(function):
             for holder, value in self._storing.put(node):
-                if isinstance(node, ast.Assign) and is_of_self(holder):
+                if isinstance(node, ast.Assign | ast.AnnAssign) and is_of_self(holder):
                     continue
                 for name in sorted(self._stored_in(value) & changed):
                     if name != attribute_of_self(holder):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import MUTATORS
+from txloop.scan.known import ADDING, MUTATORS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
+from txloop.sharing.operators import adds_elements, operands
 from txloop.sharing.origins import ANY, Origin, inside, part_of
 from txloop.sharing.scopes import defaults_of
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, leaves
@@ -58,6 +59,13 @@ def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
 def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -> None:
     for target, values in bindings(origins, scope, node):
         _add(origins, scope, target, values)
+        for one in callees.setting(target):
+            origins.add(one.node, one.given[-1], values)
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        for function in callees.operating(node):
+            for given in operands(node):
+                for name in function.given:
+                    origins.add(function.node, name, origins.of(scope, given))
     for holder, values in puts(origins, scope, node):
         _add(origins, scope, holder, inside(values))
     match node:
@@ -185,12 +193,23 @@ def puts(
             for target, values in bindings(origins, scope, node):
                 if isinstance(target, ast.Subscript):  # a slice takes the parts
                     yield target.value, values | part_of(values)
-        case ast.Call(func=ast.Attribute(value=base, attr=name)):
-            if name not in _STORING:
-                return
+                elif isinstance(node, ast.AugAssign) and adds_elements(node):
+                    yield target, part_of(values)
+        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _STORING:
             for one in arguments_of(node):
                 values = origins.of(scope, one)
                 yield base, values | part_of(values)
+        case ast.Call(func=function, args=[base, *given]) if (
+            last_name(function) in ADDING
+        ):
+            for one in given:
+                values = origins.of(scope, one)
+                yield base, values | part_of(values)
+        case ast.Call(func=function, args=[base, ast.Constant(value=name), *_]) if (
+            last_name(function) == "getattr"
+        ):
+            if name in _STORING:
+                yield base, {Origin(ANY)}  # whatever it is called with
         case ast.Attribute(value=base, attr=name, ctx=ast.Load()):
             if name in _STORING and id(node) in origins.meanings.used_without_call:
                 yield base, {Origin(ANY)}  # whatever it is called with
@@ -201,9 +220,16 @@ def _give(origins: Origins, callees: Callees, scope: ast.AST, call: ast.Call) ->
     spread = any(isinstance(one, ast.Starred) for one in call.args)
     if isinstance(call.func, ast.Subscript):  # a function out of a table
         known = [(one, 0) for one in origins.meanings.kept()]
+    elif callees.runs_any(call):
+        # Of these it is not known what is given for what, but for an object's own.
+        known = [(one, 0) for one in callees.calling(call)]
+        if isinstance(call.func, ast.Name):
+            number = len(arguments_of(call))
+            known += [
+                (one, 0) for one in origins.meanings.kept() if len(one.given) == number
+            ]
     else:
-        # Of what may run any function it is not known what is given for what.
-        known = [] if callees.runs_any(call) else callees.run_by(call)
+        known = callees.run_by(call)
     for function, others in known:
         # Others are the object, where a method is called by way of its class.
         names = parameters(function.node) if others else function.given

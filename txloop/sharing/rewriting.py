@@ -103,9 +103,9 @@ class Round:
         self._put_into: set[str] = set()  # what gets one that cannot be shared
         self._meanings = Meanings(self.texts, self.survey.in_templates)
         origins = Origins(self._meanings)
-        self._arguments = follow_calls(self.texts, self._meanings)
-        follow(self.texts, origins, self._arguments.callees)
         self._flow = Flow(self.texts, self._meanings)
+        self._arguments = follow_calls(self.texts, self._meanings, self._flow)
+        follow(self.texts, origins, self._arguments.callees)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
         for one in hazards(self.texts, demands, Threads(self.texts, origins)):

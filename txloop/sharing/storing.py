@@ -1,4 +1,4 @@
-"""Where a program stores its variables, and whether it changes them after that."""
+"""Where a program stores its variables."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS, PARTS
+from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import bindings, given_to, is_fresh
-from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     arguments_of,
     each_given,
     holder_name,
-    is_after,
-    is_in_inner_function,
     is_of_self,
     leaves,
     nodes_with_loops,
-    parent_of,
     root_name,
 )
 
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
 
-__all__ = ["Store", "Storing", "is_used_on"]
+__all__ = ["Store", "Storing", "is_kept"]
 
 _Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
 
@@ -113,10 +110,11 @@ class Storing:
                     and _is_filled(scope, root)
                 ):  # it may be in there that something else is put into
                     into = sorted(self._named(of))
-                is_assigned = isinstance(node, ast.Assign) and is_of_self(holder)
+                set_here = isinstance(node, ast.Assign | ast.AnnAssign)
+                is_assigned = set_here and is_of_self(holder)
                 if in_handler and is_assigned:
                     continue  # a handler lives for one request
-                for name, at in self._names_in(scope, value, node):
+                for name, at in self._names_in(scope, value, _done_at(node, holder)):
                     if name in local and name != root and name not in ("self", "cls"):
                         is_name = isinstance(holder, ast.Name)
                         for one in into:
@@ -200,6 +198,17 @@ class Storing:
                 for target, given in _each_given(targets, value):
                     if is_kept(target, outer):
                         yield target, given
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                if is_kept(target, outer):
+                    yield target, value
+            case ast.For(target=target, iter=value):
+                yield from ((o, value) for o in leaves(target) if is_kept(o, outer))
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    its = leaves(item.optional_vars) if item.optional_vars else ()
+                    for leaf in its:
+                        if is_kept(leaf, outer):
+                            yield leaf, item.context_expr
             case ast.AugAssign(target=target):
                 added = isinstance(node.value, (*DISPLAYS, ast.Tuple))  # no number
                 is_name = isinstance(node.value, ast.Name)  # its parts are taken
@@ -210,6 +219,9 @@ class Storing:
                 last_name(function) in ADDING
             ):
                 yield from ((base, one) for one in given)
+            case ast.Call(func=ast.Name(id="setattr"), args=[base, asked, value]):
+                name = str(getattr(asked, "value", ""))
+                yield ast.Attribute(base, name, ast.Store()), value
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
                 if name in KEEPING:
                     for one in arguments_of(node):
@@ -272,11 +284,18 @@ def _outer(holder: ast.AST) -> ast.AST:
                 return holder
 
 
+def _done_at(node: ast.AST, holder: ast.AST) -> ast.AST:
+    """Return where a node puts something: loops and the like do before their bodies."""
+    return holder if isinstance(node, ast.For | ast.With | ast.AsyncWith) else node
+
+
 def _object_of(node: ast.AST, holder: ast.AST) -> ast.AST | None:
     """Return the expression that gives the object which a node changes, if any does."""
-    if isinstance(node, ast.Assign):
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.For, ast.With, ast.AsyncWith)):
         return holder.value if isinstance(holder, ast.Subscript) else None
-    return None if isinstance(node, ast.Call) and node.func is holder else holder
+    is_set = isinstance(holder, ast.Attribute) and isinstance(holder.ctx, ast.Store)
+    is_called = isinstance(node, ast.Call) and node.func is holder
+    return None if is_set or is_called else holder
 
 
 def _into(holder: ast.AST, places: set[str]) -> list[str]:
@@ -303,98 +322,3 @@ def is_kept(target: ast.AST, outer: Collection[str]) -> bool:
     return isinstance(target, ast.Attribute | ast.Subscript) or (
         isinstance(target, ast.Name) and target.id in outer
     )
-
-
-def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) -> bool:
-    """Tell whether the variable is changed, or kept, after it was stored.
-
-    Reading it is harmless, as long as nothing else changes meanwhile; or if a
-    function has stored it, which few do with what changes.
-    """
-    where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
-    own = {*walked(store.node)}
-    again = _run_again(scope, store)
-    later = [
-        use
-        for use in _uses_of(scope, names)
-        if use in again or (is_after(use, where) and use not in own)
-    ]
-    if not later:
-        return False
-    if any(_matters(habits, scope, use) for use in later):
-        return True
-    return not store.by_call and any(
-        habits.acts(node) and is_after(node, where)
-        for node in walked(scope)
-        if node not in own
-    )
-
-
-def _matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
-    """Tell whether a use changes the object, or gives it to what may."""
-    parent, node = parent_of(scope, use)
-    while isinstance(parent, ast.Subscript | ast.Attribute) and (
-        getattr(parent, "value", None) is node
-    ):
-        if isinstance(getattr(parent, "ctx", None), ast.Store | ast.Del):
-            return True
-        if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
-            return True
-        parent, node = parent_of(scope, parent)
-    match parent:
-        case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
-            return True
-        case ast.Assign(value=value):
-            return value is use
-        case ast.Call(func=function):
-            name = last_name(function)
-            if node is function:  # it reads; of what it returns, parts matter
-                return name in PARTS and _matters(habits, scope, parent)
-            if habits.acts(parent) or habits.stored_by(parent):
-                return True
-            if name in PARTS:
-                applied = [one for one in parent.args[:1] if one is not node]
-                acts = any(map(habits.may_act, applied))
-                return acts or _matters(habits, scope, parent)
-            return not habits.only_reads(name)
-        case ast.comprehension(iter=value) if node is value:
-            around, _ = parent_of(scope, parent)
-            return isinstance(around, ast.expr) and _matters(habits, scope, around)
-        case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
-            return node is use
-    return is_in_inner_function(scope, use)
-
-
-def _uses_of(scope: ast.AST, names: set[str]) -> list[ast.Name]:
-    """Return where variables of a function are read, or added to."""
-    added_to = {one.target for one in walked(scope) if isinstance(one, ast.AugAssign)}
-    others = {
-        node
-        for inner, _ in functions_in(scope)
-        for node in walked(inner)
-        if isinstance(node, ast.Name) and node.id in bound_in(inner)
-    }
-    return [
-        node
-        for node in walked(scope)
-        if isinstance(node, ast.Name) and node.id in names and node not in others
-        if isinstance(node.ctx, ast.Load) or node in added_to
-    ]
-
-
-def _run_again(scope: ast.AST, store: Store) -> set[ast.AST]:
-    """Return what may run after a store although it stands before it."""
-    binds = {
-        node
-        for node in walked(scope)
-        if isinstance(node, ast.Name)
-        and node.id == store.name
-        and isinstance(node.ctx, ast.Store)
-    }
-    found: list[ast.AST] = [
-        loop for loop in store.loops if binds.isdisjoint(walked(loop))
-    ]
-    found += (inner for inner, _ in functions_in(scope))  # they run at any time
-    # What is yielded is used on by others.
-    found += (one for one in walked(scope) if isinstance(one, ast.Yield))
-    return {node for one in found for node in walked(one)}

@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.scan.known import MUTATORS, PARTS
+from txloop.scan.known import GETTERS, MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.scopes import functions_in, imports_in, walked
 
@@ -47,6 +47,10 @@ OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
 
 _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
 """Libraries of arrays, which take lists for indices."""
+
+_OF_PARTS = PARTS | {"reduce"}  # or what that is given itself
+
+_TAKING = GETTERS | {"popitem"}
 
 VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
 """Methods of handlers; their arguments are texts out of the request's path."""
@@ -180,7 +184,10 @@ def names_handed_on(value: ast.AST) -> set[str]:
             return names_handed_on(one) | _of_loops(value.generators, one)
         case ast.Call(func=ast.Lambda(body=body)):
             return _of_all([body, *value.args])
-        case ast.Call(func=function) if last_name(function) in PARTS:
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _TAKING:
+            # The default of `get` comes second.
+            return _of_all([inner, *arguments_of(value)[1:]])
+        case ast.Call(func=function) if last_name(function) in _OF_PARTS:
             given = arguments_of(value)
             if isinstance(function, ast.Attribute):
                 given.append(function.value)

@@ -1,0 +1,112 @@
+"""Whether a variable is changed, or kept elsewhere, after it was stored."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.scan.known import MUTATORS, PARTS
+from txloop.scan.syntax import bound_in, last_name
+from txloop.sharing.scopes import functions_in, walked
+from txloop.sharing.syntax import is_after, is_in_inner_function, parent_of
+
+if TYPE_CHECKING:
+    from txloop.sharing.habits import Habits
+    from txloop.sharing.storing import Store
+
+__all__ = ["is_used_on"]
+
+
+def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) -> bool:
+    """Tell whether the variable is changed, or kept, after it was stored.
+
+    Reading it is harmless, as long as nothing else changes meanwhile; or if a
+    function has stored it, which few do with what changes.
+    """
+    where = (getattr(store.node, "end_lineno", 0), store.node.end_col_offset)  # type: ignore[attr-defined] # a statement or a call
+    own = {*walked(store.node)}
+    again = _run_again(scope, store)
+    later = [
+        use
+        for use in _uses_of(scope, names)
+        if use in again or (is_after(use, where) and use not in own)
+    ]
+    if not later:
+        return False
+    if any(_matters(habits, scope, use) for use in later):
+        return True
+    return not store.by_call and any(
+        habits.acts(node) and is_after(node, where)
+        for node in walked(scope)
+        if node not in own
+    )
+
+
+def _matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
+    """Tell whether a use changes the object, or gives it to what may."""
+    parent, node = parent_of(scope, use)
+    while isinstance(parent, ast.Subscript | ast.Attribute) and (
+        getattr(parent, "value", None) is node
+    ):
+        if isinstance(getattr(parent, "ctx", None), ast.Store | ast.Del):
+            return True
+        if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
+            return True
+        parent, node = parent_of(scope, parent)
+    match parent:
+        case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
+            return True
+        case ast.Assign(value=value):
+            return value is use
+        case ast.Call(func=function):
+            name = last_name(function)
+            if node is function:  # it reads; of what it returns, parts matter
+                return name in PARTS and _matters(habits, scope, parent)
+            if habits.acts(parent) or habits.stored_by(parent):
+                return True
+            if name in PARTS:
+                applied = [one for one in parent.args[:1] if one is not node]
+                acts = any(map(habits.may_act, applied))
+                return acts or _matters(habits, scope, parent)
+            return not habits.only_reads(name)
+        case ast.comprehension(iter=value) if node is value:
+            around, _ = parent_of(scope, parent)
+            return isinstance(around, ast.expr) and _matters(habits, scope, around)
+        case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
+            return node is use
+    return is_in_inner_function(scope, use)
+
+
+def _uses_of(scope: ast.AST, names: set[str]) -> list[ast.Name]:
+    """Return where variables of a function are read, or added to."""
+    added_to = {one.target for one in walked(scope) if isinstance(one, ast.AugAssign)}
+    others = {
+        node
+        for inner, _ in functions_in(scope)
+        for node in walked(inner)
+        if isinstance(node, ast.Name) and node.id in bound_in(inner)
+    }
+    return [
+        node
+        for node in walked(scope)
+        if isinstance(node, ast.Name) and node.id in names and node not in others
+        if isinstance(node.ctx, ast.Load) or node in added_to
+    ]
+
+
+def _run_again(scope: ast.AST, store: Store) -> set[ast.AST]:
+    """Return what may run after a store although it stands before it."""
+    binds = {
+        node
+        for node in walked(scope)
+        if isinstance(node, ast.Name)
+        and node.id == store.name
+        and isinstance(node.ctx, ast.Store)
+    }
+    found: list[ast.AST] = [
+        loop for loop in store.loops if binds.isdisjoint(walked(loop))
+    ]
+    found += (inner for inner, _ in functions_in(scope))  # they run at any time
+    # What is yielded is used on by others.
+    found += (one for one in walked(scope) if isinstance(one, ast.Yield))
+    return {node for one in found for node in walked(one)}
