@@ -56,6 +56,7 @@ PUT_INTO_ROWS = {
         "class K:\n    def __setitem__(self, k, y): rows.append(y)\nd = K()",
         "d[0] = x",
     ),
+    "by a function without a name": ("", "(lambda y: rows.append(y))(x)"),
     "by a star": ("", "*y, z = 1, x; rows.append(z)"),
     "by a pattern": ("", 'match {"q": x}:\n        case {"q": z}: rows.append(z)'),
 }
@@ -75,4 +76,22 @@ def keep(**x):
 """
     after = shared(source, "rows", "other")
 
+    assert "rows = []\nother = txloop.share([])" in after
+
+
+def test_no_container_is_made_of_something_of_which_not_all_is_known():
+    source = """
+rows = []
+other = []
+def keep(**x):
+    rows.append(x)
+    y = [x]
+    y[0]["late"] = 1
+    y = x
+    y["later"] = 1
+def g(n): other.append(n)
+"""
+    after = shared(source, "rows", "other")
+
+    assert "    y = [x]\n" in after
     assert "rows = []\nother = txloop.share([])" in after

@@ -192,6 +192,8 @@ class Aliases:
                     other = one.into != store.into and not one.by_call
                     if one.name in same and other:
                         yield text, None, hazard._replace(name=one.into)
+                if arguments is None:
+                    continue  # a container would hold a copy of what is not known
             else:
                 yield from ((home, value, hazard) for home, value in arguments)
             for value in values:

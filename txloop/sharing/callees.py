@@ -262,6 +262,8 @@ class Callees:
                 return [(name, 1) for name in self._all_of(last_name(base))]
             case ast.Attribute(value=base, attr=name) if self.is_class(last_name(base)):
                 return [(name, 0), (name, 1)]
+            case ast.Lambda():
+                return [(self.named(node.func), 0)]
             case ast.Attribute(attr="__class__"):
                 return [(ANY_FUNCTION, 0)]
             case ast.Attribute() | ast.Name():

@@ -220,7 +220,7 @@ class Storing:
             ):
                 yield from ((base, one) for one in given)
             case ast.Call(func=ast.Name(id="setattr"), args=[base, asked, value]):
-                name = str(getattr(asked, "value", ""))
+                name = str(asked.value) if isinstance(asked, ast.Constant) else ""
                 yield ast.Attribute(base, name, ast.Store()), value
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
                 if name in KEEPING:
