@@ -124,3 +124,19 @@ def f(k):
 """
     assert source.lstrip() == shared(source, "table")
     assert "which stays plain" in left(source, "table")
+
+
+def test_what_keeps_something_plain_of_the_same_name_stays_plain():
+    source = """
+rows = []
+class Data(External):
+    def __init__(self):
+        self.rows = []
+data = Data()
+def f():
+    x = data.rows
+    rows.append(x)
+    x.append(2)
+"""
+    assert source.lstrip() == shared(source, "rows")
+    assert "keeps a part of rows, which stays plain" in left(source, "rows")

@@ -202,7 +202,8 @@ class Keeping:
                 self._spread(one, plain, shared)
         for one in self._kept:
             source = plain.stays(one.values) or self._exact_in(one, shared)
-            if source and source != one.name:
+            # Of one name there may be several: some stay plain.
+            if source and (one.is_put or source != one.name):
                 what = "what it does not know" if source == ANY else source
                 yield Hazard(
                     EVERYTHING if one.name == ANY else one.name,
