@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.scan_programs.loading import loading, scan_handler
+from tests.unit.scan_programs.loading import CONTAINERS, loading, scan_handler
 from txloop.errors import TxConfigurationError
 from txloop.loop.options import Options
 from txloop.scan import FindingKind
@@ -208,6 +208,52 @@ def test_what_one_of_several_writes_is_found(line: str, load: Load) -> None:
 
     changes = [one.name for one in found if one.kind is not FindingKind.NOT_FOLLOWED]
     assert changes in (["app.NOTES"], ["app.SHARED.size"]), found
+
+
+OUT_OF_CONTAINERS = """
+from tornado.web import RequestHandler
+from txloop.fake import TDict, TObject
+class Player({base}):
+    def __init__(self):
+        self.score = 0
+    def win(self):
+        self.score += 1
+class Game(TObject):
+    def __init__(self):
+        self.first, self.others = Player(), {{}}
+    def join(self, player):
+        self.players.append(player)
+    def win(self, name):
+        self.others[name] = Player()
+        self.first.win(self.others[name])
+    def size(self):
+        return len(self.players)
+games = TDict()
+class Handler(RequestHandler):
+    def get(self, name):
+        {line}
+"""
+
+GIVEN_TO_WHAT_COMES_OUT = {
+    "a new object": "game = games[name]; game.join(Player()); game.size()",
+    "new objects": "game = games[name]; game.join([Player()]); game.size()",
+    "an object of its own": "games[name].win('a')",
+}
+
+
+@pytest.mark.parametrize("line", GIVEN_TO_WHAT_COMES_OUT.values())
+@pytest.mark.parametrize(
+    ("base", "is_followed"), [("TObject", True), ("object", False)]
+)
+def test_an_object_in_cells_may_be_given_to_one_out_of_a_container(
+    base: str, is_followed: bool, line: str, load: Load
+) -> None:
+    load(CONTAINERS, "txloop.fake")
+    module = load(OUT_OF_CONTAINERS.format(base=base, line=line))
+
+    found = scan_handler(module.Handler, "get", unfollowed=True)
+
+    assert is_followed is (not found), found
 
 
 ENVIRONMENT = "os.environ, which the program changes"

@@ -9,6 +9,7 @@ from inspect import getattr_static
 from types import GetSetDescriptorType, ModuleType
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import MUTATORS
 from txloop.scan.live_objects import (
     UNKNOWN,
     can_change,
@@ -24,7 +25,7 @@ from txloop.scan.member import (
     member,
     setters,
 )
-from txloop.scan.parts import container_of, is_risky, made_of, part_of
+from txloop.scan.parts import container_of, is_risky, made_of, part_of, put_by
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -194,6 +195,30 @@ def taint(walk: Walk, holder: ast.expr, value: Value = SOMETHING) -> None:
             known = owner.attributes.get(name)
             if isinstance(known, Parts):
                 known.add(part_of(value))
+
+
+def taint_by(walk: Walk, method: ast.Attribute, given: tuple[Value, ...]) -> None:
+    """Write down that the object of a method, not known, may hold what that is given.
+
+    A method of the program's objects out of containers is walked through: what it puts
+    into these is in cells, and what is called of that later is known by its name.
+    """
+    risky = [*filter(is_risky, given)]
+    if not risky:
+        return
+    if method.attr in MUTATORS:
+        taint(walk, method.value, made_of(put_by(method.attr, given)))
+    elif not (walk.contents.called(method.attr) and all(map(_is_in_cells, risky))):
+        taint(walk, method.value)
+
+
+def _is_in_cells(value: Value) -> bool:
+    """Tell whether it is an object, or are new ones, whose state is in cells."""
+    if isinstance(value, Parts):
+        return all(
+            isinstance(one, Instance) and is_container(one.type) for one in value.values
+        )
+    return isinstance(value, Instance) and is_container(value.type)
 
 
 def _part(value: Value, position: int) -> Value:

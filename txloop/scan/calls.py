@@ -11,7 +11,7 @@ from operator import attrgetter, methodcaller
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import TYPE_CHECKING, Any, cast
 
-from txloop.scan.assignments import store_attribute, taint
+from txloop.scan.assignments import store_attribute, taint_by
 from txloop.scan.expressions import attribute, item
 from txloop.scan.frame import Nested
 from txloop.scan.known import GETTERS, METHODS, MUTATORS
@@ -123,9 +123,8 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if callee is None and not isinstance(func, ast.Attribute):
         walk.notes.run_anything(node)
         _hand_over(walk, passed, node)
-    if isinstance(func, ast.Attribute) and any(map(is_risky, passed)):
-        put = made_of(put_by(func.attr, passed))
-        taint(walk, func.value, put if func.attr in MUTATORS else SOMETHING)
+    if isinstance(func, ast.Attribute):
+        taint_by(walk, func, passed)
     if any(map(_is_own_code, passed)):
         walk.notes.lose(node, f"{shown(node)}, which is given a function")
     if callee is None and isinstance(func, ast.Attribute):
