@@ -7,7 +7,7 @@ variable, a parameter of which not all is known.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
@@ -73,6 +73,9 @@ class Arguments:
                 self._verbs.add(one.node)
                 self._constant.update((one.node, each) for each in one.given)
         called: set[ast.expr] = set()
+        self._setters = _setters_in(callees)
+        for text in texts if self._setters else ():
+            self._follow_assignments(text)
         for text in texts:
             for call, scope in _calls_in(text):
                 called.add(call.func)
@@ -103,7 +106,28 @@ class Arguments:
             its -= self._verbs
         if its:
             self.taken.add(name)
-            self._called_elsewhere |= its
+            setters = {one.node for one in self._setters.get(name, ())}
+            self._called_elsewhere |= its - setters
+
+    def _follow_assignments(self, text: Text) -> None:
+        """Note what assignments give to the setters of properties."""
+        for scope in scopes_in(text.tree):
+            seen: set[ast.AST] = set()
+            for node in nodes_of(scope):
+                for target, value in _assigned_by(node):
+                    seen.add(target)
+                    for one in self._setters.get(last_name(target), ()):
+                        argument = _Argument(text, scope, value)
+                        self._given.setdefault((one.node, one.given[0]), []).append(
+                            argument
+                        )
+            for node in nodes_of(scope):
+                if node not in seen:
+                    self._called_elsewhere |= {
+                        one.node
+                        for name in _set_otherwise(node, self._setters)
+                        for one in self._setters[name]
+                    }
 
     def _note(
         self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
@@ -248,6 +272,46 @@ def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:
             for mark in getattr(node, "decorator_list", []):
                 decorated = ast.Name(node.name, ast.Load())  # type: ignore[attr-defined] # a function's or a class's
                 yield ast.Call(mark, [decorated], []), scope
+
+
+def _setters_in(callees: Callees) -> dict[str, list[Function]]:
+    """Return the setters of properties that are decorated as such, by their names."""
+    found: dict[str, list[Function]] = {}
+    for one in callees.every:
+        marks = getattr(one.node, "decorator_list", [])
+        is_setter = any(
+            isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in marks
+        )
+        if is_setter and len(marks) == len(one.given) == 1:
+            found.setdefault(one.name, []).append(one)
+    return found
+
+
+def _assigned_by(node: ast.AST) -> Iterator[tuple[ast.Attribute, ast.expr]]:
+    """Yield the attributes that a node assigns, with what each is given."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((one, value) for one in targets if _is_attribute(one))
+        case ast.AnnAssign(target=ast.Attribute() as target, value=ast.expr() as value):
+            yield target, value
+        case ast.AugAssign(target=ast.Attribute() as target, op=op, value=value):
+            yield target, ast.BinOp(target, op, value)
+
+
+def _is_attribute(target: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(target, ast.Attribute)
+
+
+def _set_otherwise(node: ast.AST, setters: Iterable[str]) -> set[str]:
+    """Return which setters a node may call with what is not known."""
+    match node:
+        case ast.Attribute(attr="fset" | "__set__" | "__setattr__"):
+            return {*setters}
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            return {name}.intersection(setters)
+        case ast.Name(id="setattr"):
+            return {*setters}
+    return set()
 
 
 def _hands_on(scope: ast.AST, spread: list[ast.expr]) -> bool:
