@@ -318,3 +318,41 @@ def test_what_containers_do_as_well_is_no_reason(case):
     assert "items = txloop.share([])" in shared(
         f"items = []\n{HARMLESS[case]}\n", "items"
     )
+
+
+READ_AND_ACTED = {
+    "read before": ("print(x['a'])\n    total.n += 1", False),
+    "read for it": ("total.n += len(x)", False),
+    "read before it is asked": ("if x == k:\n        total.n += 1", False),
+    "read in each turn": ("for y in k:\n        print(x)\n    total.n += 1", False),
+    "read after": ("total.n += 1\n    print(x['a'])", True),
+    "read after, in a block": ("if k: total.n += 1\n    print(x)", True),
+    "read in the same loop": (
+        "for y in k:\n        print(x)\n        total.n += 1",
+        True,
+    ),
+    "asked in each turn": ("while x != k:\n        total.n += 1", True),
+    "read by what is called later": (
+        "def g(): return x['a']\n    total.n += 1\n    g()",
+        True,
+    ),
+    "changed by a call": ("act(k)\n    print(x)", True),
+    "changed by what is asked first": ("print(x['a'] if act(k) else 1)", True),
+    "changed by what is gone over": ("print([x['a'] for _ in act(k)])", True),
+    "read in a lambda": ("g = lambda: (x.b, act(k), x.a)", True),
+    "changed by an item": ("total[x['a']] = act(k)", True),
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_seen"), READ_AND_ACTED.values(), ids=READ_AND_ACTED
+)
+def test_what_is_read_before_anything_changes_is_the_same_as_what_is_stored(
+    line, is_seen
+):
+    source = (
+        "items = []\ndef act(k): total.n = k\n"
+        f"def f(x, k):\n    items.append(x)\n    {line}\n"
+    )
+
+    assert is_seen == ("stores 'x' and goes on with it" in left(source, "items"))

@@ -221,6 +221,37 @@ def results_of(function: ast.AST) -> list[ast.expr]:
     return [one for one in found if one is not None]
 
 
+def may_see(
+    scope: ast.AST, uses: list[ast.Name], act: ast.AST, stored: ast.AST
+) -> bool:
+    """Tell whether what a node does may have been done when one of the uses runs.
+
+    Args:
+        scope: The function, or the module.
+        uses: Variables that are read.
+        act: What changes something.
+        stored: What runs before all of these.
+    """
+    loops = dict(nodes_with_loops(scope))
+    statements = [one for one in walked(scope) if isinstance(one, ast.stmt)]
+    begun = [one for one in statements if is_after(act, (one.lineno, one.col_offset))]
+    if act not in loops or not begun:
+        return True
+    its = max(begun, key=lambda one: (one.lineno, one.col_offset))
+    match its:
+        case ast.AugAssign(target=target) | ast.Assign(targets=[target]) if (
+            act is target or act is its
+        ):  # what is assigned comes first
+            done = (its.end_lineno or 0, its.end_col_offset or 0)
+        case _:  # parts of a statement do not run in the order in which they stand
+            done = (its.lineno, its.col_offset)
+    around = [one for one in loops[act] if stored not in walked(one)]
+    return any(
+        is_after(use, done) or any(one in loops.get(use, around) for one in around)
+        for use in uses
+    )
+
+
 def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
     """Return what a node is a part of, and the node."""
     for parent in walked(scope):

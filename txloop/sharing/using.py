@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from txloop.scan.known import MUTATORS, PARTS
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import is_after, is_in_inner_function, parent_of
+from txloop.sharing.syntax import (
+    is_after,
+    is_in_inner_function,
+    may_see,
+    parent_of,
+)
 
 if TYPE_CHECKING:
     from txloop.sharing.habits import Habits
@@ -31,14 +36,13 @@ def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) ->
         for use in _uses_of(scope, names)
         if use in again or (is_after(use, where) and use not in own)
     ]
-    if not later:
-        return False
     if any(_matters(habits, scope, use) for use in later):
         return True
-    return not store.by_call and any(
-        habits.acts(node) and is_after(node, where)
-        for node in walked(scope)
-        if node not in own
+    others = [one for one in walked(scope) if is_after(one, where) and one not in own]
+    is_again = not again.isdisjoint(later)
+    return (bool(later) and not store.by_call) and any(
+        habits.acts(one) and (is_again or may_see(scope, later, one, store.node))
+        for one in others
     )
 
 
