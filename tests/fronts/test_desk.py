@@ -44,14 +44,17 @@ def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     return Desk(1, executor, ignore, callbacks, on_ask=ignore, on_death=ignore)
 
 
-def connected(desk: Desk, deltas: DeltaLog) -> tuple[FrontConnection, Link]:
+def connected(
+    desk: Desk, deltas: DeltaLog, place: int = 1
+) -> tuple[FrontConnection, Link]:
     """Return a front with one connection, at this version, and its own end."""
     ours, theirs = socket.socketpair()
     front = FrontConnection(
-        1,
+        place,
         ours,
         deltas,
         committed.version,
+        place,
         slot=desk.page.slot,
         limits=Limits(),
         publish=desk.publish,
@@ -198,25 +201,8 @@ def test_only_a_front_that_does_not_read_for_very_long_is_given_up(deltas):
     value = TVar("")
     desk = desk_with(Limits())
     desk.follow(deltas)
-    fronts = []
-    for place in (1, 2):
-        ours, theirs = socket.socketpair()
-        front = FrontConnection(
-            place,
-            ours,
-            deltas,
-            committed.version,
-            place,
-            slot=desk.page.slot,
-            limits=Limits(),
-            publish=desk.publish,
-        )
-        front.ready = True
-        front.given = 1
-        front.send()
-        desk.fronts.append(front)
-        fronts.append((front, theirs))
-    reads, lags = (front for front, _ in fronts)
+    (reads, one), (lags, other) = (connected(desk, deltas, at) for at in (1, 2))
+    desk.fronts.extend([reads, lags])
 
     # WHEN more is committed than there is room for, and more of that than can be told
     for number in range(1 << 20):
@@ -229,8 +215,8 @@ def test_only_a_front_that_does_not_read_for_very_long_is_given_up(deltas):
     assert "it did not read what was committed" == lags.cause
     assert not reads.condemned
     assert number * 100 > 1 << 20
-    for front, theirs in fronts:
-        theirs.close()
+    for front, link in ((reads, one), (lags, other)):
+        link.close()
         front.close()
 
 
