@@ -40,8 +40,10 @@ def ignore(*_: object) -> None:
 def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     """Return one whose fronts are not forked yet."""
     executor: Any = SimpleNamespace(limits=limits, trim_log=ignore)
-    callbacks = Callbacks(on_outcome, *[ignore] * 5)
-    return Desk(1, executor, ignore, callbacks, on_ask=ignore, on_death=ignore)
+    callbacks = Callbacks(on_outcome, *[ignore] * 6)
+    return Desk(
+        1, executor, ignore, callbacks, on_ask=ignore, may_sleep=ignore, on_death=ignore
+    )
 
 
 def connected(

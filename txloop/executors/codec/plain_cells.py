@@ -28,6 +28,7 @@ __all__ = [
     "outcome_of",
     "pack_commits",
     "plain_outcome",
+    "plain_writes",
     "unpack_commits",
 ]
 
@@ -74,6 +75,25 @@ def plain_outcome(outcome: Outcome, known: Container[int]) -> PlainOutcome | Non
         outcome: The outcome.
         known: Numbers of containers that the other side knows.
     """
+    writes = plain_writes(outcome, known)
+    if writes is None:
+        return None
+    values, presences = _plain_cells(outcome.values), _plain_cells(outcome.presences)
+    if values is None or presences is None:
+        return None
+    run = outcome.snapshot, outcome.body_seconds, outcome.error_answered
+    return *run, values, presences, writes
+
+
+def plain_writes(
+    outcome: Outcome, known: Container[int]
+) -> list[tuple[int, object, object]] | None:
+    """Return what an outcome without a value writes; None if it has other parts.
+
+    Args:
+        outcome: The outcome.
+        known: As for `plain_outcome`.
+    """
     if (
         outcome.value is not None
         or outcome.error is not None
@@ -83,12 +103,7 @@ def plain_outcome(outcome: Outcome, known: Container[int]) -> PlainOutcome | Non
         or outcome.files
     ):
         return None
-    values, presences = _plain_cells(outcome.values), _plain_cells(outcome.presences)
-    writes = _plain_writes(outcome.writes, 0, known)
-    if values is None or presences is None or writes is None:
-        return None
-    run = outcome.snapshot, outcome.body_seconds, outcome.error_answered
-    return *run, values, presences, writes
+    return _plain_writes(outcome.writes, 0, known)
 
 
 def outcome_of(plain: PlainOutcome) -> Outcome:

@@ -10,6 +10,9 @@ sixteen, and wakes none of them up::
     written over    |  commits, in entries: version, length, bytes  |  free
        floor -------+
 
+While the owner sleeps, fronts put there what they commit, one at a time, up to a limit
+that it has set; see `CommitLock`.
+
 A position counts bytes since the ring was made. An entry is not written over before all
 have read it. What is too long for that, or comes while one of them is far behind, goes
 to each by its link instead, and a mark on the board says that there is something to
@@ -19,30 +22,52 @@ wait for.
 from __future__ import annotations
 
 import mmap
+import struct
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Board", "OverwrittenError"]
+__all__ = ["Board", "Made", "OverwrittenError"]
 
 _BYTES = 1 << 21
 _LONGEST = _BYTES // 8  # what is longer goes by the links
 _RESERVE = 1 << 16  # for marks: what goes by the links instead
 _ENTRY = 16  # bytes before those of an entry; all lie at multiples of it
-_HEAD = _ENTRY
-_END, _FLOOR = range(2)  # words of the head
+_HEAD = 32
+_END, _FLOOR, _LIMIT = range(3)  # words of the head
 _WRAP, _BY_LINK = -1, -2  # lengths of marks: the next is at the ring's start; by a link
 _PART = 0  # in the place of a version: more belongs to it
+_BY_FRONT = 1 << 40  # in a length: at the end stands what only the owner has to know
+_TELLS = struct.Struct("=q?7xd")
+_MOST_ALONE = 1 << 16  # bytes that fronts may put there until the owner looks
 
 
 class OverwrittenError(Exception):
     """What was to be read may have been written over: nobody waited for the reader."""
 
 
+class Made(NamedTuple):
+    """What a front has committed by itself.
+
+    Attributes:
+        version: The one that it has made.
+        packed: What was written.
+        kind: What the transaction was.
+        error_answered: Whether it has answered with an error.
+        seconds: How long the body took.
+    """
+
+    version: int
+    packed: bytes
+    kind: int
+    error_answered: bool
+    seconds: float
+
+
 class Board:
-    """The ring; made before fronts are forked, written by the owner's loop thread.
+    """The ring; made before fronts are forked, written by who may commit.
 
     Attributes:
         version: Up to which all commits are on it; the owner's.
@@ -87,13 +112,12 @@ class Board:
             return False
         end = self.end
         for group, size in zip(groups, sizes, strict=True):
-            end = self._place_for(size, end)
-            self._mark(end, _PART, len(group))
-            start = _HEAD + end % self._size + _ENTRY
-            self._memory[start : start + len(group)] = group
-            last, end = end, end + size
+            last = end = self._place_for(size, end)
+            self._write(end, _PART, len(group), group)
+            end += size
         self._mark(last, version, len(groups[-1]))
-        self._publish(version, end)
+        self.publish(end)
+        self.version = version
         return True
 
     def skip(
@@ -109,8 +133,27 @@ class Board:
             return None
         start = self._place_for(_ENTRY, self.end)
         self._mark(start, version, _BY_LINK)
-        self._publish(version, start + _ENTRY)
+        self.publish(start + _ENTRY)
+        self.version = version
         return start, start + _ENTRY
+
+    def open(self, readers: Callable[[], list[int]]) -> None:
+        """Set the limit for fronts, from here on; see `put` for the argument."""
+        needed = min(_MOST_ALONE, self._size // 8)
+        self._has_room(needed, readers)
+        self._words[_LIMIT] = min(self._free_until, self.end + needed)
+
+    def read_made(self, position: int, end: int) -> list[Made]:
+        """Return what fronts have put there between two positions; the owner's."""
+        self._fence()
+        found = []
+        for version, length, start, _ in self._entries(position, end):
+            kind, error_answered, seconds = _TELLS.unpack_from(
+                self._memory, start + length
+            )
+            packed = self._memory[start : start + length]
+            found.append(Made(version, packed, kind, error_answered, seconds))
+        return found
 
     def _has_room(self, needed: int, readers: Callable[[], list[int]]) -> bool:
         if self.end + needed > self._free_until:
@@ -127,15 +170,15 @@ class Board:
             end += left
         return end
 
+    def _write(self, position: int, version: int, length: int, body: bytes) -> None:
+        self._mark(position, version, length)
+        start = _HEAD + position % self._size + _ENTRY
+        self._memory[start : start + len(body)] = body
+
     def _mark(self, position: int, version: int, length: int) -> None:
         word = (_HEAD + position % self._size) >> 3
         self._words[word] = version
         self._words[word + 1] = length
-
-    def _publish(self, version: int, end: int) -> None:
-        self._fence()
-        self._words[_END] = end
-        self.version = version
 
     # A front's
 
@@ -153,31 +196,63 @@ class Board:
         Raises:
             OverwrittenError: if the owner did not wait for this reader any more.
         """
-        words, size = self._words, self._size
-        end, at = words[_END], position
+        words, end = self._words, self.end
         self._fence()
         reached = 0
         found: list[bytes] = []
         parts: list[bytes] = []
+        for version, length, start, after in self._entries(position, end):
+            if length == _BY_LINK or version > newest or position < words[_FLOOR]:
+                break
+            parts.append(self._memory[start : start + length])
+            if version != _PART:
+                found += parts
+                parts = []
+                reached, last = version, after
+        self._fence()
+        if position < words[_FLOOR]:
+            raise OverwrittenError
+        return (last if reached else position), reached, found
+
+    def put_alone(self, made: Made, end: int) -> int | None:
+        """Put one commit there while the owner sleeps; it counts with `publish`.
+
+        Args:
+            made: The commit.
+            end: Where to put it: at the end, or behind another one.
+
+        Returns:
+            Where it ends; None if there is no room.
+        """
+        version, packed, *told = made
+        body = packed + _TELLS.pack(*told)
+        size = _ENTRY + len(body) + -len(body) % _ENTRY
+        if end + 2 * size > self._words[_LIMIT]:
+            return None
+        end = self._place_for(size, end)
+        self._write(end, version, len(packed) | _BY_FRONT, body)
+        return end + size
+
+    def publish(self, end: int) -> None:
+        """Let all read what was put there up to `end`."""
+        self._fence()
+        self._words[_END] = end
+
+    def _entries(self, position: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+        """Yield version, length, first byte and following position of each entry."""
+        words, size, at = self._words, self._size, position
         while at < end:
             start = _HEAD + at % size
             version, length = words[start >> 3], words[(start >> 3) + 1]
             if length == _WRAP:
                 at += size - at % size
                 continue
-            if length == _BY_LINK or version > newest or position < words[_FLOOR]:
-                break
-            start += _ENTRY
-            parts.append(self._memory[start : start + length])
-            at += _ENTRY + length + -length % _ENTRY
-            if version != _PART:
-                found += parts
-                parts = []
-                reached, last = version, at
-        self._fence()
-        if position < words[_FLOOR]:
-            raise OverwrittenError
-        return (last if reached else position), reached, found
+            at += _ENTRY
+            if length & _BY_FRONT and length > 0:
+                length -= _BY_FRONT
+                at += _TELLS.size
+            at += length + -(at + length) % _ENTRY
+            yield version, length, start + _ENTRY, at
 
     def _fence(self) -> None:
         """Keep what is written or read before this from moving behind it.

@@ -174,6 +174,9 @@ class Carrier(abc.ABC):
             The answer; None if the transaction has ended with its attempt.
         """
 
+    def settle(self) -> None:  # noqa: B027 # threads do nothing
+        """Commit here and now what may be committed without the owner."""
+
     def commit(
         self, kind: Kind, outcome: Outcome, done: Callable[[Verdict], object]
     ) -> None:

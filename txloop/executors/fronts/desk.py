@@ -16,14 +16,22 @@ from typing import TYPE_CHECKING, Any
 from txloop.executors.codec.answers import pack
 from txloop.executors.codec.frames import GarbledError, loads
 from txloop.executors.codec.packing import unpack_answer
-from txloop.executors.codec.plain_cells import PlainOutcome, outcome_of
+from txloop.executors.codec.plain_cells import (
+    PlainOutcome,
+    outcome_of,
+    unpack_commits,
+)
 from txloop.executors.fronts.board import Board
+from txloop.executors.fronts.commit_lock import CommitLock
 from txloop.executors.fronts.connection import FrontConnection
+from txloop.executors.fronts.nap import Nap, is_alone
 from txloop.executors.fronts.reception import Reception
 from txloop.executors.processes.crew import ForkedCrew
+from txloop.executors.processes.supervision import state_of
 from txloop.stm.callables import weakly
 from txloop.stm.log_capture import emit_here
 from txloop.stm.store import committed
+from txloop.stm.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,13 +39,16 @@ if TYPE_CHECKING:
     from txloop.executors.fronts.reception import Callbacks, DeskReactor
     from txloop.executors.processes.executor import ProcessesExecutor
     from txloop.executors.processes.replication import DeltaLog
-    from txloop.stm.types import Answer, Outcome
+    from txloop.stm.types import Answer
 
 __all__ = ["Desk"]
 
 _MOST_TROUBLES = 3
 """After this many replicas could not load shared state, no more fronts are made."""
 
+
+_OFFERS = 10
+"""After so many sleeps of the loop in which no front has committed, none may."""
 
 _log = logging.getLogger("txloop")
 
@@ -54,6 +65,7 @@ class Desk(Reception):
         run_front: Callable[..., None],
         callbacks: Callbacks,
         on_ask: Callable[[], object],
+        may_sleep: Callable[[], bool],
         on_death: Callable[[FrontConnection, int | None], object],
     ) -> None:
         """Make ready to fork them, which `start` does.
@@ -66,6 +78,8 @@ class Desk(Reception):
             callbacks: Called for what fronts say.
             on_ask: Called when a front asks whether plain objects have changed. Has to
                 lead to `seen`.
+            may_sleep: Tells whether the engine has nothing under way that the commits
+                of others would concern.
             on_death: Called when one has died, with the kind that it ran.
         """
         super().__init__(executor.limits, callbacks)
@@ -74,11 +88,19 @@ class Desk(Reception):
         self._on_death = on_death
         self._troubles = 0  # replicas that could not follow
         self._board = Board()
+        self._lock = CommitLock(self.page)
+        self._may_sleep = may_sleep
+        self._nap: Nap | None = None
+        self._offers = 0  # how often the lock is given to fronts, as things are
         self._log: DeltaLog | None = None
         self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
             size,
             functools.partial(
-                run_front, page=self.page, board=self._board, base=self._base
+                run_front,
+                page=self.page,
+                board=self._board,
+                lock=self._lock,
+                base=self._base,
             ),
             weakly(self._receive),
             weakly(self._bury),
@@ -106,6 +128,7 @@ class Desk(Reception):
         self._begin(reactor)
         self._executor.accompany(self)
         self._crew.attach(reactor)
+        self._nap = Nap.of(reactor, weakly(self._yield), weakly(self._resume))
         self._look_later()
 
     def fork(self, log: DeltaLog) -> None:
@@ -138,6 +161,8 @@ class Desk(Reception):
 
     def close(self) -> None:
         if self._end():
+            if self._nap is not None:
+                self._nap.end()
             self._crew.close()
 
     def retire(self) -> None:
@@ -187,6 +212,61 @@ class Desk(Reception):
         self.page.version = version
         return board.end
 
+    # While the loop sleeps
+
+    def _yield(self) -> bool:
+        """Let fronts commit by themselves, if they would; return whether they may."""
+        board, log = self._board, self._log
+        if (
+            not self._offers
+            or log is None
+            or not board.version == committed.version == self.page.version
+            or len(committed.followers) != 2  # this one and the log
+            or log not in committed.followers
+            or not self._may_sleep()
+            or not is_alone()
+            or not any(front.position is not None for front in self.fronts)
+        ):
+            return False
+        board.open(self._positions)
+        self._place = board.end
+        self._lock.give()
+        return True
+
+    def _resume(self) -> None:
+        """Take in what fronts have committed meanwhile."""
+        before = committed.version
+        self._repeat()  # most of it while they go on
+        self._lock.take_back(self._end_stopped)
+        self._repeat()
+        self._offers = self._offers - 1 if committed.version == before else _OFFERS
+        self.page.version = committed.version
+
+    def _repeat(self) -> None:
+        """Repeat what fronts have committed by themselves so far."""
+        assert self._log is not None
+        end = self._board.end
+        made = self._board.read_made(self._place, end)
+        self._place = end
+        for version, packed, kind, error_answered, seconds in made:
+            (writes,) = unpack_commits(packed)
+            self._log.expect(packed)
+            outcome = Outcome(
+                version - 1,
+                writes=tuple(writes),
+                body_seconds=seconds,
+                error_answered=error_answered,
+            )
+            self._take_in(kind, outcome)
+            assert committed.version == version
+            self._board.version = version
+
+    def _end_stopped(self) -> None:
+        """End a front that was stopped while it had the lock, maybe."""
+        for front in self.fronts:
+            if not front.condemned and front.pid and state_of(front.pid) == "T":
+                front.condemn("it was stopped by a signal")
+
     def _positions(self) -> list[int]:
         """Return where those fronts are on the board that read it."""
         found = (front.position for front in self.fronts)
@@ -226,6 +306,8 @@ class Desk(Reception):
         for (reached, outcomes, records, asked, note), descriptor in frames:
             for record in loads(records) if records else ():
                 emit_here(record)
+            if outcomes:
+                self._offers = _OFFERS
             for number, kind, packed in outcomes:
                 self._decide(front, number, kind, _unpacked(packed))
             front.note_reached(reached)

@@ -3,8 +3,9 @@
 The owner writes in it what fronts have to know before they begin a transaction, and may
 not ask for: the newest version, and the epoch of the watch. Fronts write what the owner
 wants to know of them without being told: what they run and since when, what they have
-done. Each word has one writer. It is eight bytes long and lies at a multiple of eight,
-so that it is read whole, as it was written.
+done. Each word has one writer: that of the version is whoever may commit just now. It is
+eight bytes long and lies at a multiple of eight, so that it is read whole, as it was
+written.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MOST_KINDS = 1000
 
 _WORD = 8
 _GENERAL = 8  # words that belong to none of the fronts
-_VERSION, _EPOCH, _SETTLED = range(3)
+_VERSION, _EPOCH, _SETTLED, _OPEN = range(4)
 _OF_FRONT = 8  # words of each front
 _RUNNING, _SINCE_NS, _GONE, _BEGUN, _READ = range(5)
 _BUCKETS = len(BOUNDS) + 1
@@ -68,7 +69,7 @@ class Page:
 
     @property
     def version(self) -> int:
-        """The newest version that may be known outside; written by the owner."""
+        """The newest version that may be known outside; see `CommitLock`."""
         return self._words[_VERSION]
 
     @version.setter
@@ -101,6 +102,15 @@ class Page:
     @settled.setter
     def settled(self, version: int) -> None:
         self._words[_SETTLED] = version
+
+    @property
+    def open(self) -> int:
+        """Whether fronts may try to commit by themselves; written by the owner."""
+        return self._words[_OPEN]
+
+    @open.setter
+    def open(self, is_open: int) -> None:
+        self._words[_OPEN] = is_open
 
     def slot(self, place: int) -> Slot:
         """Return the part of the front at `place`, from 1."""

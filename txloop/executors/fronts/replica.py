@@ -12,16 +12,25 @@ from __future__ import annotations
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from txloop.errors import TxTimeoutError
 from txloop.executors.codec.answers import pack, portable
 from txloop.executors.codec.frames import UNPICKLABLE, dumps
-from txloop.executors.codec.packing import ANY_PLACE, pack_call, unpack_answer
-from txloop.executors.codec.plain_cells import PlainOutcome, plain_outcome
+from txloop.executors.codec.packing import (
+    ANY_PLACE,
+    pack_call,
+    pack_marshalled,
+    unpack_answer,
+)
+from txloop.executors.codec.plain_cells import (
+    PlainOutcome,
+    plain_outcome,
+    plain_writes,
+)
 from txloop.executors.debugging import set_title
-from txloop.executors.fronts.board import OverwrittenError
-from txloop.executors.fronts.carrier import Carrier
+from txloop.executors.fronts.board import Made, OverwrittenError
+from txloop.executors.fronts.carrier import Carrier, Verdict
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
 from txloop.executors.fronts.page import LAG_COMMITS
@@ -32,6 +41,7 @@ from txloop.executors.refusing import adopt_loop
 from txloop.stm.run import run_ready
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome, Refusal
+from txloop.stm.validation import decide
 from txloop.watch import WorkerWatch
 from txloop.watch.limits import SHARE
 from txloop.watch.outside import guard
@@ -43,12 +53,18 @@ if TYPE_CHECKING:
     from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.board import Board
     from txloop.executors.fronts.carrier import Kind
+    from txloop.executors.fronts.commit_lock import CommitLock
     from txloop.executors.fronts.page import Page
     from txloop.executors.protocol import Reactor
     from txloop.stm.types import Answer, Ready
     from txloop.watch import Subject
 
 __all__ = ["Replica"]
+
+_NEWEST = 1 << 62
+
+_Posted: TypeAlias = tuple[int, "Kind", Outcome]
+"""The number of a transaction, its kind, and what has come of it."""
 
 _log = logging.getLogger("txloop")
 
@@ -62,6 +78,7 @@ class Replica(Carrier):
         number: int,
         page: Page,
         board: Board,
+        lock: CommitLock,
         base: Base,
     ) -> None:
         """Let this process, just forked, follow the owner.
@@ -71,6 +88,7 @@ class Replica(Carrier):
             number: Tells this front from all others of the program's run.
             page: What is shared with the owner.
             board: Likewise.
+            lock: Likewise.
             base: The context that this process has inherited.
         """
         become_copy(number)
@@ -78,6 +96,8 @@ class Replica(Carrier):
         super().__init__(page, base)
         self._link = Link(connection)
         self._board = board
+        self._lock = lock
+        lock.join()
         self._read: int | None = None  # up to where, once the owner has said where
         self._watch = WorkerWatch()
         self._epoch = -1  # of the owner's watch, when it last looked for us
@@ -87,6 +107,8 @@ class Replica(Carrier):
         self._alarm = Alarm()
         self._outcomes: list[tuple[int, int, bytes | PlainOutcome]] = []
         self._records: list[logging.LogRecord] = []
+        self._posted: list[_Posted] = []  # since the last `settle` or `flush`
+        self._snapshot: int | None = None  # of the first of these
 
     def begin(self, reactor: Reactor, on_readable: Callable[[], object]) -> None:
         """Run the program's start hooks, and tell the owner that this front is ready.
@@ -160,13 +182,7 @@ class Replica(Carrier):
             dropped: Numbers of containers that have died.
         """
         if self._read is not None and (commits is None or commits[3] is not None):
-            try:
-                self._read, version, deltas = self._board.read(
-                    self._read, self._page.version
-                )
-            except OverwrittenError:
-                self.end()  # the owner has given this front up
-            self._repeat(version, None, deltas)
+            self._read_until(self._page.version)
         if commits is not None:
             version, dump, deltas, _, self._read = commits
             self._repeat(version, dump, deltas)
@@ -174,6 +190,15 @@ class Replica(Carrier):
             self._slot.read = self._read
         if dropped:
             committed.forget(list(dropped))
+
+    def _read_until(self, newest: int) -> None:
+        """Repeat what there is on the board up to a version."""
+        assert self._read is not None
+        try:
+            self._read, version, deltas = self._board.read(self._read, newest)
+        except OverwrittenError:
+            self.end()  # the owner has given this front up
+        self._repeat(version, None, deltas)
 
     def _repeat(
         self, version: int, dump: bytes | None, deltas: Sequence[bytes]
@@ -192,6 +217,8 @@ class Replica(Carrier):
     def flush(self) -> None:
         """Send what attempts want committed and logged, in one frame; and output."""
         flush_output()
+        if self._posted:
+            self._pack_posted()
         if self._outcomes or self._records:
             records = dumps(self._records) if self._records else b""
             self._told = committed.version
@@ -263,13 +290,93 @@ class Replica(Carrier):
         subject.spend()
         return found if looked is outcome else looked
 
+    def settle(self) -> None:
+        posted = self._posted
+        if not posted or not self._page.open or self._slot is None:
+            return
+        if self._read is None or not self._lock.take():
+            return
+        try:
+            settled = self._commit_alone(posted) if self._may_commit() else []
+        except BaseException:
+            # It may have repeated what nobody else will: no request runs on that.
+            _log.exception("a front ends, since it could not commit")
+            self.end()
+        finally:
+            self._lock.release()
+        if settled:
+            self._posted = [one for one in posted if one not in settled]
+            self._keep_snapshot()
+            self._take_verdicts((one[0], Verdict.COMMITTED) for one in settled)
+
+    def _may_commit(self) -> bool:
+        """Follow the board to its end; tell whether that was all; the lock is held."""
+        if self._read != self._board.end:
+            self._read_until(_NEWEST)
+        return (
+            self._read == self._board.end  # else the rest comes by the link
+            and self.trouble is None
+            and self._page.epoch <= self._epoch
+        )
+
+    def _commit_alone(self, posted: list[_Posted]) -> list[_Posted]:
+        """Put on the board what may commit; return that; the lock is held."""
+        assert committed.kept is not None
+        assert self._slot is not None
+        settled: list[_Posted] = []
+        board, version = self._board, committed.version
+        end = board.end
+        for one in posted:
+            _, kind, outcome = one
+            writes = plain_writes(outcome, committed.kept)
+            packed = None if writes is None else pack_marshalled([writes])
+            if packed is None or decide(outcome, committed, False) is not None:
+                continue
+            run = outcome.error_answered, outcome.body_seconds
+            made = Made(version + 1, packed, kind.number, *run)
+            after = board.put_alone(made, end)
+            if after is None:
+                break
+            version, end = made.version, after
+            committed.replay(outcome.writes, version)  # type: ignore[arg-type] # containers
+            settled.append(one)
+        if settled:
+            board.publish(end)
+            self._page.version = version
+            self._slot.read = self._read = end
+        return settled
+
+    def _keep_snapshot(self) -> None:
+        """Keep what was replaced since what is posted has run, as long as need be."""
+        oldest = self._posted[0][2].snapshot if self._posted else None
+        if oldest != self._snapshot:
+            if oldest is not None:
+                committed.open_snapshot(oldest)
+            if self._snapshot is not None:
+                committed.close_snapshot(self._snapshot)
+            self._snapshot = oldest
+
     def _post(self, number: int, kind: Kind, answer: Answer) -> None:
+        if number and isinstance(answer, Outcome) and self._page.open:
+            self._posted.append((number, kind, answer))
+            self._keep_snapshot()
+        else:
+            self._pack(number, kind, answer)
+
+    def _pack(self, number: int, kind: Kind, answer: Answer) -> None:
         plain = None
         if number and isinstance(answer, Outcome):
             assert committed.kept is not None
             plain = plain_outcome(answer, committed.kept)
         packed = pack(answer) if plain is None else plain
         self._outcomes.append((number, kind.number, packed))
+
+    def _pack_posted(self) -> None:
+        """Let the owner commit what has not been committed here."""
+        posted, self._posted = self._posted, []
+        self._keep_snapshot()
+        for one in posted:
+            self._pack(*one)
 
     # What is long
 

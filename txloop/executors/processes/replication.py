@@ -55,14 +55,24 @@ class DeltaLog:
         # and what a pickled commit was about.
         self._below = store.new_number()
         self._known: set[int] = set()
+        self._ready: bytes | None = None  # the next commit, packed
         store.followers.append(self)
 
     def close(self) -> None:
         """Stop following."""
         self._store.followers.remove(self)
 
+    def expect(self, packed: bytes) -> None:
+        """Take the next commit as it is packed already, for those that know all."""
+        self._ready = packed
+
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
-        self._commits.append(tuple(writes))
+        packed, self._ready = self._ready, None
+        if packed is not None and self._packed == len(self._commits):
+            self._commits.append(packed)
+            self._packed += 1
+        else:
+            self._commits.append(tuple(writes))
         if len(self._commits) % LAG_COMMITS == 0:
             self._on_lag()
         if len(self._commits) > _LONGEST_LOG:

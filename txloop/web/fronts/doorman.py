@@ -18,7 +18,7 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream
 
-from txloop.engine.elsewhere import arrive, tell_of
+from txloop.engine.elsewhere import arrive, take_in, tell_of
 from txloop.errors import TxTimeoutError
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.desk import Desk
@@ -99,6 +99,7 @@ class Doorman:
             on_outcome=weakly(self._take_outcome),
             on_ran=weakly(self._note_run),
             on_call=weakly(self._take_call),
+            on_committed=weakly(self._take_committed),
             on_leave=weakly(self._dispatcher.leave),
             on_note=weakly(self._hear),
             on_greeting=weakly(repertoire.greet),
@@ -117,6 +118,7 @@ class Doorman:
             functools.partial(run_front, **options),
             callbacks,
             on_ask=weakly(repertoire.look),
+            may_sleep=weakly(self._dispatcher.may_run_now),
             on_death=weakly(repertoire.note_death),
         )
 
@@ -332,6 +334,10 @@ class Doorman:
             functools.partial(self._answer, front, number),
             functools.partial(self._hand_back, verb, front, number),
         )
+
+    def _take_committed(self, kind: int, outcome: Outcome) -> None:
+        """Repeat what a front has committed by itself."""
+        take_in(self._dispatcher, self._repertoire[kind].profile, outcome)
 
     def _take_call(
         self, front: FrontEnd, number: int, kind: int, call: Call | bytes

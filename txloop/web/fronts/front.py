@@ -176,6 +176,7 @@ class Front:
         try:
             while self._ready and self._goes_on(self._ready[0]):
                 self._run(self._ready.popleft())
+            self._carrier.settle()
         except BaseException:
             self._plan()  # the others go on
             raise

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tornado.httpserver import HTTPServer
 
     from txloop.executors.fronts.board import Board
+    from txloop.executors.fronts.commit_lock import CommitLock
     from txloop.executors.fronts.page import Page
     from txloop.executors.fronts.thread_carrier import ThreadCarrier
     from txloop.web.fronts.request import FrontDelegate
@@ -51,6 +52,7 @@ def run_front(
     *,
     page: Page,
     board: Board,
+    lock: CommitLock,
     base: Any,
     servers: Mapping[int, HTTPServer],
     timeout_seconds: float | None,
@@ -62,11 +64,12 @@ def run_front(
         number: Tells this front from all others of the program's run.
         page: What is shared with the owner.
         board: Likewise.
+        lock: Likewise.
         base: The context that was inherited, as the desk keeps it.
         servers: The owner's servers, by number.
         timeout_seconds: How long a call may run whose mark does not say it.
     """
-    replica = Replica(connection, number, page, board, base)
+    replica = Replica(connection, number, page, board, lock, base)
     asyncio._set_running_loop(None)
     IOLoop.configure(LastingLoop)
     # Made current by hand: to ask for the one that there is, as Tornado does, is
