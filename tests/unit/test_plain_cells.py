@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import marshal
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from txloop import TCounter, TDict, TVar, on_commit
+from txloop import TCounter, TDict, TList, TVar, on_commit
 from txloop.executors.codec.packing import is_pickled
 from txloop.executors.codec.plain_cells import (
     outcome_of,
@@ -45,6 +46,12 @@ def outcome_from(function):
     return found
 
 
+def install(plain):
+    """Install what is plain, as it comes by way of marshal."""
+    writes: Any = outcome_of(marshal.loads(marshal.dumps(plain))).writes
+    committed.install(writes)
+
+
 def numbers(*containers):
     return {container._tx_number for container in containers}
 
@@ -70,13 +77,51 @@ def test_an_outcome_comes_back_as_it_was(prices, total):
 
 
 @pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        ([1, 2], lambda items: items.append(len(items)), [1, 2, 2]),
+        ([1, 2, 3], lambda items: items.pop(0), [2, 3]),
+        (
+            [1, 2, 3],
+            lambda items: items.__setitem__(1, ("x", None)),
+            [1, ("x", None), 3],
+        ),
+        ([3, 1, 2], lambda items: items.sort(), [1, 2, 3]),
+        ([1], lambda items: items.append(True), [1, True]),
+    ],
+)
+def test_what_is_done_to_a_list_comes_back(before, change, after):
+    # GIVEN
+    items = TList(before)
+    outcome = outcome_from(lambda: change(items) and None)
+
+    # WHEN
+    plain = plain_outcome(outcome, numbers(items))
+    assert plain is not None
+    install(plain)
+
+    # THEN
+    assert after == list(items)
+    assert [*map(type, after)] == [*map(type, items)]
+
+
+def test_what_is_counted_comes_back():
+    hits = TCounter(1)
+    plain = plain_outcome(outcome_from(lambda: hits.add(2)), numbers(hits))
+
+    assert plain is not None
+    install(plain)
+
+    assert 3 == hits.value
+
+
+@pytest.mark.parametrize(
     "change",
     [
         lambda prices, _: prices.update(a=Decimal(1)),
         lambda prices, _: prices.update(a=TVar(1)),
         lambda prices, _: prices.update({Decimal(1): 1}),
         lambda prices, _: prices.clear(),
-        lambda prices, total: total.set(len(prices)),
         lambda _, total: total.set(...),
         lambda prices, _: on_commit(prices.copy),
     ],
@@ -127,12 +172,14 @@ def test_a_container_that_is_new_is_pickled_once(log, prices):
         version = committed.version
         write()
         groups += log.since(version)
-    _, second, third, _ = groups
+    _, second, third, fourth = groups
 
     # THEN
-    assert [True, False, False, True] == [is_pickled(one) for one in groups]
+    assert [True, False, False, False] == [is_pickled(one) for one in groups]
     assert [[(made, "a", 2)]] == unpack_commits(second)
     assert [[(prices, "a", 2)]] == unpack_commits(third)
+    ((change,),) = unpack_commits(fourth)
+    assert counter is change[0]
 
 
 def test_one_that_has_died_is_pickled_again_if_its_number_comes_back(log):

@@ -150,9 +150,17 @@ class Operation:
     Two of them on one container never conflict: each is applied to what the ones
     before it left. A replica, which applies the same ones in the same order, comes to
     the same contents. They are immutable and picklable.
+
+    Attributes:
+        named: All kinds, by their names.
     """
 
     __slots__ = ()
+    named: ClassVar[dict[str, type[Operation]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.named[cls.__name__] = cls
 
     def cells(self, container: Any) -> Iterable[tuple[Hashable, object]]:
         """Return the cells that change, with their new values."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from txloop.executors.codec.frames import loads
 from txloop.executors.codec.packing import is_pickled, pack_marshalled, unpack_plain
 from txloop.executors.codec.plain_forms import is_plain
+from txloop.stm.container import Operation
 from txloop.stm.immutability import PLAIN
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key, Outcome
@@ -36,6 +37,10 @@ PlainOutcome: TypeAlias = tuple[Any, ...]
 """Snapshot, seconds, whether an error was answered, reads, presences, writes."""
 
 _THERE = ...  # in the place of the one key of a `TVar`, and of what deletes a key
+
+# What stands for another of our keys, or for an operation, is a tuple that begins so;
+# no plain one does.
+_OURS = ...
 
 
 def pack_commits(
@@ -124,17 +129,28 @@ def _plain_cells(cells: Iterable[Cell]) -> list[tuple[int, object]] | None:
     for number, key in cells:
         if type(key) in PLAIN or (type(key) is tuple and is_plain(key)):
             plain.append((number, key))
-        elif key is Key.VALUE:
-            plain.append((number, _THERE))
+        elif isinstance(key, Key):
+            plain.append((number, _plain_key(key)))
         else:
             return None
     return plain
 
 
+def _plain_key(key: Key) -> object:
+    return _THERE if key is Key.VALUE else (_OURS, key.value)
+
+
+def _key(plain: Any) -> Any:
+    """Undo `_plain_key`; what is no key of ours is as it was."""
+    if plain is _THERE:
+        return Key.VALUE
+    if type(plain) is tuple and plain and plain[0] is _OURS:
+        return Key(plain[1])
+    return plain
+
+
 def _cells(plain: Iterable[tuple[int, Any]]) -> frozenset[Cell]:
-    return frozenset(
-        (number, Key.VALUE if key is _THERE else key) for number, key in plain
-    )
+    return frozenset((number, _key(key)) for number, key in plain)
 
 
 def _plain_writes(
@@ -146,14 +162,40 @@ def _plain_writes(
         if number >= below and number not in known:
             return None
         if type(key) not in PLAIN and not (type(key) is tuple and is_plain(key)):
-            if key is not Key.VALUE:
+            if not isinstance(key, Key):
                 return None
-            key = _THERE
+            key = _plain_key(key)
         if type(value) not in PLAIN and not (type(value) is tuple and is_plain(value)):
-            if value is not MISSING:
+            if value is MISSING:
+                value = _THERE
+            elif isinstance(value, Operation):
+                value = _plain_operation(value)
+                if value is None:
+                    return None
+            else:
                 return None
-            value = _THERE
         plain.append((number, key, value))
+    return plain
+
+
+def _plain_operation(operation: Operation) -> tuple[object, ...] | None:
+    kind = type(operation)
+    if kind.__reduce__ is object.__reduce__:
+        return None
+    reduced: Any = operation.__reduce__()
+    made, arguments = reduced
+    if made is not kind or not is_plain(arguments):
+        return None
+    return _OURS, kind.__name__, arguments
+
+
+def _value(plain: Any) -> Any:
+    """Return what was stored, or is to be done."""
+    if plain is _THERE:
+        return MISSING
+    if type(plain) is tuple and plain and plain[0] is _OURS:
+        _, name, arguments = plain
+        return Operation.named[name](*arguments)
     return plain
 
 
@@ -163,7 +205,5 @@ def _written(plain: Iterable[tuple[int, Any, object]]) -> list[Write]:
     for number, key, value in plain:
         container = committed.find(number)
         if container is not None:
-            if key is _THERE:
-                key = Key.VALUE
-            writes.append((container, key, MISSING if value is _THERE else value))
+            writes.append((container, _key(key), _value(value)))
     return writes

@@ -65,7 +65,7 @@ class Desk(Reception):
         run_front: Callable[..., None],
         callbacks: Callbacks,
         on_ask: Callable[[], object],
-        may_sleep: Callable[[], bool],
+        may_sleep: Callable[[], bool | None],
         on_death: Callable[[FrontConnection, int | None], object],
     ) -> None:
         """Make ready to fork them, which `start` does.

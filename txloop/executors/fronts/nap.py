@@ -6,7 +6,7 @@ asyncio has no hook for them: it asks its selector, which waits. So the selector
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found] # quicker than `signal`, ten times
 import signal
 import threading
 import weakref
@@ -27,7 +27,7 @@ class Nap:
     def __init__(
         self,
         selector: Any,
-        before: Callable[[], bool],
+        before: Callable[[], bool | None],
         after: Callable[[], object],
     ) -> None:
         """Replace the `select` of a selector until `end`; see `of`."""
@@ -39,7 +39,10 @@ class Nap:
 
     @classmethod
     def of(
-        cls, loop: object, before: Callable[[], bool], after: Callable[[], object]
+        cls,
+        loop: object,
+        before: Callable[[], bool | None],
+        after: Callable[[], object],
     ) -> Nap | None:
         """Follow a loop; None if it is not one of asyncio's own.
 

@@ -3,7 +3,7 @@
 The owner writes in it what fronts have to know before they begin a transaction, and may
 not ask for: the newest version, and the epoch of the watch. Fronts write what the owner
 wants to know of them without being told: what they run and since when, what they have
-done. Each word has one writer: that of the version is whoever may commit just now. It is
+done. Each word has one writer: that of the version is who may commit just now. It is
 eight bytes long and lies at a multiple of eight, so that it is read whole, as it was
 written.
 """
