@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from txloop.engine.transaction import Done, Transaction
     from txloop.stm.types import Answer, Call, Conflict, Refusal
 
-__all__ = ["arrive", "arrive_refused", "goes_away", "take_in", "tell_of"]
+__all__ = ["arrive", "arrive_refused", "goes_away", "tell_of"]
 
 
 def goes_away(dispatcher: Dispatcher, profile: Profile) -> bool:
@@ -93,25 +93,6 @@ def arrive(
     transaction.hand_back, transaction.subject = hand_back, watching.subject
     dispatcher.handle(Arrived(transaction, outcome))
     dispatcher.drain()
-
-
-def take_in(dispatcher: Dispatcher, profile: Profile, outcome: Outcome) -> None:
-    """Repeat a commit that was made elsewhere, while the loop slept.
-
-    Nothing here can have come between: no listener, no effect, nothing that waits.
-
-    Args:
-        dispatcher: Counts it.
-        profile: The record of its function.
-        outcome: What it has written, into the newest version.
-    """
-    dispatcher.profiles.marked += 1
-    profile.attempts += 1
-    profile.note_body(outcome.body_seconds, inline=False)
-    profile.note_commit(outcome)
-    profile.note_writing(True)
-    profile.note_times(0.0, outcome.body_seconds)
-    committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers
 
 
 def arrive_refused(

@@ -200,15 +200,22 @@ class Profile:
         """Take note whether a run that took effect has written anything."""
         self.writing += _WRITING_WEIGHT * (writes - self.writing)
 
-    def note_others(self, counts: Sequence[int], seconds: float) -> None:
-        """Take note of runs elsewhere that took effect by themselves: they only read.
+    def note_others(
+        self, counts: Sequence[int], seconds: float, writing: int = 0
+    ) -> None:
+        """Take note of runs elsewhere that took effect by themselves.
 
         Args:
             counts: How many there were of which length, as in a `Histogram`.
             seconds: How long all of them took together.
+            writing: How many of them have written; the others only read.
         """
         runs = sum(counts)
-        self.writing *= (1 - _WRITING_WEIGHT) ** runs
+        self.writing *= (1 - _WRITING_WEIGHT) ** max(runs - writing, 0)
+        self.writing = 1 - (1 - self.writing) * (1 - _WRITING_WEIGHT) ** writing
+        if self.heat.cell is not None:
+            for _ in range(writing):
+                self.heat.note_commit()
         self.commits += runs
         self.attempts += runs
         self.body.add(seconds / runs)

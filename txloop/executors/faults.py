@@ -150,6 +150,10 @@ class Faults:
 
         return decide_or_refuse
 
+    def refuses(self) -> bool:
+        """Tell whether any commit may be refused that could be made."""
+        return self._numbers.get("commit", 0) > 0
+
     def sends_away(self, transport_seconds: float) -> bool:
         """Tell whether a call that may stay here is sent away all the same."""
         return not math.isinf(transport_seconds) and self._happens("away")

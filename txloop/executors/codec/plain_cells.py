@@ -29,7 +29,6 @@ __all__ = [
     "outcome_of",
     "pack_commits",
     "plain_outcome",
-    "plain_writes",
     "unpack_commits",
 ]
 
@@ -80,25 +79,6 @@ def plain_outcome(outcome: Outcome, known: Container[int]) -> PlainOutcome | Non
         outcome: The outcome.
         known: Numbers of containers that the other side knows.
     """
-    writes = plain_writes(outcome, known)
-    if writes is None:
-        return None
-    values, presences = _plain_cells(outcome.values), _plain_cells(outcome.presences)
-    if values is None or presences is None:
-        return None
-    run = outcome.snapshot, outcome.body_seconds, outcome.error_answered
-    return *run, values, presences, writes
-
-
-def plain_writes(
-    outcome: Outcome, known: Container[int]
-) -> list[tuple[int, object, object]] | None:
-    """Return what an outcome without a value writes; None if it has other parts.
-
-    Args:
-        outcome: The outcome.
-        known: As for `plain_outcome`.
-    """
     if (
         outcome.value is not None
         or outcome.error is not None
@@ -108,7 +88,12 @@ def plain_writes(
         or outcome.files
     ):
         return None
-    return _plain_writes(outcome.writes, 0, known)
+    values, presences = _plain_cells(outcome.values), _plain_cells(outcome.presences)
+    writes = _plain_writes(outcome.writes, 0, known)
+    if values is None or presences is None or writes is None:
+        return None
+    run = outcome.snapshot, outcome.body_seconds, outcome.error_answered
+    return *run, values, presences, writes
 
 
 def outcome_of(plain: PlainOutcome) -> Outcome:

@@ -40,7 +40,7 @@ _END, _FLOOR, _LIMIT = range(3)  # words of the head
 _WRAP, _BY_LINK = -1, -2  # lengths of marks: the next is at the ring's start; by a link
 _PART = 0  # in the place of a version: more belongs to it
 _BY_FRONT = 1 << 40  # in a length: at the end stands what only the owner has to know
-_TELLS = struct.Struct("=q?7xd")
+_TELLS = struct.Struct("=q")
 _MOST_ALONE = 1 << 16  # bytes that fronts may put there until the owner looks
 
 
@@ -55,15 +55,11 @@ class Made(NamedTuple):
         version: The one that it has made.
         packed: What was written.
         kind: What the transaction was.
-        error_answered: Whether it has answered with an error.
-        seconds: How long the body took.
     """
 
     version: int
     packed: bytes
     kind: int
-    error_answered: bool
-    seconds: float
 
 
 class Board:
@@ -148,11 +144,8 @@ class Board:
         self._fence()
         found = []
         for version, length, start, _ in self._entries(position, end):
-            kind, error_answered, seconds = _TELLS.unpack_from(
-                self._memory, start + length
-            )
-            packed = self._memory[start : start + length]
-            found.append(Made(version, packed, kind, error_answered, seconds))
+            (kind,) = _TELLS.unpack_from(self._memory, start + length)
+            found.append(Made(version, self._memory[start : start + length], kind))
         return found
 
     def _has_room(self, needed: int, readers: Callable[[], list[int]]) -> bool:
@@ -218,14 +211,14 @@ class Board:
         """Put one commit there while the owner sleeps; it counts with `publish`.
 
         Args:
-            made: The commit.
+            made: The commit; of the kind only the owner is told.
             end: Where to put it: at the end, or behind another one.
 
         Returns:
             Where it ends; None if there is no room.
         """
-        version, packed, *told = made
-        body = packed + _TELLS.pack(*told)
+        version, packed, kind = made
+        body = packed + _TELLS.pack(kind)
         size = _ENTRY + len(body) + -len(body) % _ENTRY
         if end + 2 * size > self._words[_LIMIT]:
             return None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CommitLock"]
 
 _TRIES = 50  # of a front, while others commit
+_TRIES_SECONDS = 0.002  # for all of them: others may have the processor, too
 _PATIENCE_SECONDS = 0.05  # after which a holder may be stopped: nobody needs so long
 _PAUSE_SECONDS = 0.0001
 
@@ -86,11 +87,16 @@ class CommitLock:
 
     def take(self) -> bool:
         """Take the lock if the owner sleeps; return whether this process has it."""
+        began = 0.0
         for _ in range(_TRIES):
             if self._descriptor is None or not self._page.open:
                 return False
             if self._try():
                 return True
+            now = time.monotonic()
+            began = began or now
+            if now - began > _TRIES_SECONDS:
+                return False
             os.sched_yield()
         return False
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.answers import pack
@@ -31,7 +32,6 @@ from txloop.executors.processes.supervision import state_of
 from txloop.stm.callables import weakly
 from txloop.stm.log_capture import emit_here
 from txloop.stm.store import committed
-from txloop.stm.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from txloop.executors.fronts.reception import Callbacks, DeskReactor
     from txloop.executors.processes.executor import ProcessesExecutor
     from txloop.executors.processes.replication import DeltaLog
-    from txloop.stm.types import Answer
+    from txloop.stm.types import Answer, Outcome
 
 __all__ = ["Desk"]
 
@@ -228,6 +228,7 @@ class Desk(Reception):
             or not any(front.position is not None for front in self.fronts)
         ):
             return False
+        log.mark()
         board.open(self._positions)
         self._place = board.end
         self._lock.give()
@@ -239,8 +240,12 @@ class Desk(Reception):
         self._repeat()  # most of it while they go on
         self._lock.take_back(self._end_stopped)
         self._repeat()
-        self._offers = self._offers - 1 if committed.version == before else _OFFERS
-        self.page.version = committed.version
+        if committed.version == before:
+            self._offers -= 1
+            return
+        self._offers = _OFFERS
+        self.page.version = self._board.version = committed.version
+        self._flush_soon()
 
     def _repeat(self) -> None:
         """Repeat what fronts have committed by themselves so far."""
@@ -248,18 +253,15 @@ class Desk(Reception):
         end = self._board.end
         made = self._board.read_made(self._place, end)
         self._place = end
-        for version, packed, kind, error_answered, seconds in made:
+        counts: Counter[int] = Counter()
+        for version, packed, kind in made:
             (writes,) = unpack_commits(packed)
-            self._log.expect(packed)
-            outcome = Outcome(
-                version - 1,
-                writes=tuple(writes),
-                body_seconds=seconds,
-                error_answered=error_answered,
-            )
-            self._take_in(kind, outcome)
+            committed.replay(writes)
             assert committed.version == version
-            self._board.version = version
+            self._log.repeat(packed)
+            counts[kind] += 1
+        for kind, count in counts.items():
+            self._callbacks.on_committed(kind, count)
 
     def _end_stopped(self) -> None:
         """End a front that was stopped while it had the lock, maybe."""

@@ -119,8 +119,8 @@ class Callbacks:
         on_call: Given what a front wants to run in a worker: its number there, its
             kind, and the call, packed if it comes from another process. Has to lead to
             `Reception.answer`.
-        on_committed: Given the kind and the outcome of a transaction that a front has
-            committed by itself. Has to install it.
+        on_committed: Given a kind, and how many transactions of it fronts have
+            committed by themselves.
         on_leave: Given what was noted in `FrontEnd.calls_open` of a call whose answer
             is not wanted any more; or may be of use, if something is given besides,
             which is called if the call is dropped all the same.
@@ -131,7 +131,7 @@ class Callbacks:
     on_outcome: Callable[[Any, int, int, Outcome], object]
     on_ran: Callable[[int, Answer], object]
     on_call: Callable[[Any, int, int, Any], object]
-    on_committed: Callable[[int, Outcome], object]
+    on_committed: Callable[[int, int], object]
     on_leave: Callable[[int, Callable[[], object] | None], object]
     on_note: Callable[[Any, tuple[Any, ...], int | None], object]
     on_greeting: Callable[[Any], object]
@@ -258,14 +258,6 @@ class Reception(abc.ABC):
 
     def dropped(self, number: int) -> None:  # noqa: B027 # both do nothing
         """Do nothing: replicas are told by the executor's log."""
-
-    def _take_in(self, kind: int, outcome: Outcome) -> None:
-        """Repeat what a front has committed: that is known already."""
-        self._deciding = outcome.writes
-        try:
-            self._callbacks.on_committed(kind, outcome)
-        finally:
-            self._deciding = None
 
     def _flush_soon(self) -> None:
         if not self._flushes and self._reactor is not None:

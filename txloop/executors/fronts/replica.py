@@ -12,7 +12,9 @@ from __future__ import annotations
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Any, Never, TypeAlias
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import TxTimeoutError
 from txloop.executors.codec.answers import pack, portable
@@ -26,7 +28,6 @@ from txloop.executors.codec.packing import (
 from txloop.executors.codec.plain_cells import (
     PlainOutcome,
     plain_outcome,
-    plain_writes,
 )
 from txloop.executors.debugging import set_title
 from txloop.executors.fronts.board import Made, OverwrittenError
@@ -63,8 +64,25 @@ __all__ = ["Replica"]
 
 _NEWEST = 1 << 62
 
-_Posted: TypeAlias = tuple[int, "Kind", Outcome]
-"""The number of a transaction, its kind, and what has come of it."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Posted:
+    """An outcome that may be committed here.
+
+    Attributes:
+        number: The transaction's.
+        kind: What it is.
+        outcome: What has come of it.
+        plain: The same as plain data, for the owner.
+        packed: What it writes, for the board.
+    """
+
+    number: int
+    kind: Kind
+    outcome: Outcome
+    plain: PlainOutcome
+    packed: bytes
+
 
 _log = logging.getLogger("txloop")
 
@@ -298,16 +316,15 @@ class Replica(Carrier):
             return
         try:
             settled = self._commit_alone(posted) if self._may_commit() else []
-        except BaseException:
-            # It may have repeated what nobody else will: no request runs on that.
-            _log.exception("a front ends, since it could not commit")
+        except BaseException:  # it may have repeated what no other process will
+            traceback.print_exc()
             self.end()
         finally:
             self._lock.release()
         if settled:
             self._posted = [one for one in posted if one not in settled]
             self._keep_snapshot()
-            self._take_verdicts((one[0], Verdict.COMMITTED) for one in settled)
+            self._take_verdicts((one.number, Verdict.COMMITTED) for one in settled)
 
     def _may_commit(self) -> bool:
         """Follow the board to its end; tell whether that was all; the lock is held."""
@@ -321,34 +338,30 @@ class Replica(Carrier):
 
     def _commit_alone(self, posted: list[_Posted]) -> list[_Posted]:
         """Put on the board what may commit; return that; the lock is held."""
-        assert committed.kept is not None
         assert self._slot is not None
         settled: list[_Posted] = []
-        board, version = self._board, committed.version
-        end = board.end
+        version, end = committed.version, self._board.end
         for one in posted:
-            _, kind, outcome = one
-            writes = plain_writes(outcome, committed.kept)
-            packed = None if writes is None else pack_marshalled([writes])
-            if packed is None or decide(outcome, committed, False) is not None:
-                continue
-            run = outcome.error_answered, outcome.body_seconds
-            made = Made(version + 1, packed, kind.number, *run)
-            after = board.put_alone(made, end)
+            outcome = one.outcome
+            if decide(outcome, committed, False) is not None:
+                continue  # the owner takes note of it
+            made = Made(version + 1, one.packed, one.kind.number)
+            after = self._board.put_alone(made, end)
             if after is None:
                 break
             version, end = made.version, after
+            self._slot.count(made.kind, outcome.body_seconds)
             committed.replay(outcome.writes, version)  # type: ignore[arg-type] # containers
             settled.append(one)
         if settled:
-            board.publish(end)
+            self._board.publish(end)
             self._page.version = version
             self._slot.read = self._read = end
         return settled
 
     def _keep_snapshot(self) -> None:
         """Keep what was replaced since what is posted has run, as long as need be."""
-        oldest = self._posted[0][2].snapshot if self._posted else None
+        oldest = self._posted[0].outcome.snapshot if self._posted else None
         if oldest != self._snapshot:
             if oldest is not None:
                 committed.open_snapshot(oldest)
@@ -357,17 +370,15 @@ class Replica(Carrier):
             self._snapshot = oldest
 
     def _post(self, number: int, kind: Kind, answer: Answer) -> None:
-        if number and isinstance(answer, Outcome) and self._page.open:
-            self._posted.append((number, kind, answer))
-            self._keep_snapshot()
-        else:
-            self._pack(number, kind, answer)
-
-    def _pack(self, number: int, kind: Kind, answer: Answer) -> None:
         plain = None
         if number and isinstance(answer, Outcome):
             assert committed.kept is not None
             plain = plain_outcome(answer, committed.kept)
+            packed = plain and self._page.open and pack_marshalled([plain[-1]])
+            if plain and packed and not answer.error_answered:
+                self._posted.append(_Posted(number, kind, answer, plain, packed))
+                self._keep_snapshot()
+                return
         packed = pack(answer) if plain is None else plain
         self._outcomes.append((number, kind.number, packed))
 
@@ -376,7 +387,7 @@ class Replica(Carrier):
         posted, self._posted = self._posted, []
         self._keep_snapshot()
         for one in posted:
-            self._pack(*one)
+            self._outcomes.append((one.number, one.kind.number, one.plain))
 
     # What is long
 

@@ -55,24 +55,26 @@ class DeltaLog:
         # and what a pickled commit was about.
         self._below = store.new_number()
         self._known: set[int] = set()
-        self._ready: bytes | None = None  # the next commit, packed
         store.followers.append(self)
 
     def close(self) -> None:
         """Stop following."""
         self._store.followers.remove(self)
 
-    def expect(self, packed: bytes) -> None:
-        """Take the next commit as it is packed already, for those that know all."""
-        self._ready = packed
+    def repeat(self, packed: bytes) -> None:
+        """Take note of a commit that is packed already, and known to who made it.
+
+        All those before it have to be packed: `mark` does that.
+        """
+        self._commits.append(packed)
+        self._packed += 1
+        self._note_length()
 
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
-        packed, self._ready = self._ready, None
-        if packed is not None and self._packed == len(self._commits):
-            self._commits.append(packed)
-            self._packed += 1
-        else:
-            self._commits.append(tuple(writes))
+        self._commits.append(tuple(writes))
+        self._note_length()
+
+    def _note_length(self) -> None:
         if len(self._commits) % LAG_COMMITS == 0:
             self._on_lag()
         if len(self._commits) > _LONGEST_LOG:

@@ -18,7 +18,7 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream
 
-from txloop.engine.elsewhere import arrive, take_in, tell_of
+from txloop.engine.elsewhere import arrive, tell_of
 from txloop.errors import TxTimeoutError
 from txloop.executors.fronts.carrier import Verdict
 from txloop.executors.fronts.desk import Desk
@@ -99,7 +99,7 @@ class Doorman:
             on_outcome=weakly(self._take_outcome),
             on_ran=weakly(self._note_run),
             on_call=weakly(self._take_call),
-            on_committed=weakly(self._take_committed),
+            on_committed=weakly(repertoire.note_written),
             on_leave=weakly(self._dispatcher.leave),
             on_note=weakly(self._hear),
             on_greeting=weakly(repertoire.greet),
@@ -118,7 +118,7 @@ class Doorman:
             functools.partial(run_front, **options),
             callbacks,
             on_ask=weakly(repertoire.look),
-            may_sleep=weakly(self._dispatcher.may_run_now),
+            may_sleep=weakly(self._may_sleep),
             on_death=weakly(repertoire.note_death),
         )
 
@@ -313,6 +313,12 @@ class Doorman:
             stream.refusal = Refusal.from_plain(refusal)
         go_on(server, stream, address, received)
 
+    def _may_sleep(self) -> bool:
+        """Tell whether nothing of the loop's would notice what others commit."""
+        dispatcher = self._dispatcher
+        spoils = dispatcher.faults is not None and dispatcher.faults.refuses()
+        return dispatcher.may_run_now() and not spoils
+
     # Outcomes
 
     def _note_run(self, kind: int, answer: Answer) -> None:
@@ -334,10 +340,6 @@ class Doorman:
             functools.partial(self._answer, front, number),
             functools.partial(self._hand_back, verb, front, number),
         )
-
-    def _take_committed(self, kind: int, outcome: Outcome) -> None:
-        """Repeat what a front has committed by itself."""
-        take_in(self._dispatcher, self._repertoire[kind].profile, outcome)
 
     def _take_call(
         self, front: FrontEnd, number: int, kind: int, call: Call | bytes

@@ -69,6 +69,7 @@ class Verb:
         deaths: How many fronts have died while they ran it, in the last time.
         forgiven_at: When these are forgotten (`time.monotonic`).
         done: What is counted of it already, by place.
+        written: How many that fronts have committed are not counted yet.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
@@ -86,6 +87,7 @@ class Verb:
     pauses: Pauses
     deaths: int
     done: dict[int, Done]
+    written: int = 0
     forgiven_at: float = 0.0
     proved_at: int | None = None
     looked_at: int = 0
@@ -329,8 +331,14 @@ class Repertoire:
                 if done.counts != before.counts:
                     verb.done[front.place] = done
                     counts = [*map(operator.sub, done.counts, before.counts)]
-                    verb.profile.note_others(counts, done.seconds - before.seconds)
+                    seconds = done.seconds - before.seconds
+                    verb.profile.note_others(counts, seconds, verb.written)
+                    verb.written = 0
                     profiles.marked += sum(counts)
+
+    def note_written(self, kind: int, number: int) -> None:
+        """Take note of so many commits that fronts have made by themselves."""
+        self._kinds[kind].written += number
 
     def _describe(self, front: FrontEnd) -> ProcessStats:
         running = front.slot.running()
