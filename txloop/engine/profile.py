@@ -213,9 +213,6 @@ class Profile:
         runs = sum(counts)
         self.writing *= (1 - _WRITING_WEIGHT) ** max(runs - writing, 0)
         self.writing = 1 - (1 - self.writing) * (1 - _WRITING_WEIGHT) ** writing
-        if self.heat.cell is not None:
-            for _ in range(writing):
-                self.heat.note_commit()
         self.commits += runs
         self.attempts += runs
         self.body.add(seconds / runs)

@@ -331,6 +331,7 @@ class Doorman:
     ) -> None:
         """Let what has run in a front commit, or run there again."""
         verb = self._repertoire[kind]
+        self._repertoire.note_asked(verb)
         if isinstance(outcome.error, TxTimeoutError):
             self._repertoire.note_overtime(verb)
         arrive(

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Repertoire", "Verb"]
 
+_ASKED_WEIGHT = 0.02
+_FORGET_WEIGHT = 0.005  # in each turn in which a verb is off
 _PROVING_RUNS = 5
 _FORGIVE_SECONDS = 600.0  # after the last death of a front that ran a verb
 _MOST_DEATHS = 3  # of fronts that ran a verb, until it runs in workers only
@@ -70,6 +72,8 @@ class Verb:
         forgiven_at: When these are forgotten (`time.monotonic`).
         done: What is counted of it already, by place.
         written: How many that fronts have committed are not counted yet.
+        by_owner: The share of the commits that fronts have asked the owner for, a moving
+            average; without any it falls.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
@@ -88,6 +92,7 @@ class Verb:
     deaths: int
     done: dict[int, Done]
     written: int = 0
+    by_owner: float = 0.0
     forgiven_at: float = 0.0
     proved_at: int | None = None
     looked_at: int = 0
@@ -196,6 +201,8 @@ class Repertoire:
         """Think again about each verb; called now and then."""
         for verb in self._kinds:
             verb.pauses.tick(verb.on is not On.OFF)
+            if verb.on is On.OFF:
+                verb.by_owner *= 1 - _FORGET_WEIGHT
             if verb.deaths and time.monotonic() > verb.forgiven_at:
                 verb.deaths, verb.profile.deadly = 0, False
             if self._look_whether_changing(verb, verb.on):
@@ -250,7 +257,8 @@ class Repertoire:
         ):
             return On.OFF
         seconds = _seconds_of(profile)
-        if is_dearer(profile, seconds, self._cores) and self._needs_no_attempt(verb):
+        dearer = is_dearer(profile, seconds, self._cores, verb.by_owner)
+        if dearer and self._needs_no_attempt(verb):
             return On.OFF
         short = self.hurries() or (seconds is not None and seconds < limit_of(verb.on))
         # A thread cannot be ended. What has a limit runs in those of workers.
@@ -338,7 +346,17 @@ class Repertoire:
 
     def note_written(self, kind: int, number: int) -> None:
         """Take note of so many commits that fronts have made by themselves."""
-        self._kinds[kind].written += number
+        verb = self._kinds[kind]
+        verb.written += number
+        verb.by_owner *= (1 - _ASKED_WEIGHT) ** number
+        heat = verb.profile.heat
+        if heat.cell is not None:  # now: conflicts are noted one by one, too
+            for _ in range(number):
+                heat.note_commit()
+
+    def note_asked(self, verb: Verb) -> None:
+        """Take note of a commit that a front has asked for."""
+        verb.by_owner += _ASKED_WEIGHT * (1 - verb.by_owner)
 
     def _describe(self, front: FrontEnd) -> ProcessStats:
         running = front.slot.running()
