@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.comparing import as_plain
 from tests.model.replica import Fork
 from txloop import TCounter, TDict, TList, TVar
+from txloop.executors.codec.plain_cells import pack_commits
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import committed
+from txloop.stm.types import Key
 
-KINDS = ["change", "fork", "ask", "others", "dump", "trim"]
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+KINDS = ["change", "elsewhere", "fork", "ask", "others", "dump", "trim"]
 STEPS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 5)),
     max_size=40,
@@ -34,12 +41,26 @@ def test_all_replicas_have_the_same(steps):
         total.add(number)
         last.set(number)
 
+    def repeat(number):
+        """Repeat a commit that was made, and packed, elsewhere."""
+        log.mark()
+        writes: list[tuple[Any, Hashable, object]] = [
+            (table, number, -number),
+            (last, Key.VALUE, -number),
+        ]
+        packed = pack_commits([writes], committed.new_number(), ())
+        assert packed is not None
+        committed.replay(writes)
+        log.repeat(packed)
+
     try:
         for step, number in steps:
             one = replicas[number % len(replicas)]
             match step:
                 case "change":
                     change(number)
+                case "elsewhere":
+                    repeat(number)
                 case "fork":
                     replicas.append(Fork(log, containers))
                 case "ask":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txloop.executors.fronts.board import Board, OverwrittenError
+from txloop.executors.fronts.board import Board, Made, OverwrittenError
 
 NEWEST = 1 << 62
 
@@ -149,3 +149,101 @@ def at_mark(reader):
     """Return a reader that has read up to the mark."""
     reader.read()
     return reader
+
+
+def alone(board, version, packed, kind=7):
+    """Put one commit as a front does; return whether there was room."""
+    end = board.put_alone(Made(version, packed, kind), board.end)
+    if end is not None:
+        board.publish(end)
+    return end is not None
+
+
+def test_what_fronts_put_is_read_by_all_and_tells_the_owner_its_kind():
+    # GIVEN
+    board = Board(1024)
+    reader, begin = Reader(board), board.end
+    board.open(list)
+
+    # WHEN
+    assert alone(board, 1, b"one", 5)
+    assert alone(board, 2, b"x" * 16, 6)
+    reader.read()
+
+    # THEN
+    assert ([b"one", b"x" * 16], 2) == (reader.seen, reader.version)
+    made = [Made(1, b"one", 5), Made(2, b"x" * 16, 6)]
+    assert made == board.read_made(begin, board.end)
+
+
+def test_fronts_put_nothing_before_they_may_nor_beyond_the_limit():
+    board = Board(1024)
+    assert not alone(board, 1, b"one")
+
+    board.open(list)
+    put = 0
+    while alone(board, put + 1, b"one"):
+        put += 1
+
+    assert 0 < put < 1024 // 8 // 32
+    board.open(list)
+    assert alone(board, put + 1, b"one")
+
+
+def test_what_was_put_but_not_published_is_not_there():
+    board = Board(1024)
+    reader = Reader(board)
+    board.open(list)
+
+    assert board.put_alone(Made(1, b"one", 0), board.end) is not None
+    reader.read()
+
+    assert [] == reader.seen
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=60),
+            st.lists(st.binary(max_size=60), min_size=1, max_size=3),
+            st.sampled_from(["first", "second", "open"]),
+        ),
+        max_size=200,
+    )
+)
+def test_the_owner_and_fronts_put_in_turns(steps):
+    board = Board(1024)
+    readers = [Reader(board), Reader(board)]
+    expected: list[bytes] = []
+    version, since = 0, board.end
+    told: list[Made] = []
+    known: list[Made] = []
+
+    def positions():
+        return [reader.position for reader in readers]
+
+    for step in steps:
+        match step:
+            case "first" | "second":
+                readers[step == "second"].read()
+            case "open":
+                told += board.read_made(since, board.end)
+                board.open(positions)
+                since = board.end
+            case bytes():
+                if alone(board, version + 1, step, version % 5):
+                    version += 1
+                    expected.append(step)
+                    known.append(Made(version, step, (version - 1) % 5))
+            case _:
+                told += board.read_made(since, board.end)
+                if board.put(version + 1, step, positions):
+                    version += 1
+                    expected += step
+                since = board.end
+    told += board.read_made(since, board.end)
+
+    assert known == told
+    for reader in readers:
+        reader.read()
+        assert expected == reader.seen

@@ -68,17 +68,18 @@ def test_one_that_has_stayed_on_for_as_long_begins_anew(ticks, pause):
 
 
 @pytest.mark.parametrize(
-    ("writes", "seconds", "cores", "expected"),
+    ("writes", "seconds", "cores", "by_owner", "expected"),
     [
-        (True, 0.0001, 2, True),
-        (True, None, 2, True),
-        (True, 0.001, 2, False),  # it takes more than what it costs to share it
-        (True, 0.0001, 4, False),
-        (False, 0.0001, 2, False),
+        (True, 0.0001, 2, 1.0, True),
+        (True, None, 2, 1.0, True),
+        (True, 0.001, 2, 1.0, False),  # it takes more than what it costs to share it
+        (True, 0.0001, 4, 1.0, False),
+        (False, 0.0001, 2, 1.0, False),
+        (True, 0.0001, 2, 0.0, False),
     ],
 )
-def test_two_cores_are_slower_with_what_is_short_and_writes(
-    writes, seconds, cores, expected
+def test_two_cores_are_slower_with_what_is_short_and_writes_by_way_of_the_owner(
+    writes, seconds, cores, by_owner, expected
 ):
     profile = Profile("GET Main")
     for _ in range(20):
@@ -86,14 +87,17 @@ def test_two_cores_are_slower_with_what_is_short_and_writes(
     for _ in range(20):
         profile.note_writing(writes)
 
-    assert expected == is_dearer(profile, seconds, cores)
+    assert expected == is_dearer(profile, seconds, cores, by_owner)
 
 
-def test_runs_elsewhere_that_end_by_themselves_only_read():
+@pytest.mark.parametrize(("writing", "expected"), [(0, False), (20, True)])
+def test_runs_elsewhere_that_end_by_themselves_only_read_or_tell(writing, expected):
     profile = Profile("GET Main")
     for _ in range(20):
         profile.note_writing(True)
+    counts = [0] * 5 + [20] + [0] * (len(profile.bodies.counts) - 6)
 
-    profile.note_others([0] * 5 + [20] + [0] * (len(profile.bodies.counts) - 6), 0.01)
+    profile.note_others(counts, 0.01, writing)
 
-    assert not is_dearer(profile, 0.0001, 2)
+    assert expected == is_dearer(profile, 0.0001, 2, 1.0)
+    assert 20 == profile.commits == profile.attempts

@@ -47,7 +47,7 @@ class CommitLock:
         self._page = page
         descriptor, name = tempfile.mkstemp()
         os.unlink(name)
-        weakref.finalize(self, os.close, descriptor)
+        self._close = weakref.finalize(self, os.close, descriptor)
         self._descriptor: int | None = descriptor
         # What a front has inherited is closed there; each opens the file by itself.
         self._path = f"/proc/{os.getpid()}/fd/{descriptor}"
@@ -75,6 +75,10 @@ class CommitLock:
             elif time.monotonic() > patience:
                 on_stuck()
             time.sleep(_PAUSE_SECONDS)
+
+    def close(self) -> None:
+        """Let go of it, when there are no fronts any more."""
+        self._close()
 
     # A front's
 

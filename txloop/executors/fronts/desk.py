@@ -164,6 +164,7 @@ class Desk(Reception):
             if self._nap is not None:
                 self._nap.end()
             self._crew.close()
+            self._lock.close()
 
     def retire(self) -> None:
         self._crew.stop()

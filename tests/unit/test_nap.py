@@ -1,0 +1,146 @@
+"""When a loop begins to sleep, and what may run meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import threading
+import weakref
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+
+from txloop.executors.fronts.nap import Nap, is_alone
+
+
+@pytest.fixture
+def loop():
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+def test_it_is_told_before_the_loop_sleeps_and_before_what_wakes_it(loop):
+    # GIVEN
+    seen: list[str] = []
+
+    def before():
+        seen.append("before")
+        return True
+
+    nap = Nap.of(loop, before, lambda: seen.append("after"))
+    assert nap is not None
+
+    # WHEN
+    async def main():
+        seen.append("first")
+        await asyncio.sleep(0)  # there is something to do: it does not sleep
+        seen.append("second")
+        await asyncio.sleep(0.01)
+        seen.append("third")
+
+    loop.run_until_complete(main())
+    nap.end()
+    loop.run_until_complete(asyncio.sleep(0.01))
+
+    # THEN
+    whole = ["first", "second", "before", "after", "third"]
+    assert whole == [one for one, last in pairwise([*seen, ""]) if one != last]
+
+
+def test_what_does_not_want_it_is_not_told_of_the_end(loop):
+    seen: list[str] = []
+    Nap.of(loop, lambda: False, lambda: seen.append("after"))
+
+    loop.run_until_complete(asyncio.sleep(0.01))
+
+    assert [] == seen
+
+
+def test_it_is_told_of_the_end_if_the_loop_is_interrupted(loop):
+    seen: list[str] = []
+
+    class StopError(Exception):
+        pass
+
+    def stop(*_):
+        raise StopError
+
+    Nap.of(loop, lambda: True, lambda: seen.append("after"))
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(StopError):
+            loop.run_until_complete(asyncio.sleep(20))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+    assert "after" in seen
+
+
+def test_other_loops_are_left_as_they_are():
+    assert Nap.of(object(), lambda: True, lambda: None) is None
+
+
+def test_a_dropped_loop_is_no_cyclic_garbage():
+    class Selector:
+        def select(self, timeout=None):
+            return []
+
+    selector = Selector()
+    found = weakref.ref(selector)
+    nap = Nap(selector, lambda: False, lambda: None)
+    gc.collect()
+    gc.disable()
+    try:
+        del nap, selector
+        assert found() is None
+    finally:
+        gc.enable()
+
+
+@contextmanager
+def handled(number, handler):
+    """Handle a signal so."""
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def test_nothing_else_runs_in_a_process_with_one_thread():
+    with handled(signal.SIGALRM, signal.SIG_DFL):  # which is pytest-timeout's
+        assert is_alone()
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGINT, signal.SIGRTMAX])
+def test_a_handler_of_the_program_may_run_at_any_time(number):
+    with (
+        handled(signal.SIGALRM, signal.SIG_DFL),
+        handled(number, lambda *_: None),
+    ):
+        assert not is_alone()
+
+
+def test_handlers_of_asyncio_only_wake_the_loop():
+    async def main():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, print)
+        return is_alone()
+
+    with handled(signal.SIGALRM, signal.SIG_DFL):
+        assert asyncio.run(main())
+
+
+def test_another_thread_may_run_at_any_time():
+    going = threading.Event()
+    thread = threading.Thread(target=going.wait)
+    thread.start()
+    try:
+        with handled(signal.SIGALRM, signal.SIG_DFL):
+            assert not is_alone()
+    finally:
+        going.set()
+        thread.join()
