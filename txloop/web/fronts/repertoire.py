@@ -72,8 +72,8 @@ class Verb:
         forgiven_at: When these are forgotten (`time.monotonic`).
         done: What is counted of it already, by place.
         written: How many that fronts have committed are not counted yet.
-        by_owner: The share of the commits that fronts have asked the owner for, a moving
-            average; without any it falls.
+        by_owner: The share of the commits that fronts have asked the owner for, as a
+            moving average; without any it falls.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
