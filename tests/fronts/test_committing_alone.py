@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -161,6 +162,50 @@ def test_a_program_with_a_thread_of_its_own_commits_at_the_owner(tmp_path):
         known = program.json("/all")
         assert 0 == known["alone"]
         assert known["asked"] >= 100
+
+
+CHANGES = """
+from pathlib import Path
+state = {"mode": "first"}
+
+async def change():
+    while not Path("change").exists():
+        await asyncio.sleep(0.005)
+    getattr(state, "up" + "date")({"mode": "second"})  # the scan does not see it
+
+async def begin():
+    asyncio.ensure_future(change())
+
+class Begin(Tells):
+    async def get(self):
+        await begin()
+
+@transactional
+class Writes(Tells):
+    def get(self):
+        first, amount = cells[5]
+        cells[5] = first + 1, amount
+        self.write(state["mode"])
+
+handlers += [("/begin", Begin), ("/writes", Writes)]
+"""
+
+
+def test_plain_objects_that_a_task_changes_are_not_read_in_fronts_for_long(tmp_path):
+    with served(tmp_path, PROGRAM + CHANGES) as program:
+        program.ask("/begin")
+        program.warm(("GET", "/writes", b""))
+        first, _ = program.on_front()
+        assert b"first" == commit_alone(program, first, "/writes").body
+
+        # WHEN nothing else runs at the owner's
+        (tmp_path / "change").touch()
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            first.ask("/writes")
+
+        # THEN
+        assert b"second" == first.ask("/writes").body
 
 
 class Load:

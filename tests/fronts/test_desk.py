@@ -42,7 +42,14 @@ def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     executor: Any = SimpleNamespace(limits=limits, trim_log=ignore)
     callbacks = Callbacks(on_outcome, *[ignore] * 6)
     return Desk(
-        1, executor, ignore, callbacks, on_ask=ignore, may_sleep=ignore, on_death=ignore
+        1,
+        executor,
+        ignore,
+        callbacks,
+        on_ask=ignore,
+        has_changed=ignore,
+        may_sleep=ignore,
+        on_death=ignore,
     )
 
 

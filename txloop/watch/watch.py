@@ -142,16 +142,17 @@ class Watch:
         if self.page is not None:
             self.page.epoch = self.epoch
 
-    def look(self, subject: Subject) -> Change | None:
+    def look(self, subject: Subject, *, again: bool = False) -> Change | None:
         """Return what has changed since the workers were forked, or None.
 
         Args:
             subject: The function that is about to run away from here, or has run.
+            again: Whether to look although that was done just now.
         """
         now = time.monotonic()
         elapsed = now - subject.looked_at
         changed = subject.epoch != self.epoch or not self.copies
-        if not changed and elapsed < limits.STALE_SECONDS:
+        if not (changed or again) and elapsed < limits.STALE_SECONDS:
             return None
         subject.epoch, subject.looked_at = self.epoch, now
         credit_seconds = limits.LOOP_SHARE * min(elapsed, 1.0)

@@ -118,6 +118,7 @@ class Doorman:
             functools.partial(run_front, **options),
             callbacks,
             on_ask=weakly(repertoire.look),
+            has_changed=weakly(repertoire.has_changed),
             may_sleep=weakly(self._may_sleep),
             on_death=weakly(repertoire.note_death),
         )
