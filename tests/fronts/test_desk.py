@@ -47,7 +47,7 @@ def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
         ignore,
         callbacks,
         on_ask=ignore,
-        has_changed=ignore,
+        is_certain=ignore,
         may_sleep=ignore,
         on_death=ignore,
     )

@@ -149,16 +149,19 @@ class Holds:
             )
         return False
 
-    def has_changed(self, transaction: Transaction) -> bool:
-        """Tell whether anything has changed of all that a call can reach."""
-        return self._look(transaction, again=True) is not None
+    def is_certain(self, transaction: Transaction) -> bool:
+        """Tell whether nothing has changed of all that a call can reach, just now."""
+        subject = self._subject_of(transaction)
+        if subject is None or self._watch is None:
+            return True
+        return self._watch.is_certain(subject)
 
-    def _look(self, transaction: Transaction, again: bool = False) -> Change | None:
+    def _look(self, transaction: Transaction) -> Change | None:
         """Return what has changed of all that a call can reach, or None."""
         subject = self._subject_of(transaction)
         if subject is None or self._watch is None:
             return None
-        return self._watch.look(subject, again=again)
+        return self._watch.look(subject)
 
     def _subject_of(self, transaction: Transaction) -> Subject | None:
         """Return what is watched of a call's function; None if nothing is."""

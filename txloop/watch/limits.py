@@ -27,6 +27,9 @@ STALE_SECONDS = 0.01
 LOOP_SHARE = 0.005
 """The share of all time that looks at one function may take on the loop thread."""
 
+SLEEP_SHARE = 0.02
+"""The same for looks before it sleeps."""
+
 LEAST_SECONDS = 0.00003
 """How long a look in a new epoch may take in any case."""
 

@@ -118,6 +118,7 @@ class Subject:
         reach: All of it.
         epoch: The one of the last look on the loop thread; see `Watch`.
         looked_at: When that was, by `time.monotonic`.
+        checked_at: When it was last asked whether all is as it was.
         rounds: How often it was held because of a change.
         calm: Runs in a row on the loop thread, since it is held, that changed nothing.
         settling: What it reached after the last such run; None if it is not to leave.
@@ -129,7 +130,7 @@ class Subject:
         self.roots = roots
         self.reach = reach
         self.epoch = 0
-        self.looked_at = time.monotonic()
+        self.looked_at = self.checked_at = time.monotonic()
         self.rounds = 0
         self.calm = 0
         self.settling: Subject | None = None
@@ -178,6 +179,19 @@ class Subject:
             self._credit = min(self._credit - whole, limits.MOST_CREDIT * whole)
             return _difference_in(self.reach.watched)
         return self._go_on()
+
+    def is_same(self, credit_seconds: float) -> bool:
+        """Tell whether nothing has changed, as far as there is time to look at all.
+
+        Args:
+            credit_seconds: As for `look`.
+        """
+        self._credit += credit_seconds
+        whole = self._parts * self._seconds_a_part
+        if whole and self._credit < whole:
+            return False
+        self._credit = min(self._credit - whole, limits.MOST_CREDIT * whole)
+        return self.look_at_all() is None
 
     def look_at_all(self) -> Change | None:
         """Return what has changed, whatever it takes to find it."""

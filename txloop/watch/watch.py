@@ -142,21 +142,29 @@ class Watch:
         if self.page is not None:
             self.page.epoch = self.epoch
 
-    def look(self, subject: Subject, *, again: bool = False) -> Change | None:
+    def look(self, subject: Subject) -> Change | None:
         """Return what has changed since the workers were forked, or None.
 
         Args:
             subject: The function that is about to run away from here, or has run.
-            again: Whether to look although that was done just now.
         """
         now = time.monotonic()
         elapsed = now - subject.looked_at
         changed = subject.epoch != self.epoch or not self.copies
-        if not (changed or again) and elapsed < limits.STALE_SECONDS:
+        if not changed and elapsed < limits.STALE_SECONDS:
             return None
         subject.epoch, subject.looked_at = self.epoch, now
         credit_seconds = limits.LOOP_SHARE * min(elapsed, 1.0)
         return subject.look(credit_seconds + limits.LEAST_SECONDS * changed)
+
+    def is_certain(self, subject: Subject) -> bool:
+        """Tell whether nothing has changed since the workers were forked.
+
+        Not so, either, if there is no time to look at everything.
+        """
+        now = time.monotonic()
+        elapsed, subject.checked_at = now - subject.checked_at, now
+        return subject.is_same(limits.SLEEP_SHARE * min(elapsed, 1.0))
 
     def hold(self, subject: Subject) -> None:
         """Let a function settle on the loop thread: something has changed."""

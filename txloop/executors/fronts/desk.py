@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,6 @@ from txloop.executors.processes.supervision import state_of
 from txloop.stm.callables import weakly
 from txloop.stm.log_capture import emit_here
 from txloop.stm.store import committed
-from txloop.watch.limits import STALE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,7 +65,7 @@ class Desk(Reception):
         run_front: Callable[..., None],
         callbacks: Callbacks,
         on_ask: Callable[[], object],
-        has_changed: Callable[[], bool | None],
+        is_certain: Callable[[], bool | None],
         may_sleep: Callable[[], bool | None],
         on_death: Callable[[FrontConnection, int | None], object],
     ) -> None:
@@ -81,7 +79,7 @@ class Desk(Reception):
             callbacks: Called for what fronts say.
             on_ask: Called when a front asks whether plain objects have changed. Has to
                 lead to `seen`.
-            has_changed: Looks whether plain objects have changed that fronts can reach.
+            is_certain: Tells whether plain objects are as fronts know them.
             may_sleep: Tells whether the engine has nothing under way that the commits
                 of others would concern.
             on_death: Called when one has died, with the kind that it ran.
@@ -95,8 +93,7 @@ class Desk(Reception):
         self._lock = CommitLock(self.page)
         self._may_sleep = may_sleep
         self._nap: Nap | None = None
-        self._has_changed = has_changed
-        self._looked_at = 0.0
+        self._is_certain = is_certain
         self._offers = 0  # how often the lock is given to fronts, as things are
         self._log: DeltaLog | None = None
         self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
@@ -235,11 +232,9 @@ class Desk(Reception):
             or not any(front.position is not None for front in self.fronts)
         ):
             return False
-        # Something may have changed plain objects unnoticed; not while the loop sleeps.
-        now = time.monotonic()
-        if now - self._looked_at < STALE_SECONDS or self._has_changed():
+        # Code that was not noticed may have changed them; none does while it sleeps.
+        if not self._is_certain():
             return False
-        self._looked_at = now
         log.mark()
         board.open(self._positions)
         self._place = board.end

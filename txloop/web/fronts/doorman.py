@@ -118,7 +118,7 @@ class Doorman:
             functools.partial(run_front, **options),
             callbacks,
             on_ask=weakly(repertoire.look),
-            has_changed=weakly(repertoire.has_changed),
+            is_certain=weakly(repertoire.is_certain),
             may_sleep=weakly(self._may_sleep),
             on_death=weakly(repertoire.note_death),
         )

@@ -316,17 +316,10 @@ class Repertoire:
                 self.switch(verb, On.OFF)
         self.desk.seen(self.desk.page.epoch)
 
-    def has_changed(self) -> bool:
-        """Tell whether plain objects have changed that verbs in fronts can reach.
-
-        If so a new epoch begins: fronts have everything looked at before they go on.
-        """
-        holds = self._dispatcher.holds
-        for verb in self._kinds:
-            if verb.on is On.HERE and holds.has_changed(verb.watching):
-                holds.note()
-                return True
-        return False
+    def is_certain(self) -> bool:
+        """Tell whether plain objects that verbs in fronts can reach are as ever."""
+        certain = self._dispatcher.holds.is_certain
+        return all(certain(verb.watching) for verb in self._kinds if verb.on is On.HERE)
 
     def trace(self) -> None:
         """Have fronts trace what they run as long as there are listeners."""
