@@ -35,7 +35,10 @@ class Stuck(Tells):
 
 class Threads(RequestHandler):
     def get(self):
-        self.write({"names": [one.name for one in threading.enumerate()]})
+        self.write({
+            "names": [one.name for one in threading.enumerate()],
+            "runs": [one.label for one in txloop.stats().processes],
+        })
 
 class Ends(RequestHandler):
     def get(self):
@@ -126,6 +129,7 @@ def test_a_call_that_does_not_end_is_named_and_has_no_effect(tmp_path):
 
         # WHEN
         client.send(b"GET /stuck?stuck=1 HTTP/1.1\r\nHost: here\r\n\r\n")
+        until(lambda: "GET Stuck" in other.text("/threads"))
         until(lambda: "ends" in other.text("/ends"))
         ended = program.running.wait()
 
