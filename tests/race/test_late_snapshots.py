@@ -23,8 +23,12 @@ STEP_SECONDS = feed.WORTH_SECONDS * 2
 
 
 @pytest.fixture
-def engine(request, limits):
-    """The engine of these tests, which name its executor."""
+def engine(request, limits, monkeypatch):
+    """The engine of these tests, which name its executor.
+
+    Workers wait longer for commits than elsewhere: a loaded machine is slow.
+    """
+    monkeypatch.setattr(feed, "PATIENCE_SECONDS", 2.0)
     with running(request.param, limits=limits) as engine:
         yield engine
 
