@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from tests.comparing import as_plain
 from tests.model.replica import Fork
 from txloop import TCounter, TDict, TList, TVar
-from txloop.executors.codec.plain_cells import pack_commits
+from txloop.executors.codec.plain_cells import Known, pack_commits
+from txloop.executors.codec.plain_values import kinds_here
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import committed
 from txloop.stm.types import Key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from txloop.stm.container import Container
 
 KINDS = ["change", "elsewhere", "fork", "ask", "others", "dump", "trim"]
 STEPS = st.lists(
@@ -31,8 +34,10 @@ def test_all_replicas_have_the_same(steps):
     rows: TList[int] = TList()
     table: TDict[int, int] = TDict()
     total, last = TCounter(), TVar(0)
-    containers = [rows, table, total, last]
-    log = DeltaLog(committed)
+    boxes: TDict[int, TDict[str, int]] = TDict()
+    containers: list[Container] = [rows, table, total, last, boxes]
+    kinds = kinds_here()
+    log = DeltaLog(committed, kinds=kinds)
     replicas = [Fork(log, containers) for _ in range(2)]
 
     def change(number):
@@ -40,18 +45,24 @@ def test_all_replicas_have_the_same(steps):
         table[number] = len(rows)
         total.add(number)
         last.set(number)
+        for box in boxes.values():
+            box["number"] += 1
 
     def repeat(number):
         """Repeat a commit that was made, and packed, elsewhere."""
         log.mark()
+        box: TDict[str, int] = TDict()
+        containers.append(box)
         writes: list[tuple[Any, Hashable, object]] = [
             (table, number, -number),
             (last, Key.VALUE, -number),
+            (boxes, number, box),
+            (box, "number", number),
         ]
-        packed = pack_commits([writes], committed.new_number(), ())
+        packed = pack_commits([writes], Known(box._tx_number, (), kinds), set())
         assert packed is not None
         committed.replay(writes)
-        log.repeat(packed)
+        log.repeat(packed, writes)
 
     try:
         for step, number in steps:

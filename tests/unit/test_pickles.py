@@ -13,6 +13,7 @@ READERS = {
     "executors/codec/frames.py": "of the sockets between a loop's process and workers",
     "executors/codec/packing.py": "what the loop's process and its workers send",
     "executors/codec/plain_cells.py": "commits, which the loop's process sends",
+    "executors/codec/plain_values.py": "dates and the like, in what a replica sends",
     "executors/processes/feed.py": "what the loop's process sends",
     "executors/fronts/desk.py": "log records, which a front sends its owner",
     "executors/codec/answers.py": "an error just pickled, or one in a worker's answer",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar, TypeAlias
+from weakref import WeakValueDictionary
 
 from txloop.errors import TxForgottenError
 from txloop.stm.threads import asked_by_all
@@ -25,6 +26,7 @@ __all__ = [
     "forgotten_message",
     "reduced_with",
     "refer",
+    "refer_with",
     "same_stamp",
 ]
 
@@ -37,6 +39,10 @@ class Container:
 
     Pickled, it is only its class and number; unpickled, it is the container of that
     number in the process where that happens.
+
+    Attributes:
+        _tx_kinds: All classes of containers, by module and name; of two of one name the
+            later. Processes that were forked when a class was there have the same.
     """
 
     __slots__ = (
@@ -60,6 +66,15 @@ class Container:
     _tx_forgotten: bool
     _tx_view: list[Any] | None  # the contents as this thread reads them just now
     _tx_find: ClassVar[Callable[[type[Container], int], Container]]  # set by the store
+    _tx_kinds: ClassVar[WeakValueDictionary[str, type[Container]]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Container._tx_kinds[cls._tx_name()] = cls
+
+    @classmethod
+    def _tx_name(cls) -> str:
+        return f"{cls.__module__}:{cls.__qualname__}"
 
     def _tx_start(self, number: int, cells: Any) -> None:
         """Make one of that number, with those cells; None for no contents."""
@@ -118,6 +133,9 @@ class Container:
         if self._tx_forgotten:
             raise TxForgottenError(forgotten_message(self))
         return refer, (type(self), self._tx_number)
+
+
+Container._tx_kinds = WeakValueDictionary()
 
 
 def refer(kind: type[Container], number: int) -> Container:

@@ -170,6 +170,13 @@ class Store:
         self._snapshots.clear()
         self.trim()
 
+    def keep(self, writes: Sequence[Write]) -> None:
+        """Keep the containers of a commit, which the loop's process has repeated."""
+        kept = self.kept
+        assert kept is not None
+        for container, _, _ in writes:
+            kept[container._tx_number] = container
+
     def forget(self, numbers: Iterable[int]) -> None:
         """Let go of containers that the loop's process has dropped."""
         assert self.kept is not None

@@ -265,7 +265,7 @@ class Desk(Reception):
             (writes,) = unpack_commits(packed)
             committed.replay(writes)
             assert committed.version == version
-            self._log.repeat(packed)
+            self._log.repeat(packed, writes)
             counts[kind] += 1
         for kind, count in counts.items():
             self._callbacks.on_committed(kind, count)

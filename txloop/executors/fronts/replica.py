@@ -25,10 +25,8 @@ from txloop.executors.codec.packing import (
     pack_marshalled,
     unpack_answer,
 )
-from txloop.executors.codec.plain_cells import (
-    PlainOutcome,
-    plain_outcome,
-)
+from txloop.executors.codec.plain_cells import Known, PlainOutcome, plain_outcome
+from txloop.executors.codec.plain_values import kinds_here
 from txloop.executors.debugging import set_title
 from txloop.executors.fronts.board import Made, OverwrittenError
 from txloop.executors.fronts.carrier import Carrier, Verdict
@@ -125,6 +123,8 @@ class Replica(Carrier):
         self._alarm = Alarm()
         self._outcomes: list[tuple[int, int, bytes | PlainOutcome]] = []
         self._records: list[logging.LogRecord] = []
+        assert committed.kept is not None
+        self._known = Known(0, committed.kept, kinds_here())
         self._posted: list[_Posted] = []  # since the last `settle` or `flush`
         self._snapshot: int | None = None  # of the first of these
 
@@ -351,7 +351,9 @@ class Replica(Carrier):
                 break
             version, end = made.version, after
             self._slot.count(made.kind, outcome.body_seconds)
-            committed.replay(outcome.writes, version)  # type: ignore[arg-type] # containers
+            writes: tuple[Any, ...] = outcome.writes
+            committed.replay(writes, version)
+            committed.keep(writes)
             settled.append(one)
         if settled:
             self._board.publish(end)
@@ -372,8 +374,7 @@ class Replica(Carrier):
     def _post(self, number: int, kind: Kind, answer: Answer) -> None:
         plain = None
         if number and isinstance(answer, Outcome):
-            assert committed.kept is not None
-            plain = plain_outcome(answer, committed.kept)
+            plain = plain_outcome(answer, self._known)
             packed = plain and self._page.open and pack_marshalled([plain[-1]])
             if plain and packed and not answer.error_answered:
                 self._posted.append(_Posted(number, kind, answer, plain, packed))

@@ -24,7 +24,7 @@ from txloop.executors.codec.frames import (
     numbered,
     receive_frame,
 )
-from txloop.executors.codec.packing import is_pickled, unpack_plain
+from txloop.executors.codec.packing import unpack_plain
 from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.stm.attempt import current, make_current
@@ -149,8 +149,7 @@ def catch_up(
         for delta in deltas:
             for writes in unpack_commits(delta):
                 committed.replay(writes)
-                if is_pickled(delta):  # else it is about containers that are known
-                    committed.kept.update({one._tx_number: one for one, _, _ in writes})
+                committed.keep(writes)
     except MemoryError:
         raise  # another worker may have more
     except Exception as error:  # whatever the classes of the program raise

@@ -12,11 +12,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.frames import UNPICKLABLE, dumps, loads
-from txloop.executors.codec.plain_cells import pack_commits
+from txloop.executors.codec.plain_cells import Known, pack_commits
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.held import travel_table, why_it_stays
 from txloop.stm.types import MISSING, Key, Unsendable
@@ -39,9 +40,18 @@ class DeltaLog:
     """Follows a store for the replicas forked when this was made; the loop's own."""
 
     def __init__(
-        self, store: Store, on_lag: Callable[[], object] = lambda: None
+        self,
+        store: Store,
+        on_lag: Callable[[], object] = lambda: None,
+        kinds: Mapping[str, type[Container]] = MappingProxyType({}),
     ) -> None:
-        """Follow `store` from now on; `on_lag` is called when replicas may lag."""
+        """Follow a store from now on.
+
+        Args:
+            store: The one to follow.
+            on_lag: Called when replicas may lag.
+            kinds: The classes of containers that all replicas have.
+        """
         self._store = store
         self._on_lag = on_lag
         self.forked_at = store.version
@@ -52,20 +62,24 @@ class DeltaLog:
         self._packed = 0  # how many of these, from the first
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
-        # and what a pickled commit was about.
-        self._below = store.new_number()
-        self._known: set[int] = set()
+        # and what they were told of since.
+        self._told: set[int] = set()
+        self._known = Known(store.new_number(), self._told, kinds)
         store.followers.append(self)
 
     def close(self) -> None:
         """Stop following."""
         self._store.followers.remove(self)
 
-    def repeat(self, packed: bytes) -> None:
-        """Take note of a commit that is packed already, and known to who made it.
+    def repeat(self, packed: bytes, writes: Sequence[Write]) -> None:
+        """Take note of a commit that a replica has made, and packed.
 
         All those before it have to be packed: `mark` does that.
         """
+        below = self._known.below
+        for container, _, _ in writes:
+            if container._tx_number >= below:
+                self._told.add(container._tx_number)
         self._commits.append(packed)
         self._packed += 1
         self._note_length()
@@ -88,7 +102,7 @@ class DeltaLog:
         numbers = []
         while self._dropped:
             numbers.append(self._dropped.popleft())
-        self._known.difference_update(numbers)
+        self._told.difference_update(numbers)
         return numbers
 
     def mark(self) -> int:
@@ -127,11 +141,13 @@ class DeltaLog:
 
     def _pack(self, commits: list[tuple[Write, ...]]) -> bytes:
         """Pack commits, of which all replicas are told after those before them."""
-        packed = pack_commits(commits, self._below, self._known)
+        news: set[int] = set()
+        packed = pack_commits(commits, self._known, news)
         if packed is None:
             packed = _pickled(commits)
             every = itertools.chain.from_iterable(commits)
-            self._known.update(container._tx_number for container, _, _ in every)
+            news.update(container._tx_number for container, _, _ in every)
+        self._told |= news
         return packed
 
     def trim(self, version: int) -> None:
