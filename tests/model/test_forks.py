@@ -11,7 +11,7 @@ from tests.comparing import as_plain
 from tests.model.replica import Fork
 from txloop import TCounter, TDict, TList, TVar
 from txloop.executors.codec.plain_cells import Known, pack_commits
-from txloop.executors.codec.plain_values import kinds_here
+from txloop.executors.codec.plain_values import agree_on_kinds
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import committed
 from txloop.stm.types import Key
@@ -36,7 +36,7 @@ def test_all_replicas_have_the_same(steps):
     total, last = TCounter(), TVar(0)
     boxes: TDict[int, TDict[str, int]] = TDict()
     containers: list[Container] = [rows, table, total, last, boxes]
-    kinds = kinds_here()
+    kinds = agree_on_kinds()
     log = DeltaLog(committed, kinds=kinds)
     replicas = [Fork(log, containers) for _ in range(2)]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txloop.executors.fronts.board import Board, Made, OverwrittenError
+from txloop.executors.fronts.board import ABORTED, Board, Made, OverwrittenError
 
 NEWEST = 1 << 62
 
@@ -176,6 +176,27 @@ def test_what_fronts_put_is_read_by_all_and_tells_the_owner_its_kind():
     assert made == board.read_made(begin, board.end)
 
 
+def test_what_is_aborted_is_told_to_the_owner_only():
+    # GIVEN
+    board = Board(1024)
+    reader, begin = Reader(board), board.end
+    board.open(list)
+
+    # WHEN
+    assert alone(board, ABORTED, b"why")
+    reader.read()
+    position = reader.position
+    assert alone(board, 1, b"one")
+    assert alone(board, ABORTED, b"why")
+    reader.read()
+
+    # THEN
+    assert begin < position < reader.position == board.end
+    assert ([b"one"], 1) == (reader.seen, reader.version)
+    versions = [one.version for one in board.read_made(begin, board.end)]
+    assert [ABORTED, 1, ABORTED] == versions
+
+
 def test_fronts_put_nothing_before_they_may_nor_beyond_the_limit():
     board = Board(1024)
     assert not alone(board, 1, b"one")
@@ -206,7 +227,7 @@ def test_what_was_put_but_not_published_is_not_there():
         st.one_of(
             st.binary(max_size=60),
             st.lists(st.binary(max_size=60), min_size=1, max_size=3),
-            st.sampled_from(["first", "second", "open"]),
+            st.sampled_from(["first", "second", "open", "abort"]),
         ),
         max_size=200,
     )
@@ -230,6 +251,9 @@ def test_the_owner_and_fronts_put_in_turns(steps):
                 told += board.read_made(since, board.end)
                 board.open(positions)
                 since = board.end
+            case "abort":
+                if alone(board, ABORTED, b"why", 3):
+                    known.append(Made(ABORTED, b"why", 3))
             case bytes():
                 if alone(board, version + 1, step, version % 5):
                     version += 1
@@ -247,3 +271,4 @@ def test_the_owner_and_fronts_put_in_turns(steps):
     for reader in readers:
         reader.read()
         assert expected == reader.seen
+        assert board.end == reader.position

@@ -7,6 +7,7 @@ import gc
 import signal
 import sys
 import threading
+import time
 import weakref
 from contextlib import contextmanager
 from itertools import pairwise
@@ -23,15 +24,20 @@ def loop():
     loop.close()
 
 
+def never():
+    """Fail if it is called."""
+    raise AssertionError
+
+
 def test_it_is_told_before_the_loop_sleeps_and_before_what_wakes_it(loop):
     # GIVEN
     seen: list[str] = []
 
     def before():
         seen.append("before")
-        return True
+        return 9.0
 
-    nap = Nap.of(loop, before, lambda: seen.append("after"))
+    nap = Nap.of(loop, before, never, lambda: seen.append("after"))
     assert nap is not None
 
     # WHEN
@@ -51,9 +57,55 @@ def test_it_is_told_before_the_loop_sleeps_and_before_what_wakes_it(loop):
     assert whole == [one for one, last in pairwise([*seen, ""]) if one != last]
 
 
+def test_something_is_done_every_now_and_then_while_it_sleeps(loop):
+    # GIVEN
+    seen: list[str] = []
+    pauses = [0.004, 0.003, 9.0]
+
+    def during():
+        seen.append("during")
+        return pauses.pop(0)
+
+    Nap.of(loop, lambda: 0.002, during, lambda: seen.append("after"))
+
+    # WHEN
+    begin = time.monotonic()
+    loop.run_until_complete(asyncio.sleep(0.05))
+
+    # THEN the loop wakes up when it would
+    assert ["during"] * 3 == seen[:3]
+    assert "after" == seen[3]
+    assert 0.05 <= time.monotonic() - begin
+
+
+@pytest.mark.parametrize("gives_up", [True, False])
+def test_it_wakes_up_for_what_is_done_meanwhile(loop, gives_up):
+    # GIVEN
+    done: list[float] = []
+    future = loop.create_future()
+
+    def during():
+        if not gives_up:
+            loop.call_soon(future.set_result, None)
+            return 9.0
+        loop.call_later(0, future.set_result, None)
+        return 0.0
+
+    Nap.of(loop, lambda: 0.002, during, lambda: done.append(time.monotonic()))
+    loop.call_later(20, never)
+
+    # WHEN
+    begin = time.monotonic()
+    loop.run_until_complete(future)
+
+    # THEN
+    assert done
+    assert time.monotonic() - begin < 9
+
+
 def test_what_does_not_want_it_is_not_told_of_the_end(loop):
     seen: list[str] = []
-    Nap.of(loop, lambda: False, lambda: seen.append("after"))
+    Nap.of(loop, lambda: 0.0, never, lambda: seen.append("after"))
 
     loop.run_until_complete(asyncio.sleep(0.01))
 
@@ -69,7 +121,7 @@ def test_it_is_told_of_the_end_if_the_loop_is_interrupted(loop):
     def stop(*_):
         raise StopError
 
-    Nap.of(loop, lambda: True, lambda: seen.append("after"))
+    Nap.of(loop, lambda: 9.0, never, lambda: seen.append("after"))
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
@@ -82,7 +134,7 @@ def test_it_is_told_of_the_end_if_the_loop_is_interrupted(loop):
 
 
 def test_other_loops_are_left_as_they_are():
-    assert Nap.of(object(), lambda: True, lambda: None) is None
+    assert Nap.of(object(), never, never, never) is None
 
 
 @pytest.mark.skipif(
@@ -93,13 +145,17 @@ def test_a_dropped_loop_is_no_cyclic_garbage():
         def select(self, timeout=None):
             return []
 
-    selector = Selector()
-    found = weakref.ref(selector)
-    nap = Nap(selector, lambda: False, lambda: None)
+    class Loop:
+        def __init__(self):
+            self._selector = Selector()
+
+    loop = Loop()
+    found = weakref.ref(loop._selector)
+    nap = Nap(loop, never, never, never)
     gc.collect()
     gc.disable()
     try:
-        del nap, selector
+        del nap, loop
         assert found() is None
     finally:
         gc.enable()

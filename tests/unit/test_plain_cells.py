@@ -24,7 +24,7 @@ from txloop.executors.codec.plain_cells import (
     plain_outcome,
     unpack_commits,
 )
-from txloop.executors.codec.plain_values import kinds_here
+from txloop.executors.codec.plain_values import agree_on_kinds
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
@@ -226,7 +226,7 @@ def test_what_is_new_comes_to_be_on_the_other_side(make):
     # GIVEN
     rows: TList[Any] = TList()
     outcome = outcome_from(lambda: rows.append(make()))
-    plain = plain_outcome(outcome, known(rows, kinds=kinds_here()))
+    plain = plain_outcome(outcome, known(rows, kinds=agree_on_kinds()))
     (number,) = (
         new.values[0]._tx_number
         for cells, _, new in writes_of(outcome)
@@ -258,7 +258,7 @@ def test_what_else_is_new_is_pickled(make):
     rows: TList[Any] = TList()
     outcome = outcome_from(lambda: rows.append(make()))
 
-    assert plain_outcome(outcome, known(rows, kinds=kinds_here())) is None
+    assert plain_outcome(outcome, known(rows, kinds=agree_on_kinds())) is None
 
 
 def class_named(name):
@@ -272,7 +272,7 @@ def test_a_class_that_is_newer_than_the_other_side_is_pickled(name):
     # GIVEN
     rows: TList[Any] = TList()
     older = class_named(name)
-    there = known(rows, kinds=kinds_here())
+    there = known(rows, kinds=agree_on_kinds())
     newer = class_named(name)
 
     # WHEN
@@ -290,12 +290,12 @@ def test_what_the_other_side_has_dropped_is_pickled(prices):
     outcome = outcome_from(lambda: prices.update(a=dropped))
     dropped._tx_forgotten = True
 
-    assert plain_outcome(outcome, known(prices, kinds=kinds_here())) is None
+    assert plain_outcome(outcome, known(prices, kinds=agree_on_kinds())) is None
 
 
 def test_of_a_container_that_is_new_the_class_is_told_once():
     # GIVEN
-    log = DeltaLog(committed, kinds=kinds_here())
+    log = DeltaLog(committed, kinds=agree_on_kinds())
     made: TDict[str, int] = TDict()
 
     # WHEN

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Closed", "ClosedSpans", "KeyedWrites", "OwnWrites"]
 
-_MANY = 32  # cells; as many are one write
+_MANY = 32  # cells; as many are one write, as are those of what is empty
 
 
 class OwnWrites(Protocol):
@@ -64,7 +64,8 @@ class KeyedWrites:
         """Yield the writes as `Store.install` takes them."""
         if self.cleared:
             yield self.container, Key.ALL, Clear()
-        if len(self.values) > _MANY:
+        count = len(self.values)
+        if count > _MANY or (count > 1 and not self.container._tx_size):
             for key in self.deleted:
                 yield self.container, key, MISSING
             left = self.present() if self.deleted else self.values.copy()

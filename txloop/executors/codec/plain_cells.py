@@ -24,7 +24,7 @@ from txloop.executors.codec.plain_values import (
 )
 from txloop.stm.immutability import PLAIN
 from txloop.stm.store import committed
-from txloop.stm.types import Outcome
+from txloop.stm.types import Conflict, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -38,8 +38,10 @@ __all__ = [
     "PlainOutcome",
     "outcome_of",
     "pack_commits",
+    "pack_conflict",
     "plain_outcome",
     "unpack_commits",
+    "unpack_conflict",
 ]
 
 PlainOutcome: TypeAlias = tuple[Any, ...]
@@ -52,7 +54,7 @@ class Known(NamedTuple):
     Attributes:
         below: All containers with lower numbers.
         others: Numbers of other ones.
-        kinds: The classes of containers that are the same there; see `kinds_here`.
+        kinds: The classes of containers that are the same there; see `agree_on_kinds`.
     """
 
     below: int
@@ -126,6 +128,26 @@ def outcome_of(plain: PlainOutcome) -> Outcome:
     )
 
 
+def pack_conflict(conflict: Conflict, body_seconds: float) -> bytes:
+    """Marshal why an outcome could not commit that has a plain form.
+
+    Args:
+        conflict: With a cell that stands in that form.
+        body_seconds: How long it had run.
+    """
+    number, key = conflict.cell
+    cell = number, plain_key(key)
+    packed = pack_marshalled((cell, conflict.snapshot, conflict.version, body_seconds))
+    assert packed is not None
+    return packed
+
+
+def unpack_conflict(packed: bytes) -> tuple[Conflict, float]:
+    """Undo `pack_conflict`."""
+    (number, key), snapshot, version, body_seconds = unpack_plain(packed)
+    return Conflict((number, key_of(key)), snapshot, version), body_seconds
+
+
 def _plain_cells(cells: Iterable[Cell]) -> list[tuple[int, object]]:
     return [
         (number, key if type(key) in PLAIN else plain_key(key)) for number, key in cells
@@ -141,11 +163,15 @@ def _plain_writes(
 ) -> list[tuple[object, object, object]]:
     below, others, kinds = known
     plain: list[tuple[object, object, object]] = []
+    last: object = None
+    told: tuple[object, ...] = ()
     for container, key, value in writes:
         target = container._tx_number
         if target >= below and target not in others:
-            news.add(target)
-            target = plain_container(container, kinds)
+            if container is not last:  # else marshal refers to what it has packed
+                news.add(target)
+                last, told = container, plain_container(container, kinds)
+            target = told
         if type(key) not in PLAIN:
             key = plain_key(key)
         if type(value) not in PLAIN:
@@ -157,10 +183,14 @@ def _plain_writes(
 def _written(plain: Iterable[tuple[Any, Any, object]]) -> list[Write]:
     """Return writes to those containers that are new or alive here."""
     writes: list[Write] = []
+    last = container = None
     for target, key, value in plain:
-        container = (
-            committed.find(target) if type(target) is int else container_of(target)
-        )
+        if target is not last:
+            if type(target) is int:
+                container = committed.find(target)
+            else:
+                container = container_of(target)
+            last = target
         if container is not None:
             writes.append((container, key_of(key), value_of(value)))
     return writes

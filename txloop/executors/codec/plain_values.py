@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import pickle
-import pkgutil
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NotPlainError",
+    "agree_on_kinds",
+    "agreed_kinds",
     "container_of",
     "key_of",
-    "kinds_here",
     "plain_container",
     "plain_key",
     "plain_value",
@@ -45,14 +45,25 @@ _WITH_ZONE = frozenset({datetime.datetime, datetime.time})
 _ZONES = frozenset({datetime.timezone, type(None)})
 
 
-def kinds_here() -> dict[str, type[Container]]:
+def agree_on_kinds() -> Mapping[str, type[Container]]:
     """Return all classes of containers that there are now, by name.
 
-    Who is forked from here has them, too. What a function makes at each call has no
-    name that would tell it from the last one.
+    Processes that are forked from this one from now on take these names for the same
+    classes. What a function makes at each call has no name that would tell it from the
+    last one.
     """
+    global _agreed
     kinds = dict(Container._tx_kinds)
-    return {name: kind for name, kind in kinds.items() if "<locals>" not in name}
+    _agreed = {name: kind for name, kind in kinds.items() if "<locals>" not in name}
+    return _agreed
+
+
+def agreed_kinds() -> Mapping[str, type[Container]]:
+    """Return what the process that this one was forked from has agreed on."""
+    return _agreed
+
+
+_agreed: dict[str, type[Container]] = {}  # one object for each agreement
 
 
 class NotPlainError(Exception):
@@ -86,7 +97,7 @@ def plain_value(value: Any, kinds: Mapping[str, type[Container]]) -> object:
 
     Args:
         value: A value, MISSING or an operation.
-        kinds: The classes that are the same on the other side; see `kinds_here`.
+        kinds: The classes that are the same on the other side.
 
     Raises:
         NotPlainError: if it has no such form.
@@ -177,9 +188,12 @@ def plain_container(
 
 
 def container_of(plain: tuple[Any, ...]) -> Container:
-    """Undo `plain_container`; the container is an empty one where it was unknown."""
-    _, number, name, *slot = plain
-    kind = Container._tx_kinds.get(name)
-    if kind is None:
-        kind = pkgutil.resolve_name(name)
-    return refer_with(kind, number, *slot) if slot else refer(kind, number)
+    """Undo `plain_container`; the container is an empty one where it was unknown.
+
+    Raises:
+        KeyError: if its class is none of those agreed on.
+    """
+    kind = _agreed[plain[2]]
+    if len(plain) > 3:
+        return refer_with(kind, plain[1], *plain[3:])
+    return refer(kind, plain[1])

@@ -29,7 +29,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Board", "Made", "OverwrittenError"]
+__all__ = ["ABORTED", "Board", "Made", "OverwrittenError"]
+
+ABORTED = -1
+"""In the place of a version: nothing was committed, and only the owner has to know."""
 
 _BYTES = 1 << 21
 _LONGEST = _BYTES // 8  # what is longer goes by the links
@@ -49,11 +52,11 @@ class OverwrittenError(Exception):
 
 
 class Made(NamedTuple):
-    """What a front has committed by itself.
+    """What a front has committed by itself, or aborted.
 
     Attributes:
-        version: The one that it has made.
-        packed: What was written.
+        version: The one that it has made, or `ABORTED`.
+        packed: What was written; or why it was aborted.
         kind: What the transaction was.
     """
 
@@ -133,11 +136,16 @@ class Board:
         self.version = version
         return start, start + _ENTRY
 
-    def open(self, readers: Callable[[], list[int]]) -> None:
-        """Set the limit for fronts, from here on; see `put` for the argument."""
-        needed = min(_MOST_ALONE, self._size // 8)
-        self._has_room(needed, readers)
-        self._words[_LIMIT] = min(self._free_until, self.end + needed)
+    def open(self, readers: Callable[[], list[int]]) -> bool:
+        """Set the limit for fronts, from here on; see `put` for the argument.
+
+        Returns:
+            Whether they have room, and no reader is far behind.
+        """
+        needed, end = min(_MOST_ALONE, self._size // 8), self.end
+        has_room = self._has_room(needed, readers)
+        self._words[_LIMIT] = min(self._free_until, end + needed)
+        return has_room and end - min(readers(), default=end) <= needed
 
     def read_made(self, position: int, end: int) -> list[Made]:
         """Return what fronts have put there between two positions; the owner's."""
@@ -191,12 +199,15 @@ class Board:
         """
         words, end = self._words, self.end
         self._fence()
-        reached = 0
+        reached, last = 0, position
         found: list[bytes] = []
         parts: list[bytes] = []
         for version, length, start, after in self._entries(position, end):
             if length == _BY_LINK or version > newest or position < words[_FLOOR]:
                 break
+            if version == ABORTED:  # never amid the parts of something
+                last = after
+                continue
             parts.append(self._memory[start : start + length])
             if version != _PART:
                 found += parts
@@ -205,13 +216,13 @@ class Board:
         self._fence()
         if position < words[_FLOOR]:
             raise OverwrittenError
-        return (last if reached else position), reached, found
+        return last, reached, found
 
     def put_alone(self, made: Made, end: int) -> int | None:
         """Put one commit there while the owner sleeps; it counts with `publish`.
 
         Args:
-            made: The commit; of the kind only the owner is told.
+            made: The commit, or what was aborted; of the kind only the owner is told.
             end: Where to put it: at the end, or behind another one.
 
         Returns:

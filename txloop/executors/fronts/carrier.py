@@ -174,8 +174,14 @@ class Carrier(abc.ABC):
             The answer; None if the transaction has ended with its attempt.
         """
 
-    def settle(self) -> None:  # noqa: B027 # threads do nothing
-        """Commit here and now what may be committed without the owner."""
+    def settle(self) -> bool:
+        """Commit here and now what may be committed without the owner.
+
+        Returns:
+            Whether some waits for a moment at which it may; this is to be called again
+            soon then, before a `flush` lets the owner have it.
+        """
+        return False  # threads have no such moments
 
     def commit(
         self, kind: Kind, outcome: Outcome, done: Callable[[Verdict], object]

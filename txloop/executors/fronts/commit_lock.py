@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CommitLock"]
 
-_TRIES = 50  # of a front, while others commit
-_TRIES_SECONDS = 0.002  # for all of them: others may have the processor, too
+_TRIES_SECONDS = 0.002  # of a front, while others commit
 _PATIENCE_SECONDS = 0.05  # after which a holder may be stopped: nobody needs so long
 _PAUSE_SECONDS = 0.0001
 
@@ -91,16 +90,14 @@ class CommitLock:
 
     def take(self) -> bool:
         """Take the lock if the owner sleeps; return whether this process has it."""
-        began = 0.0
-        for _ in range(_TRIES):
-            if self._descriptor is None or not self._page.open:
-                return False
+        end = 0.0
+        while self._descriptor is not None and self._page.open:
             if self._try():
                 return True
             now = time.monotonic()
-            began = began or now
-            if now - began > _TRIES_SECONDS:
-                return False
+            end = end or now + _TRIES_SECONDS
+            if now > end:
+                break
             os.sched_yield()
         return False
 

@@ -21,8 +21,9 @@ from txloop.executors.codec.plain_cells import (
     PlainOutcome,
     outcome_of,
     unpack_commits,
+    unpack_conflict,
 )
-from txloop.executors.fronts.board import Board
+from txloop.executors.fronts.board import ABORTED, Board
 from txloop.executors.fronts.commit_lock import CommitLock
 from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.nap import Nap, is_alone
@@ -49,6 +50,9 @@ _MOST_TROUBLES = 3
 
 _OFFERS = 10
 """After so many sleeps of the loop in which no front has committed, none may."""
+
+_FOLLOW_SECONDS, _CALM_SECONDS = 0.002, 0.5
+"""How often to take in what fronts commit: while they do, and if they might."""
 
 _log = logging.getLogger("txloop")
 
@@ -94,6 +98,8 @@ class Desk(Reception):
         self._may_sleep = may_sleep
         self._nap: Nap | None = None
         self._is_certain = is_certain
+        self._pause = _CALM_SECONDS
+        self._place = self._given_at = 0  # on the board: read, and given away
         self._offers = 0  # how often the lock is given to fronts, as things are
         self._log: DeltaLog | None = None
         self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
@@ -131,7 +137,9 @@ class Desk(Reception):
         self._begin(reactor)
         self._executor.accompany(self)
         self._crew.attach(reactor)
-        self._nap = Nap.of(reactor, weakly(self._yield), weakly(self._resume))
+        self._nap = Nap.of(
+            reactor, weakly(self._yield), weakly(self._follow), weakly(self._resume)
+        )
         self._look_later()
 
     def fork(self, log: DeltaLog) -> None:
@@ -218,8 +226,12 @@ class Desk(Reception):
 
     # While the loop sleeps
 
-    def _yield(self) -> bool:
-        """Let fronts commit by themselves, if they would, while the loop sleeps."""
+    def _yield(self) -> float:
+        """Let fronts commit by themselves, if they would, while the loop sleeps.
+
+        Returns:
+            After how many seconds to follow what they do; 0 if they may not.
+        """
         board, log = self._board, self._log
         if (
             not self._offers
@@ -231,26 +243,41 @@ class Desk(Reception):
             or not is_alone()
             or not any(front.position is not None for front in self.fronts)
         ):
-            return False
+            return 0.0
         # Code that was not noticed may have changed them; none does while it sleeps.
         if not self._is_certain():
-            return False
+            return 0.0
         log.mark()
         board.open(self._positions)
-        self._place = board.end
+        self._place = self._given_at = board.end
         self._lock.give()
-        return True
+        return self._pause
+
+    def _follow(self) -> float:
+        """Take in what fronts have committed so far, while they go on.
+
+        So it takes little time until the loop runs, and there is always room for more.
+
+        Returns:
+            After how many seconds to do so again; 0 if fronts have to be told.
+        """
+        place = self._place
+        self._repeat()
+        if not self._board.open(self._positions):
+            return 0.0
+        calm = self._place == place
+        self._pause = min(2 * self._pause, _CALM_SECONDS) if calm else _FOLLOW_SECONDS
+        return self._pause
 
     def _resume(self) -> None:
-        """Take in what fronts have committed meanwhile."""
-        before = committed.version
+        """Take in the rest of what fronts have committed, and go on by itself."""
         self._repeat()  # most of it while they go on
         self._lock.take_back(self._end_stopped)
         self._repeat()
-        if committed.version == before:
+        if self._place == self._given_at:
             self._offers -= 1
             return
-        self._offers = _OFFERS
+        self._offers, self._pause = _OFFERS, _FOLLOW_SECONDS
         self.page.version = self._board.version = committed.version
         self._flush_soon()
 
@@ -262,6 +289,9 @@ class Desk(Reception):
         self._place = end
         counts: Counter[int] = Counter()
         for version, packed, kind in made:
+            if version == ABORTED:
+                self._callbacks.on_aborted(kind, *unpack_conflict(packed))
+                continue
             (writes,) = unpack_commits(packed)
             committed.replay(writes)
             assert committed.version == version

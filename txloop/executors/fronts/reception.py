@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from txloop.executors.fronts.page import Slot
     from txloop.executors.worker_protocol import Limits
     from txloop.stm.container import Write
-    from txloop.stm.types import Answer
+    from txloop.stm.types import Answer, Conflict
 
 __all__ = ["Callbacks", "DeskReactor", "FrontEnd", "Reception"]
 
@@ -121,6 +121,8 @@ class Callbacks:
             `Reception.answer`.
         on_committed: Given a kind, and how many transactions of it fronts have
             committed by themselves.
+        on_aborted: Given a kind, why fronts have aborted an attempt of it by
+            themselves, and for how long that had run.
         on_leave: Given what was noted in `FrontEnd.calls_open` of a call whose answer
             is not wanted any more; or may be of use, if something is given besides,
             which is called if the call is dropped all the same.
@@ -132,6 +134,7 @@ class Callbacks:
     on_ran: Callable[[int, Answer], object]
     on_call: Callable[[Any, int, int, Any], object]
     on_committed: Callable[[int, int], object]
+    on_aborted: Callable[[int, Conflict, float], object]
     on_leave: Callable[[int, Callable[[], object] | None], object]
     on_note: Callable[[Any, tuple[Any, ...], int | None], object]
     on_greeting: Callable[[Any], object]

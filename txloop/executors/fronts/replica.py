@@ -25,10 +25,15 @@ from txloop.executors.codec.packing import (
     pack_marshalled,
     unpack_answer,
 )
-from txloop.executors.codec.plain_cells import Known, PlainOutcome, plain_outcome
-from txloop.executors.codec.plain_values import kinds_here
+from txloop.executors.codec.plain_cells import (
+    Known,
+    PlainOutcome,
+    pack_conflict,
+    plain_outcome,
+)
+from txloop.executors.codec.plain_values import agreed_kinds
 from txloop.executors.debugging import set_title
-from txloop.executors.fronts.board import Made, OverwrittenError
+from txloop.executors.fronts.board import ABORTED, Made, OverwrittenError
 from txloop.executors.fronts.carrier import Carrier, Verdict
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
@@ -62,6 +67,11 @@ __all__ = ["Replica"]
 
 _NEWEST = 1 << 62
 
+_HOLD_SECONDS = (
+    0.002  # what the owner could commit waits so long for it to sleep again,
+)
+_OPENS_SECONDS = 0.02  # if it slept so long ago
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Posted:
@@ -73,6 +83,7 @@ class _Posted:
         outcome: What has come of it.
         plain: The same as plain data, for the owner.
         packed: What it writes, for the board.
+        at: When it was posted (`time.monotonic`).
     """
 
     number: int
@@ -80,6 +91,7 @@ class _Posted:
     outcome: Outcome
     plain: PlainOutcome
     packed: bytes
+    at: float
 
 
 _log = logging.getLogger("txloop")
@@ -124,9 +136,10 @@ class Replica(Carrier):
         self._outcomes: list[tuple[int, int, bytes | PlainOutcome]] = []
         self._records: list[logging.LogRecord] = []
         assert committed.kept is not None
-        self._known = Known(0, committed.kept, kinds_here())
+        self._known = Known(0, committed.kept, agreed_kinds())
         self._posted: list[_Posted] = []  # since the last `settle` or `flush`
         self._snapshot: int | None = None  # of the first of these
+        self._opened_at = 0.0  # when the owner slept, as far as that was seen
 
     def begin(self, reactor: Reactor, on_readable: Callable[[], object]) -> None:
         """Run the program's start hooks, and tell the owner that this front is ready.
@@ -308,12 +321,23 @@ class Replica(Carrier):
         subject.spend()
         return found if looked is outcome else looked
 
-    def settle(self) -> None:
+    def settle(self) -> bool:
+        if not self._posted or self._slot is None or self._read is None:
+            return False
+        now = time.monotonic()
+        if self._page.open:
+            self._opened_at = now
+            if self._lock.take():
+                self._settle_alone()
+        # The owner, which cannot do without the lock either, mostly sleeps again soon.
+        return bool(self._posted) and (
+            now - self._opened_at < _OPENS_SECONDS
+            and now - self._posted[0].at < _HOLD_SECONDS
+        )
+
+    def _settle_alone(self) -> None:
+        """Commit what may be committed; the lock is held until then."""
         posted = self._posted
-        if not posted or not self._page.open or self._slot is None:
-            return
-        if self._read is None or not self._lock.take():
-            return
         try:
             settled = self._commit_alone(posted) if self._may_commit() else []
         except BaseException:  # it may have repeated what no other process will
@@ -322,9 +346,9 @@ class Replica(Carrier):
         finally:
             self._lock.release()
         if settled:
-            self._posted = [one for one in posted if one not in settled]
+            self._posted = posted[len(settled) :]
             self._keep_snapshot()
-            self._take_verdicts((one.number, Verdict.COMMITTED) for one in settled)
+            self._take_verdicts(settled)
 
     def _may_commit(self) -> bool:
         """Follow the board to its end; tell whether that was all; the lock is held."""
@@ -336,30 +360,40 @@ class Replica(Carrier):
             and self._page.epoch <= self._epoch
         )
 
-    def _commit_alone(self, posted: list[_Posted]) -> list[_Posted]:
-        """Put on the board what may commit; return that; the lock is held."""
+    def _commit_alone(self, posted: list[_Posted]) -> list[tuple[int, Verdict]]:
+        """Put on the board what may commit, and what may not; return the verdicts.
+
+        The lock is held. There are none for the last ones if there was no more room.
+        """
         assert self._slot is not None
-        settled: list[_Posted] = []
+        verdicts: list[tuple[int, Verdict]] = []
         version, end = committed.version, self._board.end
         for one in posted:
             outcome = one.outcome
-            if decide(outcome, committed, False) is not None:
-                continue  # the owner takes note of it
-            made = Made(version + 1, one.packed, one.kind.number)
+            conflict = decide(outcome, committed, False)
+            if conflict is None:
+                made = Made(version + 1, one.packed, one.kind.number)
+            else:
+                packed = pack_conflict(conflict, outcome.body_seconds)
+                made = Made(ABORTED, packed, one.kind.number)
             after = self._board.put_alone(made, end)
             if after is None:
                 break
-            version, end = made.version, after
+            end = after
+            if conflict is not None:
+                verdicts.append((one.number, Verdict.CONFLICT))
+                continue
+            version = made.version
             self._slot.count(made.kind, outcome.body_seconds)
             writes: tuple[Any, ...] = outcome.writes
             committed.replay(writes, version)
             committed.keep(writes)
-            settled.append(one)
-        if settled:
+            verdicts.append((one.number, Verdict.COMMITTED))
+        if verdicts:
             self._board.publish(end)
             self._page.version = version
             self._slot.read = self._read = end
-        return settled
+        return verdicts
 
     def _keep_snapshot(self) -> None:
         """Keep what was replaced since what is posted has run, as long as need be."""
@@ -375,13 +409,20 @@ class Replica(Carrier):
         plain = None
         if number and isinstance(answer, Outcome):
             plain = plain_outcome(answer, self._known)
-            packed = plain and self._page.open and pack_marshalled([plain[-1]])
+            packed = plain and self._may_hold() and pack_marshalled([plain[-1]])
             if plain and packed and not answer.error_answered:
-                self._posted.append(_Posted(number, kind, answer, plain, packed))
+                now = time.monotonic()
+                self._posted.append(_Posted(number, kind, answer, plain, packed, now))
                 self._keep_snapshot()
                 return
         packed = pack(answer) if plain is None else plain
         self._outcomes.append((number, kind.number, packed))
+
+    def _may_hold(self) -> bool:
+        """Tell whether the owner sleeps, or did a moment ago."""
+        if self._page.open:
+            return True
+        return time.monotonic() - self._opened_at < _OPENS_SECONDS
 
     def _pack_posted(self) -> None:
         """Let the owner commit what has not been committed here."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from txloop.executors.codec.contexts import Base
 from txloop.executors.codec.frames import GarbledError
-from txloop.executors.codec.plain_values import kinds_here
+from txloop.executors.codec.plain_values import agree_on_kinds
 from txloop.executors.faults import faults_on_purpose
 from txloop.executors.pool import Pool
 from txloop.executors.processes.connection import WorkerConnection
@@ -125,7 +125,7 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         """
         if self._log is None:
             self._base.capture(contextvars.copy_context())
-            self._log = DeltaLog(committed, self._flush_soon, kinds_here())
+            self._log = DeltaLog(committed, self._flush_soon, agree_on_kinds())
             self._crew.start(self._log)
             if self._companion is not None:
                 self._companion.fork(self._log)

@@ -100,6 +100,7 @@ class Doorman:
             on_ran=weakly(self._note_run),
             on_call=weakly(self._take_call),
             on_committed=weakly(repertoire.note_written),
+            on_aborted=weakly(repertoire.note_conflict),
             on_leave=weakly(self._dispatcher.leave),
             on_note=weakly(self._hear),
             on_greeting=weakly(repertoire.greet),

@@ -48,6 +48,7 @@ __all__ = ["Front"]
 MOST_CONFLICTS = 3
 """After this many a request is handed over: on the loop thread it cannot conflict."""
 
+_AGAIN_SECONDS = 0.0005  # what may not be committed here now is tried again
 _LEAVE_SECONDS = 0.02  # between two looks whether all connections have gone
 
 
@@ -76,7 +77,7 @@ class Front:
         self._timeout_seconds = timeout_seconds
         self._loop = loop
         self._ready: deque[FrontDelegate] = deque()
-        self._planned = False
+        self._planned = self._plans_again = False
         self._batches = False  # many answers follow: what they log goes together
         self._leaving = False
         self._connections = 0
@@ -173,10 +174,11 @@ class Front:
             self.receive()
         # Not what is newest now: where there always is something new, none would run.
         self._batches = True
+        waits = False
         try:
             while self._ready and self._goes_on(self._ready[0]):
                 self._run(self._ready.popleft())
-            self._carrier.settle()
+            waits = self._carrier.settle()
         except BaseException:
             self._plan()  # the others go on
             raise
@@ -187,7 +189,16 @@ class Front:
             for delegate in self._ready:
                 if not delegate.waits:
                     delegate.wait()
-        self._carrier.flush()
+        if not waits:
+            self._carrier.flush()
+        elif not self._plans_again:
+            self._plans_again = True
+            context = contextvars.Context()
+            self._loop.call_later(_AGAIN_SECONDS, self._plan_again, context=context)
+
+    def _plan_again(self) -> None:
+        self._plans_again = False
+        self._plan()
 
     def _goes_on(self, delegate: FrontDelegate) -> bool:
         """Tell whether a request has nothing to wait for, here or at the owner's."""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from txloop.executors.faults import Faults
     from txloop.executors.fronts.reception import FrontEnd, Reception
     from txloop.loop.ioloop import TransactionLoop
+    from txloop.stm.types import Conflict
     from txloop.web.eligible import Plan
     from txloop.web.targets import Target
 
@@ -358,6 +359,14 @@ class Repertoire:
         if heat.cell is not None:  # now: conflicts are noted one by one, too
             for _ in range(number):
                 heat.note_commit()
+
+    def note_conflict(self, kind: int, conflict: Conflict, body_seconds: float) -> None:
+        """Take note of an attempt that a front has aborted by itself."""
+        profile = self._kinds[kind].profile
+        self._dispatcher.profiles.marked += 1
+        profile.attempts += 1
+        profile.note_body(body_seconds, inline=False)
+        profile.note_conflict(conflict)
 
     def note_asked(self, verb: Verb) -> None:
         """Take note of a commit that a front has asked for."""
