@@ -363,7 +363,6 @@ class Repertoire:
     def note_conflict(self, kind: int, conflict: Conflict, body_seconds: float) -> None:
         """Take note of an attempt that a front has aborted by itself."""
         profile = self._kinds[kind].profile
-        self._dispatcher.profiles.marked += 1
         profile.attempts += 1
         profile.note_body(body_seconds, inline=False)
         profile.note_conflict(conflict)
