@@ -40,7 +40,7 @@ def ignore(*_: object) -> None:
 def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     """Return one whose fronts are not forked yet."""
     executor: Any = SimpleNamespace(limits=limits, trim_log=ignore)
-    callbacks = Callbacks(on_outcome, *[ignore] * 6)
+    callbacks = Callbacks(on_outcome, *[ignore] * 7)
     return Desk(
         1,
         executor,

@@ -12,6 +12,8 @@
     link            a socket: frames, and descriptors that go with them
     box             what threads leave for each other
     board           the commits that replicas repeat, written once for all
+    lending         while the owner's loop sleeps, fronts put theirs there
+    posted          what one of them may put there
     commit_lock     who may put a commit there: the owner, or a front while that sleeps
     nap             when the owner's loop begins to sleep, and wakes up
     page            one page of memory that all share: the newest version

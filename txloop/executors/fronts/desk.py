@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.answers import pack
@@ -20,13 +19,11 @@ from txloop.executors.codec.packing import unpack_answer
 from txloop.executors.codec.plain_cells import (
     PlainOutcome,
     outcome_of,
-    unpack_commits,
-    unpack_conflict,
 )
-from txloop.executors.fronts.board import ABORTED, Board
+from txloop.executors.fronts.board import Board
 from txloop.executors.fronts.commit_lock import CommitLock
 from txloop.executors.fronts.connection import FrontConnection
-from txloop.executors.fronts.nap import Nap, is_alone
+from txloop.executors.fronts.lending import Lending
 from txloop.executors.fronts.reception import Reception
 from txloop.executors.processes.crew import ForkedCrew
 from txloop.executors.processes.supervision import state_of
@@ -46,13 +43,6 @@ __all__ = ["Desk"]
 
 _MOST_TROUBLES = 3
 """After this many replicas could not load shared state, no more fronts are made."""
-
-
-_OFFERS = 10
-"""After so many sleeps of the loop in which no front has committed, none may."""
-
-_FOLLOW_SECONDS, _CALM_SECONDS = 0.002, 0.5
-"""How often to take in what fronts commit: while they do, and if they might."""
 
 _log = logging.getLogger("txloop")
 
@@ -95,12 +85,17 @@ class Desk(Reception):
         self._troubles = 0  # replicas that could not follow
         self._board = Board()
         self._lock = CommitLock(self.page)
-        self._may_sleep = may_sleep
-        self._nap: Nap | None = None
-        self._is_certain = is_certain
-        self._pause = _CALM_SECONDS
-        self._place = self._given_at = 0  # on the board: read, and given away
-        self._offers = 0  # how often the lock is given to fronts, as things are
+        self._lending = Lending(
+            self.page,
+            self._board,
+            self._lock,
+            callbacks,
+            is_certain,
+            may_sleep,
+            positions=weakly(self._positions),
+            on_stuck=weakly(self._end_stopped),
+            on_back=weakly(self._flush_soon),
+        )
         self._log: DeltaLog | None = None
         self._crew: ForkedCrew[FrontConnection] = ForkedCrew(
             size,
@@ -137,9 +132,7 @@ class Desk(Reception):
         self._begin(reactor)
         self._executor.accompany(self)
         self._crew.attach(reactor)
-        self._nap = Nap.of(
-            reactor, weakly(self._yield), weakly(self._follow), weakly(self._resume)
-        )
+        self._lending.begin(reactor)
         self._look_later()
 
     def fork(self, log: DeltaLog) -> None:
@@ -150,7 +143,7 @@ class Desk(Reception):
 
     def follow(self, log: DeltaLog) -> None:
         """Put on the board what is in `log` from now on."""
-        self._log = log
+        self._log = self._lending.log = log
         self._board.version = log.mark()
 
     def renew(self) -> bool:
@@ -172,8 +165,7 @@ class Desk(Reception):
 
     def close(self) -> None:
         if self._end():
-            if self._nap is not None:
-                self._nap.end()
+            self._lending.end()
             self._crew.close()
             self._lock.close()
 
@@ -224,82 +216,6 @@ class Desk(Reception):
         self.page.version = version
         return board.end
 
-    # While the loop sleeps
-
-    def _yield(self) -> float:
-        """Let fronts commit by themselves, if they would, while the loop sleeps.
-
-        Returns:
-            After how many seconds to follow what they do; 0 if they may not.
-        """
-        board, log = self._board, self._log
-        if (
-            not self._offers
-            or log is None
-            or not board.version == committed.version == self.page.version
-            or len(committed.followers) != 2  # this one and the log
-            or log not in committed.followers
-            or not self._may_sleep()
-            or not is_alone()
-            or not any(front.position is not None for front in self.fronts)
-        ):
-            return 0.0
-        # Code that was not noticed may have changed them; none does while it sleeps.
-        if not self._is_certain():
-            return 0.0
-        log.mark()
-        board.open(self._positions)
-        self._place = self._given_at = board.end
-        self._lock.give()
-        return self._pause
-
-    def _follow(self) -> float:
-        """Take in what fronts have committed so far, while they go on.
-
-        So it takes little time until the loop runs, and there is always room for more.
-
-        Returns:
-            After how many seconds to do so again; 0 if fronts have to be told.
-        """
-        place = self._place
-        self._repeat()
-        if not self._board.open(self._positions):
-            return 0.0
-        calm = self._place == place
-        self._pause = min(2 * self._pause, _CALM_SECONDS) if calm else _FOLLOW_SECONDS
-        return self._pause
-
-    def _resume(self) -> None:
-        """Take in the rest of what fronts have committed, and go on by itself."""
-        self._repeat()  # most of it while they go on
-        self._lock.take_back(self._end_stopped)
-        self._repeat()
-        if self._place == self._given_at:
-            self._offers -= 1
-            return
-        self._offers, self._pause = _OFFERS, _FOLLOW_SECONDS
-        self.page.version = self._board.version = committed.version
-        self._flush_soon()
-
-    def _repeat(self) -> None:
-        """Repeat what fronts have committed by themselves so far."""
-        assert self._log is not None
-        end = self._board.end
-        made = self._board.read_made(self._place, end)
-        self._place = end
-        counts: Counter[int] = Counter()
-        for version, packed, kind in made:
-            if version == ABORTED:
-                self._callbacks.on_aborted(kind, *unpack_conflict(packed))
-                continue
-            (writes,) = unpack_commits(packed)
-            committed.replay(writes)
-            assert committed.version == version
-            self._log.repeat(packed, writes)
-            counts[kind] += 1
-        for kind, count in counts.items():
-            self._callbacks.on_committed(kind, count)
-
     def _end_stopped(self) -> None:
         """End a front that was stopped while it had the lock, maybe."""
         for front in self.fronts:
@@ -346,7 +262,7 @@ class Desk(Reception):
             for record in loads(records) if records else ():
                 emit_here(record)
             if outcomes:
-                self._offers = _OFFERS
+                self._lending.note_wanted()
             for number, kind, packed in outcomes:
                 self._decide(front, number, kind, _unpacked(packed))
             front.note_reached(reached)

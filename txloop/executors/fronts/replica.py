@@ -3,8 +3,9 @@
 A front begins an attempt when its replica has reached what may have been known outside
 when the request came: the page that it shares with the owner tells that version, and
 on the board is what changed. An attempt that wrote nothing has ended then. What
-wrote something goes to the owner, all that one iteration has made in one frame, and a
-verdict comes back, with or after what it has changed.
+wrote something is committed here, where the owner sleeps. Else it goes to the owner,
+all that one iteration has made in one frame, and a verdict comes back, with or after
+what it has changed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import logging
 import os
 import time
 import traceback
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import TxTimeoutError
@@ -38,6 +38,7 @@ from txloop.executors.fronts.carrier import Carrier, Verdict
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
 from txloop.executors.fronts.page import LAG_COMMITS
+from txloop.executors.fronts.posted import Posted, PostedOutcomes
 from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.processes.worker import become_copy, run_start_hooks
@@ -71,27 +72,6 @@ _HOLD_SECONDS = (
     0.002  # what the owner could commit waits so long for it to sleep again,
 )
 _OPENS_SECONDS = 0.02  # if it slept so long ago
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Posted:
-    """An outcome that may be committed here.
-
-    Attributes:
-        number: The transaction's.
-        kind: What it is.
-        outcome: What has come of it.
-        plain: The same as plain data, for the owner.
-        packed: What it writes, for the board.
-        at: When it was posted (`time.monotonic`).
-    """
-
-    number: int
-    kind: Kind
-    outcome: Outcome
-    plain: PlainOutcome
-    packed: bytes
-    at: float
 
 
 _log = logging.getLogger("txloop")
@@ -137,8 +117,7 @@ class Replica(Carrier):
         self._records: list[logging.LogRecord] = []
         assert committed.kept is not None
         self._known = Known(0, committed.kept, agreed_kinds())
-        self._posted: list[_Posted] = []  # since the last `settle` or `flush`
-        self._snapshot: int | None = None  # of the first of these
+        self._posted = PostedOutcomes()  # since the last `settle` or `flush`
         self._opened_at = 0.0  # when the owner slept, as far as that was seen
 
     def begin(self, reactor: Reactor, on_readable: Callable[[], object]) -> None:
@@ -332,22 +311,20 @@ class Replica(Carrier):
         # The owner, which cannot do without the lock either, mostly sleeps again soon.
         return bool(self._posted) and (
             now - self._opened_at < _OPENS_SECONDS
-            and now - self._posted[0].at < _HOLD_SECONDS
+            and now - self._posted.since < _HOLD_SECONDS
         )
 
     def _settle_alone(self) -> None:
         """Commit what may be committed; the lock is held until then."""
-        posted = self._posted
         try:
-            settled = self._commit_alone(posted) if self._may_commit() else []
+            settled = self._commit_alone() if self._may_commit() else []
         except BaseException:  # it may have repeated what no other process will
             traceback.print_exc()
             self.end()
         finally:
             self._lock.release()
         if settled:
-            self._posted = posted[len(settled) :]
-            self._keep_snapshot()
+            self._posted.take(len(settled))
             self._take_verdicts(settled)
 
     def _may_commit(self) -> bool:
@@ -360,7 +337,7 @@ class Replica(Carrier):
             and self._page.epoch <= self._epoch
         )
 
-    def _commit_alone(self, posted: list[_Posted]) -> list[tuple[int, Verdict]]:
+    def _commit_alone(self) -> list[tuple[int, Verdict]]:
         """Put on the board what may commit, and what may not; return the verdicts.
 
         The lock is held. There are none for the last ones if there was no more room.
@@ -368,7 +345,7 @@ class Replica(Carrier):
         assert self._slot is not None
         verdicts: list[tuple[int, Verdict]] = []
         version, end = committed.version, self._board.end
-        for one in posted:
+        for one in self._posted.all():
             outcome = one.outcome
             conflict = decide(outcome, committed, False)
             if conflict is None:
@@ -395,16 +372,6 @@ class Replica(Carrier):
             self._slot.read = self._read = end
         return verdicts
 
-    def _keep_snapshot(self) -> None:
-        """Keep what was replaced since what is posted has run, as long as need be."""
-        oldest = self._posted[0].outcome.snapshot if self._posted else None
-        if oldest != self._snapshot:
-            if oldest is not None:
-                committed.open_snapshot(oldest)
-            if self._snapshot is not None:
-                committed.close_snapshot(self._snapshot)
-            self._snapshot = oldest
-
     def _post(self, number: int, kind: Kind, answer: Answer) -> None:
         plain = None
         if number and isinstance(answer, Outcome):
@@ -412,8 +379,7 @@ class Replica(Carrier):
             packed = plain and self._may_hold() and pack_marshalled([plain[-1]])
             if plain and packed and not answer.error_answered:
                 now = time.monotonic()
-                self._posted.append(_Posted(number, kind, answer, plain, packed, now))
-                self._keep_snapshot()
+                self._posted.add(Posted(number, kind, answer, plain, packed, now))
                 return
         packed = pack(answer) if plain is None else plain
         self._outcomes.append((number, kind.number, packed))
@@ -426,9 +392,7 @@ class Replica(Carrier):
 
     def _pack_posted(self) -> None:
         """Let the owner commit what has not been committed here."""
-        posted, self._posted = self._posted, []
-        self._keep_snapshot()
-        for one in posted:
+        for one in self._posted.take(len(self._posted.all())):
             self._outcomes.append((one.number, one.kind.number, one.plain))
 
     # What is long
