@@ -19,6 +19,15 @@ PROGRAMS = {
         shared = txloop.share(plain)
         assert repr(plain) == repr(shared) == f"{shared}" == "%s" % shared
         """,
+    "has a class that prints like the plain one": """
+        kinds = [dict, list, set, deque, defaultdict, OrderedDict, Counter]
+        pairs = [(kind, type(txloop.share(kind()))) for kind in kinds]
+        for kind, its in (*pairs, (itertools.count, txloop.TCount)):
+            assert its is not kind and kind.__name__ == its.__name__
+            assert str(kind) == str(its) == f"{its}" == "%r" % its
+        class Own(txloop.TDict): pass
+        assert "<class '__main__.Own'>" == str(Own)
+        """,
     "prints what contains itself": """
         shared = txloop.share([1])
         shared.append(shared)
@@ -180,7 +189,7 @@ if sys.implementation.name == "cpython":  # where it does not depend on what cam
         """
 
 HEAD = """
-import collections, dataclasses, json, operator, pathlib
+import collections, dataclasses, itertools, json, operator, pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 import txloop
 from txloop import TDeque

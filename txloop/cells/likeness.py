@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import reprlib
+from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from txloop.cells.live import begin as begin_live
@@ -22,7 +23,7 @@ from txloop.stm.held import hold_the_rest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PassesFor", "default", "has_json", "like_plain"]
+__all__ = ["PassesFor", "PassingType", "default", "has_json", "like_plain"]
 
 _stock_default = json.JSONEncoder.default
 _stock_iterencode = json.JSONEncoder.iterencode
@@ -55,6 +56,12 @@ class PassesFor:
         raise TypeError(f"the class of a {type(shared).__name__} cannot be changed")
 
     @classmethod
+    def plain_of(cls, kind: type) -> type | None:
+        """Return what the objects of a class pass for by now; None for themselves."""
+        its = cls._owners.get(kind) if cls.on else None
+        return None if its is None else its._plain
+
+    @classmethod
     def name_like(cls, kind: type, plain: type) -> None:
         """Let a class that belongs to a container be named as the plain one, too."""
         cls._named[kind] = plain.__name__
@@ -69,6 +76,17 @@ class PassesFor:
             new.__name__ = its._plain.__name__  # which errors name, too
         for owner, name in cls._named.items():
             owner.__name__ = name
+
+
+class PassingType(ABCMeta):
+    """The class of containers' classes, which print as the plain ones, too.
+
+    Their names cannot be the whole of it: pickles find a class by its module.
+    """
+
+    def __repr__(cls) -> str:
+        plain = PassesFor.plain_of(cls)
+        return super().__repr__() if plain is None else repr(plain)
 
 
 def _print_plain(shared: Any) -> str:

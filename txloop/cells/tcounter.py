@@ -8,7 +8,7 @@ import math
 import numbers
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
-from txloop.cells.likeness import PassesFor
+from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.tvar import TVar
 from txloop.errors import TxForgottenError, TxValueError
 from txloop.stm.attempt import running
@@ -194,7 +194,7 @@ def _number(value: object) -> Any:
     return value
 
 
-class TCount(TVar[N]):
+class TCount(TVar[N], metaclass=PassingType):
     """Numbers one after the other, as those of `itertools.count`.
 
     Its value is the next one. Drawing it conflicts with every other draw, so that each

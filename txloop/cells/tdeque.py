@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 from txloop.cells import live
-from txloop.cells.likeness import PassesFor
+from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, KeepLast, ListOperation, Splice
 from txloop.cells.sequence import SequenceCells
 from txloop.cells.shareable import (
@@ -31,7 +31,7 @@ __all__ = ["TDeque"]
 T = TypeVar("T")
 
 
-class TDeque(SequenceCells[T]):
+class TDeque(SequenceCells[T], metaclass=PassingType):
     """A deque of shared values, with the methods of `collections.deque`.
 
     `append`, `appendleft`, `extend` and `extendleft` read nothing, with a `maxlen`

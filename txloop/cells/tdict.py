@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
-from txloop.cells.likeness import PassesFor
+from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -124,7 +124,7 @@ for _view in (_Keys, _Items, _Values):
     PassesFor.name_like(_view, type(getattr({}, _view._method)()))
 
 
-class TDict(KeyedCells, MutableMapping[K, V]):
+class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     """A dict of shared values, in insertion order.
 
     Two transactions conflict only where one's answer depends on the other: reading a

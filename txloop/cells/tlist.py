@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, overload
 
 from txloop.cells import live
-from txloop.cells.likeness import PassesFor
+from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, Splice
 from txloop.cells.sequence import SequenceCells
 from txloop.cells.shareable import (
@@ -29,7 +29,7 @@ __all__ = ["TList"]
 T = TypeVar("T")
 
 
-class TList(SequenceCells[T]):
+class TList(SequenceCells[T], metaclass=PassingType):
     """A list of shared values.
 
     Two transactions conflict only where one's answer depends on the other: reading an

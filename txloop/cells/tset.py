@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast, overload
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
-from txloop.cells.likeness import PassesFor
+from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -31,7 +31,7 @@ S = TypeVar("S")
 _FEW = 16  # elements; more are not looked up one by one
 
 
-class TSet(KeyedCells, MutableSet[T]):
+class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
     """A set of shared values, in insertion order.
 
     Two transactions conflict only where one's answer depends on the other: ``in`` and
