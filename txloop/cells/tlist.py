@@ -29,6 +29,10 @@ __all__ = ["TList"]
 T = TypeVar("T")
 
 
+def _reflected_times(other: object) -> Any:
+    return getattr(type(other), "__rmul__", None)
+
+
 class TList(SequenceCells[T], metaclass=PassingType):
     """A list of shared values.
 
@@ -120,9 +124,13 @@ class TList(SequenceCells[T], metaclass=PassingType):
         return other + self.copy() if isinstance(other, list) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> list[T]:
-        return self.copy() * times
+        # What is no number may have a method for it, which a list lets come first.
+        reflected = None if hasattr(times, "__index__") else _reflected_times(times)
+        product = NotImplemented if reflected is None else reflected(times, self)
+        return self.copy() * times if product is NotImplemented else product
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: SupportsIndex) -> list[T]:
+        return self.copy() * times
 
     @reprlib.recursive_repr("TList([...])")
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "GETTERS",
     "HEAPS",
     "IMPORTING",
+    "INSORTS",
     "KEEPING",
     "LISTING",
     "LOGS",
@@ -73,6 +74,11 @@ HEAPS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The functions of `heapq`, with methods of lists that do as much to the items."""
+
+INSORTS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("insort", "insort_left", "insort_right"), "insert")
+)
+"""Those of `bisect` that change a list, likewise."""
 
 # What leads to names that the code does not have
 

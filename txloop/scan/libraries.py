@@ -21,7 +21,15 @@ from collections import Counter, OrderedDict, defaultdict
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import ADDING, HEAPS, IMPORTING, MUTATORS, RUNNING, SERIALIZERS
+from txloop.scan.known import (
+    ADDING,
+    HEAPS,
+    IMPORTING,
+    INSORTS,
+    MUTATORS,
+    RUNNING,
+    SERIALIZERS,
+)
 from txloop.scan.live_objects import has_type, is_container, is_iterator
 from txloop.scan.parts import is_risky, made_of, part_of, passes_on
 from txloop.scan.value import FOREIGN, SOMETHING, Live, Value, shared
@@ -92,12 +100,7 @@ _OF_PROCESS = frozenset(
 )
 """Functions, by package and name; a package in C is without its underscore."""
 
-CHANGERS = frozenset(
-    [
-        *HEAPS,
-        *("insort", "insort_left", "insort_right", "shuffle", "SubElement"),
-    ]
-)
+CHANGERS = frozenset([*HEAPS, *INSORTS, "shuffle", "SubElement"])
 """Functions of the standard library that change the list they get."""
 
 _CHANGERS_HOMES = frozenset(

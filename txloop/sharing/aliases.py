@@ -16,6 +16,7 @@ from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, para
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import numbers_of
 from txloop.sharing.habits import Habit, Habits
+from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
@@ -150,6 +151,8 @@ class Aliases:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
                 yield from self._of_defaults(text, function, owner)
+                if owner is not None:
+                    yield from self._of_operands(text, function)
                 if is_handler_class(owner):
                     for hazard in self._owning.hazards(text, function, owner):
                         yield text, None, hazard
@@ -255,6 +258,21 @@ class Aliases:
             for name in names_of_same(function, store.name) & defaults.keys():
                 reason = f"{text.place(store.node)}, stores the default of {name!r}"
                 yield text, defaults[name], Hazard(store.into, reason)
+
+    def _of_operands(self, text: Text, method: FunctionNode) -> Iterator[Alias]:
+        """Yield what a method stores that functions such as `sorted` call, too.
+
+        What these are given is not followed.
+        """
+        name = getattr(method, "name", "")
+        if name not in CALLED_BY_BUILTINS:
+            return
+        for store in self._storing.stores(method, in_handler=False):
+            if store.name in parameters(method)[1:]:
+                reason = f"{name} stores {store.name!r}"
+                hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
+                for into in {store.into, *self._storing.others(store)}:
+                    yield text, None, hazard._replace(name=into)
 
     def _of_fields(self, text: Text, node: ast.ClassDef) -> Iterator[Alias]:
         """Yield the defaults of a named tuple, which are stored with it."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.operators import assigned, methods_of, setters
+from txloop.sharing.operators import asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, walked
 from txloop.sharing.syntax import leaves, root_name
 
@@ -184,6 +184,15 @@ class Callees:
         """Return the names of what an assignment calls: setters, and other methods."""
         return [name for one in assigned(node) for name in self._called_for(one)]
 
+    def _asking(self, node: ast.AST) -> list[str]:
+        """Return the names of what a node calls to get, find or compare something."""
+        found: list[str] = []
+        for base, methods in asked_by(node):
+            names = [one for one in methods if one in self._defined]
+            if names and self._may_have(base, names):
+                found += names
+        return found
+
     def _called_for(self, target: ast.expr) -> list[str]:
         match target:
             case ast.Subscript(value=base):
@@ -224,7 +233,8 @@ class Callees:
 
     def operating(self, node: ast.AST) -> list[Function]:
         """Return the functions that an operator may call."""
-        return [one for name in methods_of(node) for one in self.functions[name]]
+        names = [*methods_of(node), *self._asking(node)]
+        return [one for name in names for one in self.functions[name]]
 
     def _of_name(self, name: str) -> list[Function]:
         if name == ANY_FUNCTION:  # it may make an object of any class
@@ -251,7 +261,8 @@ class Callees:
         """
         if not isinstance(node, ast.Call):
             found = [one for one in methods_of(node) if one in self._defined]
-            return [(name, 0) for name in found + self._setting(node)]
+            found += self._asking(node) + self._setting(node)
+            return [(name, 0) for name in found]
         if id(node) in self._made:
             return [(name, 0) for name in self._with_derived(self._made[id(node)])]
         match node.func:

@@ -47,6 +47,13 @@ class Demands:
         self._keeping = keeping
         self._flow = flow
 
+    def may_be_own(self, node: ast.AST, value: ast.expr) -> bool:
+        """Tell whether an expression of a line may give an object of an own class."""
+        if isinstance(value, ast.Name) and value.id in ("self", "cls"):
+            return True
+        scope = self._origins.meanings.scope_of(node)
+        return bool(self._flow.classes_of(value, scope))
+
     def on(
         self, node: ast.AST, values: Iterable[ast.expr], reason: str, wants: Wants
     ) -> Iterator[Hazard]:

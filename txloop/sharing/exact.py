@@ -5,7 +5,8 @@ dict is a sequence as well, so that sqlite3 looks for item 0 of it.
 
 The functions of `heapq` ask for a list, those of `cells.heaps` do not. A program that
 shares something imports these in their place. To all who look at its code, a call is
-one of the method of a list that does as much to its items.
+one of the method of a list that does as much to its items. So is one of
+`bisect.insort`, which takes containers as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import COPIERS, HEAPS
+from txloop.scan.known import COPIERS, HEAPS, INSORTS
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import DISPLAYS
@@ -131,6 +132,9 @@ def _is_made(value: ast.expr) -> bool:
 
 _OURS = "txloop.cells.heaps"
 
+_METHODS = {"bisect": INSORTS, "heapq": HEAPS, _OURS: HEAPS}
+"""Of modules: their functions that change a list, with methods that do as much."""
+
 
 def with_methods(tree: ast.Module) -> ast.Module:
     """Return a module with calls of methods in the place of those of heapq."""
@@ -139,13 +143,16 @@ def with_methods(tree: ast.Module) -> ast.Module:
         match node:
             case ast.Import(names=names):
                 for one in names:
-                    if one.name in ("heapq", _OURS):
-                        home = one.asname or one.name
-                        named |= {f"{home}.{name}": name for name in HEAPS}
-            case ast.ImportFrom(module="heapq" | "txloop.cells.heaps", names=names):
-                named |= {one.asname or one.name: one.name for one in names}
-                if "*" in named:
-                    named |= {name: name for name in HEAPS}
+                    home = one.asname or one.name
+                    its = _METHODS.get(one.name, {})
+                    named |= {f"{home}.{name}": its[name] for name in its}
+            case ast.ImportFrom(module=str(module), names=names) if module in _METHODS:
+                its = _METHODS[module]
+                for one in names:
+                    if one.name == "*":
+                        named |= its
+                    elif one.name in its:
+                        named[one.asname or one.name] = its[one.name]
     return _Calls(named).visit(tree) if named else tree
 
 
@@ -155,21 +162,25 @@ class _Calls(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        method = HEAPS.get(self._named.get(ast.unparse(node.func), ""))
-        if method is None or not node.args or isinstance(node.args[0], ast.Starred):
+        method = self._named.get(ast.unparse(node.func))
+        if method is None:
             return node
-        heap, *given = node.args
-        function = ast.Attribute(heap, method, ast.Load())
-        call = ast.Call(ast.copy_location(function, node.func), given, node.keywords)
+        given, named = node.args, node.keywords
+        holders = [*given[:1], *(one.value for one in named if one.arg == "a")]
+        if len(holders) != 1 or isinstance(holders[0], ast.Starred):
+            return node
+        function = ast.Attribute(holders[0], method, ast.Load())
+        named = [one for one in named if one.arg != "a"]
+        call = ast.Call(ast.copy_location(function, node.func), given[1:], named)
         return ast.copy_location(call, node)
 
 
 def is_passed_on(home: str, name: str) -> bool:
-    """Tell whether it is a function of heapq that changes a heap.
+    """Tell whether it is a function of heapq or bisect that changes a list.
 
     One that is called is none any more: what is found is used otherwise.
     """
-    return name in HEAPS and home in ("heapq", _OURS)
+    return name in _METHODS.get(home, ())
 
 
 def imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:

@@ -9,12 +9,13 @@ import ast
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
-from txloop.scan.known import KEEPING, SERIALIZERS, TAKING
+from txloop.scan.known import HEAPS, INSORTS, SERIALIZERS, TAKING
 from txloop.scan.special import CALLERS
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
+from txloop.sharing.lookups import may_keep
 from txloop.sharing.making import NOTED, PLAIN
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
@@ -27,7 +28,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from txloop.sharing.demands import Demands
     from txloop.sharing.texts import Text
@@ -55,6 +56,14 @@ _LATER = frozenset(["Pickler", "open"])
 _APPLYING = {*(one.__name__ for one in CALLERS), "partial"}
 """Functions that call what they get with the other things that they get."""
 
+_CALLING = _APPLYING | {
+    *("add_callback", "add_timeout", "apply", "call", "call_at", "call_later"),
+    *("call_soon", "call_soon_threadsafe", "callback", "spawn_callback"),
+}
+"""The same, with those that call it later."""
+
+_CHANGING_LISTS = frozenset([*HEAPS, *INSORTS])
+
 _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
 """Packages that do, beside the standard library."""
 
@@ -81,6 +90,11 @@ def hazards(
     for text in texts:
         modules = imported[text.file]
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
+        called = {
+            last_name(one.func)
+            for one in walked(text.tree)
+            if isinstance(one, ast.Call)
+        }
         for node in walked(text.tree):
             wanted = [*_wanted_of(node, modules)]
             if node not in methods and not isinstance(node, ast.Compare):
@@ -88,6 +102,10 @@ def hazards(
             if isinstance(node, ast.Call) and (bound := databases.bound_by(node)):
                 what = f"gives it to {last_name(node.func)}(), which asks in C for"
                 wanted.append((bound, f"{what} a plain one", Wants.PLAIN))
+            for base in _methods_taken(node, called):
+                if not demands.may_be_own(node, base):
+                    what = f"takes a method of {ast.unparse(base)} by its name"
+                    wanted.append(([base], what, Wants.PLAIN))
             for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
@@ -156,7 +174,7 @@ def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
     match node:
         case ast.Call():
             yield from _wanted_by(node, modules)
-        case ast.Attribute(attr=called) if not is_passed_on("heapq", called):
+        case ast.Attribute(attr=called) if called not in _CHANGING_LISTS:
             pass
         case ast.Attribute() | ast.Name():
             home, name = _meant(node, modules)
@@ -180,6 +198,32 @@ def _handed_on(node: ast.AST) -> Iterator[_Wanted]:
     elif not isinstance(node, ast.keyword):
         for one in filter(_is_method_of_class, ast.iter_child_nodes(node)):
             yield _wanted_by_handed(one, _UNKNOWN)
+
+
+def _methods_taken(node: ast.AST, called: Collection[str]) -> list[ast.expr]:
+    """Return of what a node takes a method by its name, for something else to call it.
+
+    Args:
+        node: The node.
+        called: The names of all that is called.
+    """
+    taken: list[ast.expr] = []
+    match node:
+        case ast.Assign(targets=[target], value=value):
+            taken = [value] if last_name(target) in called else []
+        case ast.NamedExpr(target=ast.Name(id=name), value=value):
+            taken = [value] if name in called else []
+        case ast.Call(func=function) if last_name(function) in _CALLING:
+            taken = node.args
+    return [
+        one.args[0]
+        for one in taken
+        if isinstance(one, ast.Call)
+        and last_name(one.func) == "getattr"
+        and len(one.args) > 1
+        and not isinstance(one.args[1], ast.Constant)
+        and may_keep(one.args[1])
+    ]
 
 
 def _assigned_in(node: ast.AST) -> list[ast.stmt]:
@@ -208,7 +252,7 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     elif exactly := wanted_exactly(call, home, name):
         what = f"calls {ast.unparse(function)}, which takes plain objects only"
         yield exactly, what, Wants.PLAIN
-    elif home == "operator" and name in TAKING and _names_storing(given):
+    elif home == "operator" and name in TAKING and _names_storing(name, given):
         what = f"calls operator.{name}, whose result stores what is not followed"
         yield _UNKNOWN, what, Wants.PLAIN
     elif home == "weakref":
@@ -216,11 +260,16 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
         yield _UNKNOWN, what, Wants.PLAIN
 
 
-def _names_storing(given: list[ast.expr]) -> bool:
-    """Tell whether what is given to `attrgetter` and the like has a storing method."""
-    texts = (one.value for one in given if isinstance(one, ast.Constant))
-    parts = {part for one in texts for part in str(one).split(".")}
-    return not KEEPING.isdisjoint(parts)
+def _names_storing(called: str, given: list[ast.expr]) -> bool:
+    """Tell whether what is given to `attrgetter` and the like has a storing method.
+
+    A name that `attrgetter` is given and that is not in the text is one of a part.
+    """
+    names = given[:1] if called == "methodcaller" else given
+    known = called != "methodcaller"
+    return any(
+        may_keep(one) for one in names if isinstance(one, ast.Constant) or not known
+    )
 
 
 def _meant(node: ast.expr, modules: dict[str, str]) -> tuple[str, str]:

@@ -13,7 +13,14 @@ import re
 from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import words_in_templates
-from txloop.scan.known import LISTING, NAMESPACES, RUNNING, SETTING, TAKING
+from txloop.scan.known import (
+    KEEPING,
+    LISTING,
+    NAMESPACES,
+    RUNNING,
+    SETTING,
+    TAKING,
+)
 from txloop.scan.references import attributes_in_template
 from txloop.scan.syntax import bound_by, last_name
 from txloop.sharing.scopes import nodes_of_kinds, walked
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = [
+    "may_keep",
     "may_use_any",
     "names_in_files",
     "runs_what_it_does_not_name",
@@ -90,6 +98,28 @@ def runs_what_it_does_not_name(call: ast.Call) -> bool:
 def _is_known(call: ast.Call) -> bool:
     """Tell whether the name that `getattr` or the like is given stands in the text."""
     return len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
+
+
+def may_keep(asked: ast.expr) -> bool:
+    """Tell whether what has a name may be a method that keeps what it is given.
+
+    Args:
+        asked: The name that `getattr` or the like is given: a text, maybe in parts.
+    """
+    match asked:
+        case ast.Constant(value=value):
+            return not KEEPING.isdisjoint(str(value).split("."))
+        case ast.IfExp(body=body, orelse=orelse):
+            return may_keep(body) or may_keep(orelse)
+        case (
+            ast.BinOp(op=ast.Add(), left=ast.Constant(value=str(start)))
+            | ast.JoinedStr(values=[ast.Constant(value=str(start)), *_])
+        ):
+            return any(one.startswith(start) for one in KEEPING)
+        case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str(text))):
+            start = text.partition("%")[0]
+            return any(one.startswith(start) for one in KEEPING)
+    return True
 
 
 _FIELD = re.compile(r"\{\w*\.([\w.]+)")  # of str.format

@@ -6,14 +6,32 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.special import calculating, in_place, reflected
+from txloop.scan.special import calculating, comparing, in_place, reflected
 from txloop.scan.syntax import last_name
 from txloop.sharing.syntax import DISPLAYS, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["adds_elements", "assigned", "methods_of", "operands", "setters"]
+__all__ = [
+    "CALLED_BY_BUILTINS",
+    "adds_elements",
+    "asked_by",
+    "assigned",
+    "keys_given",
+    "methods_of",
+    "operands",
+    "operated",
+    "setters",
+]
+
+CALLED_BY_BUILTINS = frozenset(
+    [
+        *("__divmod__", "__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"),
+        *("__pow__", "__rdivmod__", "__rpow__"),
+    ]
+)
+"""Methods that functions and methods call: `sorted`, `index`, `divmod`."""
 
 
 def methods_of(node: ast.AST) -> tuple[str, ...]:
@@ -23,12 +41,52 @@ def methods_of(node: ast.AST) -> tuple[str, ...]:
     return in_place(node.op) if isinstance(node, ast.AugAssign) else ()
 
 
-def operands(node: ast.AST) -> list[ast.expr]:
-    """Return what a node gives to such a method."""
+def asked_by(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+    """Yield the objects that a node asks for a part or compares; by what methods."""
+    match node:
+        case ast.Subscript(value=base, ctx=ast.Load()):
+            yield base, ("__getitem__",)
+        case ast.Subscript(value=base, ctx=ast.Del()):
+            yield base, ("__delitem__",)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            for one, op, other in zip([left, *others], ops, others, strict=False):
+                methods = comparing(op)
+                if isinstance(op, ast.In | ast.NotIn):  # elements are compared
+                    yield other, (*methods, "__eq__")
+                    yield one, ("__eq__",)
+                elif methods:
+                    yield one, methods
+                    yield other, methods
+
+
+def operated(node: ast.AST) -> list[ast.expr]:
+    """Return the objects of which an operator may call a method."""
     match node:
         case ast.BinOp(left=left, right=right):
             return [left, right]
-        case ast.AugAssign(value=value) | ast.Assign(value=value):
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+        case ast.Subscript(value=base):
+            return [base]
+    return []
+
+
+def keys_given(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """Return the objects of which an assignment sets a part, with the keys of these."""
+    found = (leaf for one in node.targets for leaf in leaves(one))
+    return [(one, one.slice) for one in found if isinstance(one, ast.Subscript)]
+
+
+def operands(node: ast.AST) -> list[ast.expr]:
+    """Return what a node gives to such a method."""
+    match node:
+        case ast.BinOp() | ast.Compare():
+            return operated(node)
+        case ast.Subscript(slice=key):
+            return [key]
+        case ast.Assign(value=value):
+            return [value, *(key for _, key in keys_given(node))]
+        case ast.AugAssign(value=value):
             return [value]
         case ast.AnnAssign(value=ast.expr() as value):
             return [value]

@@ -224,15 +224,16 @@ class Origins:
                 return values
         if name not in PARTS and self.meanings.is_scalar(scope, function):
             return set()
+        match function:
+            case ast.Call(args=[*asked]) if last_name(function.func) == "attrgetter":
+                return {Origin(one) for key in asked for one in _last_names(key)}
         is_method = isinstance(function, ast.Attribute)
         if name == "deepcopy" or (name == "keys" and is_method and not call.args):
             return {self._made(scope, call)}  # keys cannot change: they have a hash
         if name in SCALARS or name == "range":
             return set()
         if name == "getattr" and len(call.args) > 1:
-            key = call.args[1]
-            known = isinstance(key, ast.Constant) and isinstance(key.value, str)
-            return {Origin(str(key.value) if known else ANY)}  # type: ignore[attr-defined] # a constant
+            return {Origin(one) for one in _last_names(call.args[1])}
         if name in NAMESPACES:
             return {Origin(ANY)}
         if isinstance(function, ast.Attribute) and name in GETTERS:
@@ -305,3 +306,10 @@ class Origins:
     def site(self, scope: ast.AST, node: ast.AST) -> Site:
         """Return where in a function's or module's file an expression stands."""
         return Site.of(self.meanings.file_of(scope), node)
+
+
+def _last_names(key: ast.expr) -> list[str]:
+    """Return the name that `getattr` or the like finds something by; `ANY` for any."""
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return [key.value.rpartition(".")[2]]
+    return [ANY]

@@ -61,7 +61,9 @@ def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -
         _add(origins, scope, target, values)
         for one in callees.setting(target):
             origins.add(one.node, one.given[-1], values)
-    if isinstance(node, ast.BinOp | ast.AugAssign):
+            if isinstance(target, ast.Subscript):
+                origins.add(one.node, one.given[0], origins.of(scope, target.slice))
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.Compare | ast.Subscript):
         for function in callees.operating(node):
             for given in operands(node):
                 for name in function.given:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import bindings, given_to, is_fresh
+from txloop.sharing.lookups import may_keep
+from txloop.sharing.operators import keys_given, operated
 from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
@@ -101,9 +103,11 @@ class Storing:
                 root = root_name(holder)
                 is_foreign = root in self._foreign and root not in local
                 into = _into(holder, places)
+                of = _object_of(node, holder)
                 if root in fresh or is_foreign:
                     into = sorted(places) if self._habits.is_indirect(node) else []
-                of = _object_of(node, holder)
+                if is_foreign and of is not None and _comes_out_of(of):
+                    into = sorted({*into, *self._named(of)})
                 if (
                     not (into or of is None or isinstance(of, ast.Name))
                     and root in fresh
@@ -198,6 +202,9 @@ class Storing:
                 for target, given in _each_given(targets, value):
                     if is_kept(target, outer):
                         yield target, given
+                for target, key in keys_given(node):
+                    if key in self._habits.stored_by(node):
+                        yield target, key
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 if is_kept(target, outer):
                     yield target, value
@@ -219,6 +226,12 @@ class Storing:
                 last_name(function) in ADDING
             ):
                 yield from ((base, one) for one in given)
+            case ast.Call(
+                func=ast.Call(func=ast.Name(id="getattr"), args=[base, asked, *_])
+            ) if not isinstance(asked, ast.Constant):
+                if may_keep(asked):
+                    yield from ((base, one) for one in arguments_of(node))
+                yield from ((node.func, one) for one in self._habits.stored_by(node))
             case ast.Call(func=ast.Name(id="setattr"), args=[base, asked, value]):
                 name = str(asked.value) if isinstance(asked, ast.Constant) else ""
                 yield ast.Attribute(base, name, ast.Store()), value
@@ -230,8 +243,9 @@ class Storing:
                     yield from ((base, one) for one in self._habits.stored_by(node))
             case ast.Call(func=function):
                 yield from ((function, one) for one in self._habits.stored_by(node))
-            case ast.BinOp(left=left):
-                yield from ((left, one) for one in self._habits.stored_by(node))
+            case ast.BinOp() | ast.Compare() | ast.Subscript():
+                for one in self._habits.stored_by(node):
+                    yield from ((o, one) for o in operated(node) if o is not one)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -248,6 +262,8 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
         for target, value in given_to(node):
             if isinstance(target, ast.Name | ast.Subscript):
                 values[root_name(target)].append(value)
+        for target, value in _given_by_calls(node):
+            found[target.id].append((target, loops, [value]))
         match node:
             case ast.Call(func=ast.Attribute(attr=method) as function):
                 if method in MUTATORS:
@@ -257,6 +273,23 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
         for name, its in values.items():
             found[name].append((node, loops, its))
     return found
+
+
+def _given_by_calls(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Yield the variables that a loop, or a `with`, gives what comes out of calls."""
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    match node:
+        case ast.For(target=target, iter=ast.Call() as value):
+            pairs.append((target, value))
+        case ast.AsyncFor(target=target, iter=value):
+            pairs.append((target, value))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            given = ((one.optional_vars, one.context_expr) for one in items)
+            pairs += ((target, value) for target, value in given if target is not None)
+    for target, value in pairs:
+        for leaf in leaves(target):
+            if isinstance(leaf, ast.Name):
+                yield leaf, value
 
 
 def _is_filled(scope: ast.AST, name: str) -> bool:
@@ -296,6 +329,21 @@ def _object_of(node: ast.AST, holder: ast.AST) -> ast.AST | None:
     is_set = isinstance(holder, ast.Attribute) and isinstance(holder.ctx, ast.Store)
     is_called = isinstance(node, ast.Call) and node.func is holder
     return None if is_set or is_called else holder
+
+
+def _comes_out_of(holder: ast.AST) -> bool:
+    """Tell whether it is a part of what a call returns that is given objects.
+
+    So ``random.choice(rows)`` is one of the program's.
+    """
+    while isinstance(holder, ast.Attribute | ast.Call | ast.Subscript):
+        if isinstance(holder, ast.Call):
+            if not all(isinstance(one, ast.Constant) for one in arguments_of(holder)):
+                return True
+            holder = holder.func
+        else:
+            holder = holder.value
+    return False
 
 
 def _into(holder: ast.AST, places: set[str]) -> list[str]:

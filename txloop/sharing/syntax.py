@@ -48,7 +48,11 @@ OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
 _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
 """Libraries of arrays, which take lists for indices."""
 
-_OF_PARTS = PARTS | {"reduce"}  # or what that is given itself
+_OF_PARTS = PARTS | {
+    *("aclosing", "closing", "enter_async_context", "enter_context", "nullcontext"),
+    "reduce",
+}
+"""Those functions, and others that return what they are given, or parts of it."""
 
 _TAKING = GETTERS | {"popitem"}
 
