@@ -18,10 +18,18 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
-from txloop.scan.known import MUTATORS, PARTS, READERS, SCALARS
+from txloop.scan.known import KEEPING, MUTATORS, PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.origins import ANY, Origin
-from txloop.sharing.syntax import arguments_of, root_name, uses_arrays
+from txloop.sharing.origins import ANY, VIEWS, Origin
+from txloop.sharing.scopes import walked
+from txloop.sharing.syntax import (
+    DISPLAYS,
+    arguments_of,
+    leaves,
+    root_name,
+    targets_of,
+    uses_arrays,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -46,6 +54,11 @@ _READING = {
 
 _CHANGING = frozenset(["getattr", "heappop", "shuffle"])
 """Functions that change what they are given, or return something that does."""
+
+_SHARE = "txloop.share"
+
+_KEEPING_ONLY = VIEWS | {"put", "put_nowait"}
+"""Functions that keep what they are given, and do not change it."""
 
 _KNOWN = frozenset(["asyncio", "json", "logging", "os", "sys", "tornado", "txloop"])
 """Packages whose functions change nothing of what they are given."""
@@ -88,6 +101,8 @@ class Changing:
         self._deep: dict[str | Site, float] = {}
         self._through: defaultdict[str | Site, set[str]] = defaultdict(set)
         self._grown: set[str | Site] = set()  # of these, more is known
+        self._views = _names_of_views(texts)
+        self._plain = _names_of_plain(texts)
         if any(uses_arrays(text.tree) for text in texts):
             self._set(ANY, math.inf)  # their slices are no copies
         for name in origins.meanings.functions:
@@ -131,6 +146,8 @@ class Changing:
         if through not in names:
             names.add(through)
             self._grown.add(key)
+        if key in self._views and depth >= 0:  # what changes is what they were given
+            depth = math.inf
         if key not in self._constant and depth > self._depth(key):
             self._deep[key] = depth if depth <= _DEEPEST else math.inf
             self._grown.add(key)
@@ -149,9 +166,10 @@ class Changing:
         if isinstance(function, ast.Attribute) and not (own or name in _READING):
             self._note(scope, function.value)
         if name in _CHANGING or not (
-            name in SCALARS | READERS | PARTS | _READING
+            name in SCALARS | READERS | PARTS | _READING | _KEEPING_ONLY
             or own
             or self._is_known(scope, function)
+            or self._only_keeps(function)
         ):
             for given in arguments_of(call):
                 for one in self._origins.of(scope, given):
@@ -170,6 +188,14 @@ class Changing:
         home = meanings.imported_from(scope, root_name(function)).partition(".")[0]
         return home in _KNOWN or meanings.is_scalar(scope, function)
 
+    def _only_keeps(self, function: ast.expr) -> bool:
+        """Tell whether it is a method of a plain object that does not change others."""
+        return (
+            isinstance(function, ast.Attribute)
+            and function.attr in KEEPING
+            and last_name(function.value) in self._plain
+        )
+
     def _follow(self, placed: Placed) -> None:
         """Let what is kept be changed as what keeps it, and the other way round."""
         name = placed.name
@@ -181,6 +207,40 @@ class Changing:
             deep = self._depth(key) - one.is_part
             if deep >= 0 and self._through[key] - {name}:
                 self._set(name, math.inf if depth else deep, str(key))
+
+
+def _names_of_views(texts: Iterable[Text]) -> set[str]:
+    """Return the names of objects that show others."""
+    nodes = [node for text in texts for node in walked(text.tree)]
+    views = {*VIEWS}
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and VIEWS & {*map(last_name, node.bases)}:
+            views.add(node.name)
+    return {
+        last_name(target)
+        for node in nodes
+        for target, value in targets_of(node)
+        if isinstance(value, ast.Call) and last_name(value.func) in views
+    }
+
+
+def _names_of_plain(texts: Iterable[Text]) -> set[str]:
+    """Return the names that are given nothing but new plain objects, or containers."""
+    plain: set[str] = set()
+    others: set[str] = set()
+    for node in (one for text in texts for one in walked(text.tree)):
+        for target, value in targets_of(node):
+            made = value
+            if isinstance(value, ast.Call) and ast.unparse(value.func) == _SHARE:
+                made = value.args[0]
+            its = {last_name(leaf) for leaf in leaves(target)}
+            if isinstance(made, DISPLAYS) and isinstance(node, ast.Assign):
+                plain |= its
+            else:
+                others |= its
+        if isinstance(node, FUNCTIONS):
+            others.update(parameters(node))
+    return plain - others
 
 
 def _key(one: Origin) -> str | Site:

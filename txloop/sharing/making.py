@@ -7,16 +7,31 @@ text that made it, through any number of variables, arguments and attributes.
 
 Strange are objects that are neither plain nor of the program's own classes: a
 connection, a counter, a pool. Nothing of what they give was put there by the program.
+Of a queue, or what else gives back what it was given, that cannot be said.
 """
 
 from __future__ import annotations
 
 import ast
+import asyncio
 import builtins
+import functools
 import itertools
-from collections import Counter, OrderedDict, defaultdict, deque
+import queue
+from collections import (
+    ChainMap,
+    Counter,
+    OrderedDict,
+    UserDict,
+    UserList,
+    defaultdict,
+    deque,
+)
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
+import tornado.queues
 from tornado.web import Application
 
 from txloop.scan.live_objects import has_type
@@ -149,7 +164,15 @@ class _Notes(ast.NodeTransformer):
 
 
 _MOST_OBJECTS = 10_000
-_KNOWN = (*PLAIN, tuple, frozenset, type(None), Container)
+_GIVING_BACK: tuple[type, ...] = (
+    *(asyncio.Queue, queue.Queue, queue.SimpleQueue, tornado.queues.Queue),
+    *(BaseException, ContextVar, functools.partial, itertools.chain, itertools.cycle),
+    *(ChainMap, UserDict, UserList, WeakKeyDictionary, WeakValueDictionary),
+)
+_KNOWN: tuple[type, ...] = (
+    *(*PLAIN, tuple, frozenset, type(None), Container),
+    *_GIVING_BACK,
+)
 
 
 def strange_names() -> set[str]:

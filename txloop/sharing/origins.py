@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY",
     "EVERYTHING",
+    "VIEWS",
     "Hazard",
     "Origin",
     "Origins",
@@ -57,6 +58,15 @@ class Origin(NamedTuple):
 
 
 Values = set[Origin]
+
+VIEWS = frozenset(["ChainMap", "UserDict", "UserList"])
+"""Classes whose objects show others, and change these."""
+
+_OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
+"""Other classes whose objects hold what they are given."""
+
+_GIVING_PARTS = frozenset(["args", "data", "keywords", "maps", "parents", "queue"])
+"""Attributes by which objects of Python's library give what they were given."""
 
 
 def part_of(values: Iterable[Origin]) -> Values:
@@ -131,7 +141,8 @@ class Origins:
                 found = {Origin(ANY if name == "__dict__" else name)}
                 if name in self.meanings.properties:  # it may be what that returns
                     found |= self.use(self.returned[name])
-                if name in self.meanings.fields:  # it may be a part of a tuple
+                # It may be a part of a tuple, or of what is a library's.
+                if name in self.meanings.fields or name in _GIVING_PARTS:
                     found |= part_of(self.of(scope, base))
                 return found
             case ast.Subscript():
@@ -295,7 +306,7 @@ class Origins:
         node = self.meanings.classes[name][-1]
         frozen = any("frozen" in ast.unparse(one) for one in node.decorator_list)
         bases = {last_name(base) for base in node.bases}
-        if not frozen and not bases & {"NamedTuple", "tuple", "dict", "list", "set"}:
+        if not frozen and not bases & {*_OF_PARTS, *VIEWS}:
             return set()
         found = self._of_all(scope, arguments_of(call))
         return inside(found | part_of(found))
