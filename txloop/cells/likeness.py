@@ -34,7 +34,7 @@ class PassesFor:
 
     on = False
     _owners: ClassVar[dict[type, PassesFor]] = {}  # filled at import
-    _named: ClassVar[dict[type, str]] = {}  # likewise
+    _named: ClassVar[dict[type, type]] = {}  # likewise
 
     def __init__(self, plain: type, inside_itself: str) -> None:
         """Describe what the objects of a class pass for.
@@ -58,13 +58,15 @@ class PassesFor:
     @classmethod
     def plain_of(cls, kind: type) -> type | None:
         """Return what the objects of a class pass for by now; None for themselves."""
-        its = cls._owners.get(kind) if cls.on else None
-        return None if its is None else its._plain
+        if not cls.on:
+            return None
+        its = cls._owners.get(kind)
+        return cls._named.get(kind) if its is None else its._plain
 
     @classmethod
     def name_like(cls, kind: type, plain: type) -> None:
         """Let a class that belongs to a container be named as the plain one, too."""
-        cls._named[kind] = plain.__name__
+        cls._named[kind] = plain
 
     @classmethod
     def begin(cls) -> None:
@@ -74,8 +76,8 @@ class PassesFor:
             new: Any = owner
             new.__repr__ = reprlib.recursive_repr(its._inside_itself)(_print_plain)
             new.__name__ = its._plain.__name__  # which errors name, too
-        for owner, name in cls._named.items():
-            owner.__name__ = name
+        for owner, plain in cls._named.items():
+            owner.__name__ = plain.__name__
 
 
 class PassingType(ABCMeta):

@@ -49,7 +49,7 @@ _NOTHING: tuple[()] = ()
 _Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
 
 
-class _View:
+class _View(metaclass=PassingType):
     __slots__ = ()
 
     _mapping: TDict[Any, Any]

@@ -30,7 +30,8 @@ T = TypeVar("T")
 
 
 def _reflected_times(other: object) -> Any:
-    return getattr(type(other), "__rmul__", None)
+    sequence = isinstance(other, (str, bytes, bytearray, list, tuple, TList))
+    return None if sequence else getattr(type(other), "__rmul__", None)
 
 
 class TList(SequenceCells[T], metaclass=PassingType):

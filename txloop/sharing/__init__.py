@@ -34,6 +34,7 @@
     threads     what runs on other threads, and may touch
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
+    types_asked where the exact type of an object is asked for
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
 """

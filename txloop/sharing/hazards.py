@@ -6,6 +6,7 @@ Each is a reason to leave something alone: what has a certain name, or all.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -16,7 +17,7 @@ from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
 from txloop.sharing.lookups import may_keep
-from txloop.sharing.making import NOTED, PLAIN
+from txloop.sharing.making import PLAIN
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
@@ -26,6 +27,7 @@ from txloop.sharing.syntax import (
     is_handler_class,
     root_name,
 )
+from txloop.sharing.types_asked import types_asked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["hazards"]
 
 _BUILTINS = {one.__name__ for one in PLAIN}
-
-_REPLACED = {one.__name__ for one in NOTED}
-"""Types of objects for which containers may stand."""
 
 _DUMPERS = frozenset(
     [
@@ -90,6 +89,8 @@ def hazards(
     for text in texts:
         modules = imported[text.file]
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
+        homes = ((name, home.partition(".")[0]) for name, home in modules.items())
+        foreign = {name for name, home in homes if home not in own}
         called = {
             last_name(one.func)
             for one in walked(text.tree)
@@ -106,6 +107,10 @@ def hazards(
                 if not demands.may_be_own(node, base):
                     what = f"takes a method of {ast.unparse(base)} by its name"
                     wanted.append(([base], what, Wants.PLAIN))
+            may_be_own = functools.partial(demands.may_be_own, node)
+            if asked := types_asked(node, may_be_own, foreign):
+                what = f"asks for the exact type: {ast.unparse(node)}"
+                wanted.append((asked, what, Wants.PLAIN))
             for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
@@ -180,11 +185,6 @@ def _wanted_of(node: ast.AST, modules: dict[str, str]) -> Iterator[_Wanted]:
             home, name = _meant(node, modules)
             if is_passed_on(home, name):
                 yield _UNKNOWN, f"passes {home}.{name} on", Wants.PLAIN
-        case ast.Compare(left=left, comparators=comparators):
-            asked = [left, *comparators]
-            its = [one.args[0] for one in asked if _asks_type(one)]
-            if its and any(map(_names_replaced, asked)):
-                yield its, f"asks for the exact type: {ast.unparse(node)}", Wants.PLAIN
 
 
 def _handed_on(node: ast.AST) -> Iterator[_Wanted]:
@@ -294,22 +294,6 @@ def _is_method_of_class(node: ast.AST) -> TypeGuard[ast.Attribute]:
             known = ast.unparse(owner.value) == "collections"
             return known and name in _BUILTINS and method != "fromkeys"
     return False
-
-
-def _asks_type(node: ast.expr) -> TypeGuard[ast.Call]:
-    return (
-        isinstance(node, ast.Call)
-        and ast.unparse(node.func) == "type"
-        and len(node.args) == 1
-    )
-
-
-def _names_replaced(node: ast.AST) -> bool:
-    displays = (ast.List, ast.Dict, ast.Set) if isinstance(node, ast.Call) else ()
-    return any(
-        isinstance(one, displays) or last_name(one) in _REPLACED
-        for one in ast.walk(node)
-    )
 
 
 _ASKED = frozenset(["__eq__", "__hash__"])
