@@ -69,6 +69,7 @@ import functools
 import txloop
 
 rows = txloop.TList()
+names = txloop.TDict()
 ids = txloop.TCount()
 
 class Room(txloop.TObject, dataclass=False):
@@ -89,6 +90,13 @@ def reads(): return len(rows)
 @functools.cache
 def changes(name): rows.append(name)
 @functools.cache
+def sets(name): names[name] = name
+@functools.cache
+def assigns(name): hall.name = name
+@functools.cache
+def changes_below(name): changes_itself(name)
+def changes_itself(name): rows.append(name)
+@functools.cache
 def draws(): return next(ids)
 @functools.cache
 def calls(): return count()
@@ -107,7 +115,7 @@ class Reader:
 @pytest.mark.parametrize(
     "use",
     [
-        *("reads()", "changes(1)", "draws()", "calls()", "makes('a')"),
+        *("reads()", "calls()", "makes('a')"),
         *("hall.size()", "Room.named('a')", "Room.of('a')"),
     ],
 )
@@ -120,6 +128,20 @@ def test_one_of_what_containers_hold_is_not_proved_to_be(
 
     assert FindingKind.NOT_FOLLOWED is found.kind
     assert "keeps what it makes of others" in found.describe()
+
+
+@pytest.mark.parametrize(
+    "use", ["changes(1)", "draws()", "sets(1)", "assigns(1)", "changes_below(1)"]
+)
+def test_one_that_changes_containers_keeps_all_that_call_it_on_the_loop_thread(
+    tmp_path: Path, use: str
+) -> None:
+    """It would do that once in each process, and not again if an attempt is."""
+    with loading(tmp_path) as load:
+        module = load(OVER_CONTAINERS.format(use=use))
+        [found] = scan_handler(module.Reader, "get")
+
+    assert FindingKind.MUTATES_GLOBAL is found.kind
 
 
 def test_one_of_its_arguments_alone_is(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def store_attribute(
     walk: Walk, owner: Value, name: str, value: Value, node: ast.AST
 ) -> None:
     """Write down what `owner.name = value` does."""
+    walk.notes.use_to_change(owner)
     walk.run_special(owner, ("__setattr__",), None, value)
     called = setters(owner, name, value)
     for one in called:
@@ -164,6 +165,7 @@ def _store_item(
         live = setting(holder, key)
         walk.notes.assign_part(replace(live, slots=live.slots[:1]), node)
         return
+    walk.notes.use_to_change(holder)
     walk.call_method(holder, method)
     if isinstance(holder, Unfollowed):
         walk.notes.lose(node)

@@ -213,19 +213,22 @@ def _run_cached(
     Each process has such a cache of its own: what is in it must not depend on when
     it was made, and making it must change nothing.
     """
-    key, before = id(cache.thing), walk.notes.containers
+    notes, key = walk.notes, id(cache.thing)
+    before = notes.containers, notes.changed
     first = key not in walk.uses_containers
-    if first:
-        walk.uses_containers[key] = False  # as long as it calls itself
+    if first:  # nothing is known of it as long as it calls itself
+        walk.uses_containers[key] = walk.changes_containers[key] = False
     found = walk.run(callee, arguments, anew=first)
     if first:
-        walk.uses_containers[key] = walk.notes.containers > before
-    if walk.uses_containers[key]:
-        walk.notes.lose(node, f"{cache.name}, which keeps what it makes of others")
+        walk.uses_containers[key] = notes.containers > before[0]
+        walk.changes_containers[key] = notes.changed > before[1]
+    if walk.changes_containers[key]:
+        notes.fill_cache(cache, node)
+    elif walk.uses_containers[key]:
+        notes.lose(node, f"{cache.name}, which keeps what it makes of others")
     if found is not None and not isinstance(found, Parts):
         return found
-    # It keeps one list, dict or set for all calls.
-    slots = ((id(cache.thing), "results"),)
+    slots = ((id(cache.thing), "results"),)  # one list, dict or set for all calls
     return Live(UNKNOWN, f"{cache.name}()", cache.family, slots)
 
 

@@ -89,6 +89,8 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         for stream in streams_behind(owner):
             walk.notes.change(stream, node)
     walk.notes.use(owner)
+    if name in MUTATORS:
+        walk.notes.use_to_change(owner)
     asked = walk.run_special(owner, ("__getattribute__",))
     found = _known(walk, member(owner, name, walk.sources))
     if isinstance(found, Member):

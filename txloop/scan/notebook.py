@@ -63,6 +63,7 @@ class Notebook:
         kept: The program's and the plain containers' classes of which new objects are
             put into shared ones, by what findings call these.
         containers: How often a container was made or used, or an attribute of one.
+        changed: How often one was changed that is there already.
     """
 
     def __init__(self, place: Callable[[], Place]) -> None:
@@ -71,6 +72,7 @@ class Notebook:
         self.accesses: list[Access] = []
         self.kept: dict[str, set[type]] = {}
         self.containers = 0
+        self.changed = 0
 
     def use(self, value: Value) -> None:
         """Count a use of a value, if it is a container."""
@@ -78,6 +80,10 @@ class Notebook:
             self.containers += is_container(value.type)
         elif isinstance(value, Live):
             self.containers += is_container(type(value.thing))
+
+    def use_to_change(self, value: Value) -> None:
+        """Count a change of a value, if it is a container that is there already."""
+        self.changed += isinstance(value, Live) and is_container(type(value.thing))
 
     def read(self, live: Live, node: ast.AST) -> None:
         """Write down that the slot of the value is read, and what is in it."""
@@ -126,6 +132,7 @@ class Notebook:
             self.lose(node)
         if not isinstance(value, Live):
             return
+        self.use_to_change(value)
         thing, kind = value.thing, _CHANGES[value.family]
         if thing is os.environ:
             self._change_environment(node)
@@ -162,6 +169,13 @@ class Notebook:
         """Write down that what an `lru_cache` keeps is thrown away."""
         live = replace(cache, slots=((id(cache.thing), "results"),))
         self.assign_part(live, node)
+
+    def fill_cache(self, cache: Live, node: ast.AST) -> None:
+        """Write down that to make what an `lru_cache` keeps changes containers.
+
+        It is to happen once in the program, and not in each process.
+        """
+        self.clear_cache(cache, node)
 
     def use_cache(self, cache: Live, node: ast.AST) -> None:
         """Write down that the function of an `lru_cache` is called.

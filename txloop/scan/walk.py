@@ -76,6 +76,7 @@ class Walk:
         unless: Where the code being visited has asked before: see `Access`.
         made: The objects that calls of classes have made, by class and arguments.
         uses_containers: Whether the functions of caches do, by the caches' identity.
+        changes_containers: Whether they change such as are there already, likewise.
         calling: The classes whose metaclass is being walked through.
     """
 
@@ -106,6 +107,7 @@ class Walk:
         self.unless: frozenset[Slot] = frozenset()
         self.made: dict[object, Instance | Live] = {}
         self.uses_containers: dict[int, bool] = {}
+        self.changes_containers: dict[int, bool] = {}
         self.calling: list[type] = []
         walk = weakref.proxy(self)  # what is not needed any more goes at once
         self.notes = Notebook(
