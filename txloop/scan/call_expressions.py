@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute
@@ -22,6 +22,7 @@ from txloop.scan.value import (
     SOMETHING,
     Arguments,
     Family,
+    Instance,
     Live,
     Member,
     Several,
@@ -120,8 +121,17 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
         name = constant(node.args[1])
         if isinstance(name, str):
             return either(attribute(walk, each, name, node) for each in several)
+        prefix = prefix_of(node.args[1])
+        named = [_methods_named(each, prefix) for each in several]
+        if all(named):
+            found = [
+                attribute(walk, each, name, node)
+                for each, names in zip(several, named, strict=True)
+                for name in names
+            ]
+            return either([*found, *given[2:]])
         for each in several:
-            _call_any(walk, each, prefix_of(node.args[1]))
+            _call_any(walk, each, prefix)
         if isinstance(several[0], Live):
             return SOMETHING if can_change(several[0].thing) else None
     if any(thing is each for each in _SETTING) and len(given) > 1:
@@ -164,6 +174,39 @@ def _note_builtin(
             if isinstance(value, Live) and changes_argument(value.thing):
                 parts = tuple(map(part_of, values))
                 change_first(walk, Arguments(others=parts), node)
+
+
+_MOST_METHODS = 12
+
+
+def _methods_named(owner: Value, prefix: str) -> list[str]:
+    """Return the names of an object's methods that begin so.
+
+    There are none if it may have other attributes of such names, or too many methods.
+    """
+    if isinstance(owner, Instance):
+        kind, attributes = owner.type, {*owner.attributes, *owner.unshared}
+    elif isinstance(owner, Live) and own_module_of(type(owner.thing)) is not None:
+        kind = type(owner.thing)
+        attributes = {*getattr(owner.thing, "__dict__", ())}
+    else:
+        return []
+    classes = [cls for cls in kind.__mro__ if own_module_of(cls) is not None]
+    others = [cls for cls in kind.__mro__ if cls not in classes]
+    asked = ("__getattr__", "__getattribute__")
+    if any(name in cls.__dict__ for cls in classes for name in asked):
+        return []
+    found = {one: cls for cls in classes for one in cls.__dict__}
+    attributes.update(*(cls.__dict__ for cls in others))
+    names = sorted(one for one in {*found, *attributes} if one.startswith(prefix))
+    plain = all(
+        name in found
+        and name not in attributes
+        and has_type(found[name].__dict__[name], FunctionType)
+        for name in names
+    )
+    known = prefix and "?" not in attributes and plain
+    return names if known and len(names) <= _MOST_METHODS else []
 
 
 def _call_any(walk: Walk, owner: Value, prefix: str) -> None:
