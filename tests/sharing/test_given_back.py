@@ -32,10 +32,6 @@ GIVEN_BACK = {
         "o = collections.UserList([[1]])",
         "T['x'] = o[0]; o[0].append(v)",
     ),
-    "the keywords of a partial": (
-        "o = functools.partial(dict, a=1)",
-        "T['x'] = o.keywords; o.keywords['b'] = v",
-    ),
     "an element of a queue": (
         "o = queue.Queue()\no.put([])",
         "x = o.get(); T['x'] = x; x.append(v); o.put(x)",

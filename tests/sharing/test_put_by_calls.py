@@ -133,6 +133,19 @@ def f(k):
     assert "rows = txloop.share([])" in shared(source, "rows")
 
 
+def test_what_sets_all_that_it_is_given_is_no_reason_to_leave_everything_alone():
+    source = """
+rows = []
+class Thing:
+    def __init__(self, **given):
+        for name, one in given.items(): setattr(self, name, one)
+def f(k):
+    rows.append(1)
+    return Thing(k=k)
+"""
+    assert "rows = txloop.share([])" in shared(source, "rows")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_what_is_put_by_a_call_answers_as_on_stock_tornado():

@@ -15,7 +15,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import builtins
-import functools
 import itertools
 import queue
 from collections import (
@@ -166,7 +165,7 @@ class _Notes(ast.NodeTransformer):
 _MOST_OBJECTS = 10_000
 _GIVING_BACK: tuple[type, ...] = (
     *(asyncio.Queue, queue.Queue, queue.SimpleQueue, tornado.queues.Queue),
-    *(BaseException, ContextVar, functools.partial, itertools.chain, itertools.cycle),
+    *(BaseException, ContextVar, itertools.chain, itertools.cycle),
     *(ChainMap, UserDict, UserList, WeakKeyDictionary, WeakValueDictionary),
 )
 _KNOWN: tuple[type, ...] = (

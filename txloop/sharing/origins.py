@@ -65,7 +65,7 @@ VIEWS = frozenset(["ChainMap", "UserDict", "UserList"])
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
 
-_GIVING_PARTS = frozenset(["args", "data", "keywords", "maps", "parents", "queue"])
+_GIVING_PARTS = frozenset(["args", "data", "maps", "parents", "queue"])
 """Attributes by which objects of Python's library give what they were given."""
 
 

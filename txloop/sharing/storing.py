@@ -286,9 +286,10 @@ def _given_by_calls(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:
         case ast.With(items=items) | ast.AsyncWith(items=items):
             given = ((one.optional_vars, one.context_expr) for one in items)
             pairs += ((target, value) for target, value in given if target is not None)
+    known = [target for target, _ in given_to(node)]  # ``for key, one in d.items()``
     for target, value in pairs:
         for leaf in leaves(target):
-            if isinstance(leaf, ast.Name):
+            if isinstance(leaf, ast.Name) and leaf not in known:
                 yield leaf, value
 
 
