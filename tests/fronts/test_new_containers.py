@@ -22,10 +22,10 @@ from txloop.web.fronts.repertoire import Repertoire
 alone = 0
 note_written = Repertoire.note_written
 
-def counted(self, kind, number):
+def counted(self, kind, number, making):
     global alone
     alone += number
-    note_written(self, kind, number)
+    note_written(self, kind, number, making)
 
 Repertoire.note_written = counted
 

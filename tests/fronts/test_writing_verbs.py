@@ -1,4 +1,7 @@
-"""On two cores, short verbs that write are the owner's, if it commits them anyway."""
+"""On two cores, short verbs that write are the owner's, if fronts are no help.
+
+So it is if the owner commits them anyway, and if all replicas have to make containers.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from txloop.web.fronts import repertoire
 delegate.asks_for_attempts = repertoire.asks_for_attempts = lambda: False
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 count = TVar(0)
+rows = txloop.TList()
 if "THREAD" in os.environ:  # fronts do not commit by themselves beside it
     threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
 
@@ -28,6 +32,15 @@ class Reads(Tells):
 class Writes(Tells):
     __txloop_mark__ = Mark("commit", vouched=False)
     def get(self):
+        count.value += 1
+        self.write(f"{count.value}")
+
+class Makes(Tells):
+    __txloop_mark__ = Mark("commit", vouched=False)
+    def get(self):
+        rows.append({"number": count.value})
+        if len(rows) > 10:
+            rows.pop(0)
         count.value += 1
         self.write(f"{count.value}")
 
@@ -43,17 +56,18 @@ class Marked(Writes):
     __txloop_mark__ = Mark("rollback")
 
 handlers += [
-    ("/reads", Reads), ("/writes", Writes), ("/long", Long), ("/marked", Marked)
+    ("/reads", Reads), ("/writes", Writes), ("/long", Long), ("/marked", Marked),
+    ("/makes", Makes),
 ]
 """
 
 
-PATHS = ("reads", "writes", "long", "marked")
+PATHS = ("reads", "writes", "long", "marked", "makes")
 
 
 @pytest.mark.skipif(not FORKED, reason="threads make attempts wherever they run")
 @pytest.mark.parametrize("alone", [False, True])
-def test_the_owner_runs_what_is_short_if_it_commits_it(tmp_path, alone):
+def test_the_owner_runs_what_is_short_if_fronts_are_no_help(tmp_path, alone):
     beside: Any = {} if alone else {"THREAD": "1"}
     with served(tmp_path, PROGRAM, **beside) as program:
         # GIVEN a connection for each: one that moves often is left where it is
@@ -75,6 +89,8 @@ def test_the_owner_runs_what_is_short_if_it_commits_it(tmp_path, alone):
             if len(places["reads"]) < 50:
                 return False
             if not alone and last.pop("writes") != {program.owner}:
+                return False
+            if last.pop("makes") != {program.owner}:
                 return False
             return program.owner not in set().union(*last.values())
 

@@ -37,7 +37,7 @@ def test_all_replicas_have_the_same(steps):
     boxes: TDict[int, TDict[str, int]] = TDict()
     containers: list[Container] = [rows, table, total, last, boxes]
     kinds = agree_on_kinds()
-    log = DeltaLog(committed, kinds=kinds)
+    log = DeltaLog(committed)
     replicas = [Fork(log, containers) for _ in range(2)]
 
     def change(number):
@@ -59,10 +59,10 @@ def test_all_replicas_have_the_same(steps):
             (boxes, number, box),
             (box, "number", number),
         ]
-        packed = pack_commits([writes], Known(box._tx_number, (), kinds), set())
+        packed = pack_commits([writes], Known(box._tx_number, (), kinds))
         assert packed is not None
         committed.replay(writes)
-        log.repeat(packed, writes)
+        assert log.repeat(packed, writes)
 
     try:
         for step, number in steps:

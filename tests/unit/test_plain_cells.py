@@ -170,7 +170,6 @@ def test_a_write_to_what_has_died_is_left_out(prices):
     packed = pack_commits(
         [[(prices, "a", 2), (other, Key.VALUE, 2)]],
         Known(number + 1, (), {}),
-        set(),
     )
     del other
     gc.collect()  # PyPy counts no references
@@ -291,24 +290,6 @@ def test_what_the_other_side_has_dropped_is_pickled(prices):
     dropped._tx_forgotten = True
 
     assert plain_outcome(outcome, known(prices, kinds=agree_on_kinds())) is None
-
-
-def test_of_a_container_that_is_new_the_class_is_told_once():
-    # GIVEN
-    log = DeltaLog(committed, kinds=agree_on_kinds())
-    made: TDict[str, int] = TDict()
-
-    # WHEN
-    groups: list[bytes] = []
-    for number in range(2):
-        made["a"] = number
-        groups += log.since(committed.version - 1) or ()
-    log.close()
-
-    # THEN
-    assert [True, False] == [b"TDict" in one for one in groups]
-    assert not any(map(is_pickled, groups))
-    assert [[(made, "a", 1)]] == unpack_commits(groups[1])
 
 
 def test_a_container_that_is_new_is_pickled_once(log, prices):

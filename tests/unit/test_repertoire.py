@@ -68,7 +68,7 @@ def test_one_that_has_stayed_on_for_as_long_begins_anew(ticks, pause):
 
 
 @pytest.mark.parametrize(
-    ("writes", "seconds", "cores", "by_owner", "expected"),
+    ("writes", "seconds", "cores", "dear", "expected"),
     [
         (True, 0.0001, 2, 1.0, True),
         (True, None, 2, 1.0, True),
@@ -78,8 +78,8 @@ def test_one_that_has_stayed_on_for_as_long_begins_anew(ticks, pause):
         (True, 0.0001, 2, 0.0, False),
     ],
 )
-def test_two_cores_are_slower_with_what_is_short_and_writes_by_way_of_the_owner(
-    writes, seconds, cores, by_owner, expected
+def test_two_cores_are_slower_with_what_is_short_and_keeps_others_busy(
+    writes, seconds, cores, dear, expected
 ):
     profile = Profile("GET Main")
     for _ in range(20):
@@ -87,7 +87,7 @@ def test_two_cores_are_slower_with_what_is_short_and_writes_by_way_of_the_owner(
     for _ in range(20):
         profile.note_writing(writes)
 
-    assert expected == is_dearer(profile, seconds, cores, by_owner)
+    assert expected == is_dearer(profile, seconds, cores, dear)
 
 
 @pytest.mark.parametrize(("writing", "expected"), [(0, False), (20, True)])

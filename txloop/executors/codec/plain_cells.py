@@ -62,20 +62,15 @@ class Known(NamedTuple):
     kinds: Mapping[str, type[Cells]]
 
 
-def pack_commits(
-    commits: Iterable[Iterable[Write]], known: Known, news: set[int]
-) -> bytes | None:
+def pack_commits(commits: Iterable[Iterable[Write]], known: Known) -> bytes | None:
     """Marshal commits; None if that is not possible.
 
     Args:
         commits: Of each the cells and their new values.
         known: What the other side knows.
-        news: Is given the numbers of the containers that it gets to know by this.
     """
     try:
-        return pack_marshalled(
-            [_plain_writes(writes, known, news) for writes in commits]
-        )
+        return pack_marshalled([_plain_writes(writes, known) for writes in commits])
     except NotPlainError:
         return None
 
@@ -109,7 +104,7 @@ def plain_outcome(outcome: Outcome, known: Known) -> PlainOutcome | None:
             outcome.error_answered,
             _plain_cells(outcome.values),
             _plain_cells(outcome.presences),
-            _plain_writes(outcome.writes, known, set()),
+            _plain_writes(outcome.writes, known),
         )
     except NotPlainError:
         return None
@@ -159,7 +154,7 @@ def _cells(plain: Iterable[tuple[int, Any]]) -> frozenset[Cell]:
 
 
 def _plain_writes(
-    writes: Iterable[Any], known: Known, news: set[int]
+    writes: Iterable[Any], known: Known
 ) -> list[tuple[object, object, object]]:
     below, others, kinds = known
     plain: list[tuple[object, object, object]] = []
@@ -169,7 +164,6 @@ def _plain_writes(
         target = container._tx_number
         if target >= below and target not in others:
             if container is not last:  # else marshal refers to what it has packed
-                news.add(target)
                 last, told = container, plain_container(container, kinds)
             target = told
         if type(key) not in PLAIN:

@@ -154,6 +154,7 @@ class Lending:
         made = self._board.read_made(self._place, end)
         self._place = end
         counts: Counter[int] = Counter()
+        making: Counter[int] = Counter()
         for version, packed, kind in made:
             if version == ABORTED:
                 self._callbacks.on_aborted(kind, *unpack_conflict(packed))
@@ -161,7 +162,7 @@ class Lending:
             (writes,) = unpack_commits(packed)
             committed.replay(writes)
             assert committed.version == version
-            self.log.repeat(packed, writes)
+            making[kind] += self.log.repeat(packed, writes)
             counts[kind] += 1
         for kind, count in counts.items():
-            self._callbacks.on_committed(kind, count)
+            self._callbacks.on_committed(kind, count, making[kind])

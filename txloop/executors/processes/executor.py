@@ -125,7 +125,8 @@ class ProcessesExecutor(Pool[WorkerConnection]):
         """
         if self._log is None:
             self._base.capture(contextvars.copy_context())
-            self._log = DeltaLog(committed, self._flush_soon, agree_on_kinds())
+            self._log = DeltaLog(committed, self._flush_soon)
+            agree_on_kinds()
             self._crew.start(self._log)
             if self._companion is not None:
                 self._companion.fork(self._log)

@@ -12,8 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.frames import UNPICKLABLE, dumps, loads
@@ -40,18 +39,9 @@ class DeltaLog:
     """Follows a store for the replicas forked when this was made; the loop's own."""
 
     def __init__(
-        self,
-        store: Store,
-        on_lag: Callable[[], object] = lambda: None,
-        kinds: Mapping[str, type[Container]] = MappingProxyType({}),
+        self, store: Store, on_lag: Callable[[], object] = lambda: None
     ) -> None:
-        """Follow a store from now on.
-
-        Args:
-            store: The one to follow.
-            on_lag: Called when replicas may lag.
-            kinds: The classes of containers that all replicas have.
-        """
+        """Follow `store` from now on; `on_lag` is called when replicas may lag."""
         self._store = store
         self._on_lag = on_lag
         self.forked_at = store.version
@@ -64,25 +54,30 @@ class DeltaLog:
         # By number, which containers replicas know: those that there were at the fork,
         # and what they were told of since.
         self._told: set[int] = set()
-        self._known = Known(store.new_number(), self._told, kinds)
+        self._known = Known(store.new_number(), self._told, {})
         store.followers.append(self)
 
     def close(self) -> None:
         """Stop following."""
         self._store.followers.remove(self)
 
-    def repeat(self, packed: bytes, writes: Sequence[Write]) -> None:
+    def repeat(self, packed: bytes, writes: Sequence[Write]) -> bool:
         """Take note of a commit that a replica has made, and packed.
 
         All those before it have to be packed: `mark` does that.
+
+        Returns:
+            Whether it has made containers.
         """
-        below = self._known.below
+        below, told = self._known.below, self._told
+        before = len(told)
         for container, _, _ in writes:
             if container._tx_number >= below:
-                self._told.add(container._tx_number)
+                told.add(container._tx_number)
         self._commits.append(packed)
         self._packed += 1
         self._note_length()
+        return len(told) > before
 
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         self._commits.append(tuple(writes))
@@ -141,13 +136,12 @@ class DeltaLog:
 
     def _pack(self, commits: list[tuple[Write, ...]]) -> bytes:
         """Pack commits, of which all replicas are told after those before them."""
-        news: set[int] = set()
-        packed = pack_commits(commits, self._known, news)
+        # What is new is pickled: of many commits at once that is quicker.
+        packed = pack_commits(commits, self._known)
         if packed is None:
             packed = _pickled(commits)
             every = itertools.chain.from_iterable(commits)
-            news.update(container._tx_number for container, _, _ in every)
-        self._told |= news
+            self._told.update(container._tx_number for container, _, _ in every)
         return packed
 
     def trim(self, version: int) -> None:

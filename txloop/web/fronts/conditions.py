@@ -124,21 +124,20 @@ def limit_of(on: On) -> float:
     return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
 
 
-def is_dearer(
-    profile: Profile, seconds: float | None, cores: int, by_owner: float
-) -> bool:
+def is_dearer(profile: Profile, seconds: float | None, cores: int, dear: float) -> bool:
     """Tell whether all cores together are slower with a verb than the owner alone.
 
     For a request whose commit is the owner's, a front and the owner need more than the
-    owner where it runs the same without an attempt, together. Of two cores, on which
-    clients run as well, that takes more than the second one brings.
+    owner where it runs the same without an attempt, together. For one that makes
+    containers, all processes do. Of two cores, on which clients run as well, that takes
+    more than the second one brings.
 
     Args:
         profile: What is known of the verb, of which the owner makes no attempts.
         seconds: How long its body takes, as far as that is known.
         cores: How many there are.
-        by_owner: The share of the commits that fronts did not make by themselves.
+        dear: The share of its commits in fronts that keep more than these busy.
     """
     short = seconds is None or seconds < WRITING_SECONDS
-    dear = by_owner > _MOSTLY and profile.writing > _MOSTLY
-    return cores <= _FEW_CORES and short and dear
+    costly = dear > _MOSTLY and profile.writing > _MOSTLY
+    return cores <= _FEW_CORES and short and costly

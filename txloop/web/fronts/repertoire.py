@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Repertoire", "Verb"]
 
-_ASKED_WEIGHT = 0.02
+_DEAR_WEIGHT = 0.02
 _FORGET_WEIGHT = 0.005  # in each turn in which a verb is off
 _PROVING_RUNS = 5
 _FORGIVE_SECONDS = 600.0  # after the last death of a front that ran a verb
@@ -73,8 +73,9 @@ class Verb:
         forgiven_at: When these are forgotten (`time.monotonic`).
         done: What is counted of it already, by place.
         written: How many that fronts have committed are not counted yet.
-        by_owner: The share of the commits that fronts have asked the owner for, as a
-            moving average; without any it falls.
+        dear: The share of its commits in fronts that keep more than these busy, as a
+            moving average: the owner was asked for them, or each replica has to make
+            containers. Without any it falls.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
@@ -93,7 +94,7 @@ class Verb:
     deaths: int
     done: dict[int, Done]
     written: int = 0
-    by_owner: float = 0.0
+    dear: float = 0.0
     forgiven_at: float = 0.0
     proved_at: int | None = None
     looked_at: int = 0
@@ -203,7 +204,7 @@ class Repertoire:
         for verb in self._kinds:
             verb.pauses.tick(verb.on is not On.OFF)
             if verb.on is On.OFF:
-                verb.by_owner *= 1 - _FORGET_WEIGHT
+                verb.dear *= 1 - _FORGET_WEIGHT
             if verb.deaths and time.monotonic() > verb.forgiven_at:
                 verb.deaths, verb.profile.deadly = 0, False
             if self._look_whether_changing(verb, verb.on):
@@ -258,7 +259,7 @@ class Repertoire:
         ):
             return On.OFF
         seconds = _seconds_of(profile)
-        dearer = is_dearer(profile, seconds, self._cores, verb.by_owner)
+        dearer = is_dearer(profile, seconds, self._cores, verb.dear)
         if dearer and self._needs_no_attempt(verb):
             return On.OFF
         short = self.hurries() or (seconds is not None and seconds < limit_of(verb.on))
@@ -350,11 +351,18 @@ class Repertoire:
                     verb.written = 0
                     profiles.marked += sum(counts)
 
-    def note_written(self, kind: int, number: int) -> None:
-        """Take note of so many commits that fronts have made by themselves."""
+    def note_written(self, kind: int, number: int, making: int) -> None:
+        """Take note of so many commits that fronts have made by themselves.
+
+        Args:
+            kind: What was committed.
+            number: How often.
+            making: How many of these have made containers.
+        """
         verb = self._kinds[kind]
         verb.written += number
-        verb.by_owner *= (1 - _ASKED_WEIGHT) ** number
+        left = (1 - _DEAR_WEIGHT) ** number
+        verb.dear = left * verb.dear + (1 - left) * making / number
         heat = verb.profile.heat
         if heat.cell is not None:  # now: conflicts are noted one by one, too
             for _ in range(number):
@@ -369,7 +377,7 @@ class Repertoire:
 
     def note_asked(self, verb: Verb) -> None:
         """Take note of a commit that a front has asked for."""
-        verb.by_owner += _ASKED_WEIGHT * (1 - verb.by_owner)
+        verb.dear += _DEAR_WEIGHT * (1 - verb.dear)
 
     def _describe(self, front: FrontEnd) -> ProcessStats:
         running = front.slot.running()
