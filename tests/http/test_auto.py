@@ -81,7 +81,7 @@ class Overriding(Proved):
 
 
 class Lost(Base):
-    """Nothing is found in it, but not all of it is known."""
+    """Nothing is found in it, but not all of its `post` is known."""
 
     def get(self):
         self.place()
@@ -183,7 +183,7 @@ def server(kind):
         ("GET", "/shares", b"plain"),
         ("POST", "/shares", b"plain"),
         ("GET", "/overriding", b"plain"),
-        ("GET", "/lost", b"plain"),
+        ("GET", "/lost", b"transaction"),
         ("POST", "/lost", b"plain"),
         ("GET", "/marked", b"transaction"),
         ("GET", "/given", b"transaction"),
