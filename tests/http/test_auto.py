@@ -81,11 +81,11 @@ class Overriding(Proved):
 
 
 class Lost(Base):
-    """Nothing is found in it, but not all of its `post` is known."""
+    """Nothing is found in it, but not all of it is known."""
 
     def get(self):
         self.place()
-        getattr(self, f"do_{self.get_argument('what', 'nothing')}")()
+        getattr(self, self.get_argument("what", "do_nothing"))()
 
     def post(self):
         self.place()
@@ -183,7 +183,7 @@ def server(kind):
         ("GET", "/shares", b"plain"),
         ("POST", "/shares", b"plain"),
         ("GET", "/overriding", b"plain"),
-        ("GET", "/lost", b"transaction"),
+        ("GET", "/lost", b"plain"),
         ("POST", "/lost", b"plain"),
         ("GET", "/marked", b"transaction"),
         ("GET", "/given", b"transaction"),
