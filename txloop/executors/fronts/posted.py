@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from txloop.executors.codec.plain_cells import PlainOutcome
     from txloop.executors.fronts.carrier import Kind
     from txloop.stm.types import Outcome
@@ -47,17 +49,16 @@ class PostedOutcomes:
         self._all: list[Posted] = []
         self._snapshot: int | None = None  # of the first of these
 
-    def __bool__(self) -> bool:
-        return bool(self._all)
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Posted]:
+        return iter(self._all)
 
     @property
     def since(self) -> float:
         """When the first of them was posted."""
         return self._all[0].at
-
-    def all(self) -> list[Posted]:
-        """Return them in their order."""
-        return self._all
 
     def add(self, posted: Posted) -> None:
         """Add one."""

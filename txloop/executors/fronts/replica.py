@@ -345,7 +345,7 @@ class Replica(Carrier):
         assert self._slot is not None
         verdicts: list[tuple[int, Verdict]] = []
         version, end = committed.version, self._board.end
-        for one in self._posted.all():
+        for one in self._posted:
             outcome = one.outcome
             conflict = decide(outcome, committed, False)
             if conflict is None:
@@ -392,7 +392,7 @@ class Replica(Carrier):
 
     def _pack_posted(self) -> None:
         """Let the owner commit what has not been committed here."""
-        for one in self._posted.take(len(self._posted.all())):
+        for one in self._posted.take(len(self._posted)):
             self._outcomes.append((one.number, one.kind.number, one.plain))
 
     # What is long
