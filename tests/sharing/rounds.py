@@ -39,7 +39,7 @@ def _turn(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Rou
     main = module(source, "app", "__main__")
     texts = [main, *(module(text, name) for name, text in others.items())]
     seeds = [_seed(texts[0], name) for name in names]
-    turn = Round(texts, Survey(seeds=seeds), ())
+    turn = Round(texts, Survey(seeds=seeds), {})
     turn.run()
     return turn
 

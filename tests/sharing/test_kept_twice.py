@@ -329,10 +329,10 @@ def g():
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("x = [k]; newest = x; x.append(1)", "x = txloop.share([k]); newest"),
+        ("x = [1]; newest = x; x.append(k)", "x = txloop.share([1]); newest"),
         (
-            "newest = 1; x = [k]; items += [x]; x.append(1)",
-            "x = txloop.share([k]); items",
+            "newest = 1; x = [1]; items += [x]; x.append(k)",
+            "x = txloop.share([1]); items",
         ),
     ],
 )

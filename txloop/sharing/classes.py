@@ -85,7 +85,7 @@ class Classes:
                     return f"its base {last_name(base)} cannot: {reason}"
         for other in self._found:
             if other != name and name in self._line(other):
-                reason = self._why_not_itself(other)
+                reason = self._why_not_itself(other) or self._why_not_attributes(other)
                 if reason:
                     return f"{other}, which is derived from it, cannot: {reason}"
         return self._why_not_attributes(name)

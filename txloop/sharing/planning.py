@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.loops import changes_in_loops
-from txloop.sharing.rewriting import Round
+from txloop.sharing.origins import EVERYTHING
+from txloop.sharing.rewriting import Round, names_of
 from txloop.sharing.survey import survey
 from txloop.sharing.texts import read_text
 
@@ -91,20 +92,31 @@ def make_plan(
         tell(f"{told} took {seconds:.0f} s, a few more follow")
     if before.failed:
         return Plan(before, before)
-    skipped: set[str] = set()
+    skipped: dict[str, str] = {}
     while True:
         plan = _rounds(before, look, skipped)
-        if not plan.after.failed:
-            return plan
-        # A change of the last round keeps it from starting: try it without.
-        new = [one.key for one in plan.changes if one.key not in skipped]
+        new = [one for one in plan.changes if one.key not in skipped]
+        if plan.after.failed:
+            # A change of the last round keeps it from starting: try it without.
+            if not new:
+                return Plan(before, before, left=plan.left)
+            new = new[-1:] if len(new) <= _MOST_TRIED else new
+            why = "the program did not start with {} in its place"
+            skipped |= {
+                one.key: why.format(one.became.partition(":")[0]) for one in new
+            }
+            continue
+        # A round hopes that what it stores in becomes a container in the next one.
+        plain = names_of(plan.after.seeds, shared=False)
+        plain -= names_of(plan.after.seeds, shared=True) | {EVERYTHING}
+        new = [one for one in new if one.into and one.into <= plain]
         if not new:
-            return Plan(before, before, left=plan.left)
-        skipped.update(new[-1:] if len(new) <= _MOST_TRIED else new)
+            return plan
+        skipped |= {one.key: one.became.partition(": ")[2] for one in new}
 
 
 def _rounds(
-    before: Survey, look: Callable[[dict[str, str]], Survey], skipped: set[str]
+    before: Survey, look: Callable[[dict[str, str]], Survey], skipped: dict[str, str]
 ) -> Plan:
     """Share what can be, round by round, but make no change of these keys."""
     names: dict[str, list[str]] = {}

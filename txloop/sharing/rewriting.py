@@ -32,13 +32,13 @@ from txloop.sharing.threads import Threads
 from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Mapping
 
     from txloop.sharing.aliases import Alias
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
-__all__ = ["Change", "Left", "Round"]
+__all__ = ["Change", "Left", "Round", "names_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Change:
         line: Where.
         became: What it has become.
         why: Whose lines share it.
+        into: Where it is stored, if it is a container only for that.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Change:
     line: int
     became: str
     why: tuple[str, ...] = ()
+    into: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,14 @@ class Round:
     Attributes:
         texts: The modules, which are changed.
         survey: What a run of them has found.
-        skipped: Keys of changes that are not to be made.
+        skipped: Why changes are not to be made, by their keys.
         changes: What was changed.
         left: What was left alone, by name.
     """
 
     texts: list[Text]
     survey: Survey
-    skipped: Collection[str]
+    skipped: Mapping[str, str]
     changes: list[Change] = field(default_factory=list)
     left: dict[str, Left] = field(default_factory=dict)
 
@@ -194,7 +196,7 @@ class Round:
         if value is None:
             return False
         site = Site.of(text.file, value)
-        skipped = self._why_skipped(_alias_key(text, value), "a container")
+        skipped = self.skipped.get(_alias_key(text, value), "")
         others = self._keeping.names_at(site) - {hazard.name}
         plain = self._why_exact(site) or others & self._put_into
         if not (skipped or plain or self._keeping.is_copied(value)):
@@ -262,7 +264,7 @@ class Round:
         if text is None or node is None:
             return f"it is made in {site.file}, which is not the program's"
         key = f"share {text.label}:{site.line}"
-        reason = self._why_exact(site) or self._why_skipped(key, "a container")
+        reason = self._why_exact(site) or self.skipped.get(key, "")
         if reason:
             return reason
         if seed.kind == "count":
@@ -282,7 +284,7 @@ class Round:
     def _make_variable(self, seed: Seed, variable: Variable) -> str:
         key, home = f"variable {seed.name}", variable.home
         reason = (
-            self._why_skipped(key, "a TVar")
+            self.skipped.get(key, "")
             or self._why_in_templates(seed, home.name.rpartition(".")[2])
             or variable.make_variable(self._edits)
         )
@@ -297,7 +299,7 @@ class Round:
     def _make_attribute(self, seed: Seed, attribute: Attribute) -> str:
         key = f"attribute {seed.name}"
         place = (
-            self._why_skipped(key, "a TVar")
+            self.skipped.get(key, "")
             or self._why_in_templates(seed)
             or attribute.make_variable(self._edits)
         )
@@ -308,10 +310,6 @@ class Round:
         self._note(key, seed, text, line, "a TVar: the attribute is assigned again")
         return ""
 
-    def _why_skipped(self, key: str, became: str) -> str:
-        tried = f"the program did not start with {became} in its place"
-        return tried if key in self.skipped else ""
-
     def _why_in_templates(self, seed: Seed, module: str = "") -> str:
         named = self.survey.in_templates
         return why_in_templates(self.texts, named, seed.attribute, module)
@@ -320,8 +318,8 @@ class Round:
         wanted = self._flow.held_by(names)
         possible = set()
         for name in sorted(wanted):
-            reason = self._classes.why_not(name) or self._why_skipped(
-                f"class {name}", "a TObject"
+            reason = self._classes.why_not(name) or self.skipped.get(
+                f"class {name}", ""
             )
             if reason:
                 settled = self._classes.is_shared(name) or self._classes.are_values(
@@ -346,29 +344,29 @@ class Round:
 
     def _share_aliases(self, aliases: list[Alias]) -> None:
         done = {one[:3] for one in self._sites}
-        shared = {
-            name
-            for seed in self.survey.seeds
-            if seed.shared
-            for name in _names_of(seed)
-        }
+        into: defaultdict[str, set[str]] = defaultdict(set)
+        for text, value, hazard in aliases:
+            if value is not None:
+                into[_alias_key(text, value)].add(hazard.name)
         # Where these are stored stays plain, and has to in the next round, too: that
         # would not see what else comes by way of what is a container then.
-        plain = self._plain_holders - shared
+        plain = self._plain_holders - names_of(self.survey.seeds, shared=True)
         for text, value, hazard in aliases:
             if value is None or Site.of(text.file, value)[:3] in done:
                 continue
             if hazard.name in plain:
                 continue
             done.add(Site.of(text.file, value)[:3])
+            key = _alias_key(text, value)
             self._edits[text.file].wrap(text, value, "txloop.share")
             self.changes.append(
                 Change(
-                    _alias_key(text, value),
+                    key,
                     text.place(value),
                     text.label,
                     value.lineno,
                     f"a container from the start: {hazard.reason}",
+                    into=frozenset(into[key]),
                 )
             )
 
@@ -381,6 +379,11 @@ class Round:
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
+
+
+def names_of(seeds: Iterable[Seed], *, shared: bool) -> set[str]:
+    """Return the names under which hazards tell of those that are shared, or not."""
+    return {name for one in seeds if one.shared is shared for name in _names_of(one)}
 
 
 def _names_of(seed: Seed) -> tuple[str, ...]:
