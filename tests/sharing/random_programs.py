@@ -61,7 +61,7 @@ class Thing:
 
 class Special(Thing):
     def bump(self, by=2):
-        self.last = by
+        self.last = str(by)
         return super().bump(by)
 
 

@@ -12,7 +12,7 @@ from txloop.sharing.survey import Seed, Survey
 from txloop.sharing.texts import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["left", "module", "shared"]
 
@@ -39,9 +39,19 @@ def _turn(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Rou
     main = module(source, "app", "__main__")
     texts = [main, *(module(text, name) for name, text in others.items())]
     seeds = [_seed(texts[0], name) for name in names]
-    turn = Round(texts, Survey(seeds=seeds), {})
+    turn = Round(texts, Survey(seeds=seeds, handlers={*_handlers(texts)}), {})
     turn.run()
     return turn
+
+
+def _handlers(texts: Iterable[Text]) -> Iterator[tuple[str, str]]:
+    """Yield what a survey says of the classes that are handlers by their bases."""
+    for text in texts:
+        for node in ast.walk(text.tree):
+            match node:
+                case ast.ClassDef(name=name, bases=[base, *_]):
+                    if ast.unparse(base).endswith("Handler"):
+                        yield text.file, name
 
 
 def _seed(text: Text, name: str) -> Seed:

@@ -38,6 +38,15 @@ KEPT_TWICE = [
         "x = dict(k=k, rows=nested['rows']); table[k] = x; x['k'] = v",
     ]
 ]
+FOR_NOTHING = [
+    [
+        "x = [v]; f = functools.partial(made, x); f(); x.append(k)",
+        "x = []; y = x; items.append(x); y += [k]; more.append(x)",
+        "x = [[k], [v]]; y, z = x; items.append(y); y.append(1); z.append(2)",
+    ]
+]
+"""What `made` stores would be a container if `items` were to be one."""
+
 OPTIONS = ("--auto", "--workers", "2")
 
 
@@ -100,6 +109,7 @@ def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, options=OPTIONS)
 @given(source=programs(), asked=requests())
 @example(source=program_of(KEPT_TWICE), asked=[(0, "a", 0), (0, "b", 0)])
 @example(source=program_of(PLAIN_FOR_ANOTHER), asked=[(0, "a", 0), (0, "b", 0)])
+@example(source=program_of(FOR_NOTHING), asked=[(0, "a", 0), (0, "b", 0)])
 def test_random_handlers_answer_as_on_stock_tornado(source, asked):
     check(source, asked, options=(*OPTIONS, "--share"))
 

@@ -55,6 +55,12 @@ def test_attributes_that_other_code_sets_are_named(lines):
             "class Special(Thing):\n    def __del__(self): pass",
             "Special, which is derived from it, cannot: it has __del__",
         ),
+        (
+            "class Special(Thing):\n"
+            "    def put(self):\n"
+            "        x = [[], []]; y, z = x; self.last = y; y.append(1); z.append(1)",
+            "Special, which is derived from it, cannot: app, line ",
+        ),
         ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
         (
             "    def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",

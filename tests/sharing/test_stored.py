@@ -121,12 +121,11 @@ def test_what_a_handler_puts_into_its_argument_is_a_container():
 @pytest.mark.parametrize(
     ("use", "is_left"),
     [
-        ("items.append(self.body); self.body['n'] = 1", True),
         ("items.append(self.body); self.write(self.body)", False),
         ("self.other = self.body; self.body['n'] = 1", False),
         ("self.u = User(); items.append(self.u); self.u.n = 1", False),
         ("self.u = User(); items.append(self.u.all); self.u.n = 1", True),
-        ("self.u = {}; self.u = User(); items.append(self.u); self.u.n = 1", True),
+        ("self.u = await x(); items.append(self.u); self.u.n = 1", True),
         ("for self.u in x(): items.append(self.u); self.u.n = 1", True),
     ],
 )
@@ -134,6 +133,28 @@ def test_what_a_handler_keeps_and_changes_is_not_stored(use, is_left):
     source = IN_HANDLERS.format(use)
 
     assert is_left == ("which changes" in left(source, "items"))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "items.append(self.body); self.body['n'] = 1",
+        "items.append({'body': self.body}); self.body['n'] = 1",
+        "items.append(self.body); self.other = self.body",
+        "x = self.body; items.append(x); x['n'] = 1",
+        "x = [self.body]; items.append(x); self.body['n'] = 1",
+        "x = []; x.append(self.body); items.append(x); self.body['n'] = 1",
+        "for x in '12': items.append(self.body)",
+        "items.append(getattr(self, 'body')); self.body['n'] = 1",
+        "items.append(self.body); (self.body or {})['n'] = 1",
+        "items.append(self.body); vars(self)['body']['n'] = 1",
+        "self.x = {'in': self.body}; items.append(self.x); self.body['n'] = 1",
+    ],
+)
+def test_what_a_handler_keeps_stores_and_uses_on_is_a_container(use):
+    made = "self.body = txloop.share(json.loads(self.request.body))"
+
+    assert made in shared(IN_HANDLERS.format(use), "items")
 
 
 ONE_COPY = {

@@ -264,6 +264,22 @@ def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
     assert "+asked = txloop.TVar(0)" in printed
 
 
+def test_what_is_stored_in_what_stays_plain_is_no_container(tmp_path):
+    fill = (
+        "asked = 0\nrows = []\ndef fill(given):\n    row = {'of': given}\n"
+        "    rows.append(row)\n    row['a'] = 1\n    return row\n"
+    )
+    use = "x = [[], []]; y, z = x; fill(y); rows.append(y); y.append(1); z.append(1)"
+    source = PROGRAM.replace("asked = 0\n", fill)
+    program(tmp_path, source.replace("names.append(", f"{use}; names.append(", 1))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "app.rows is left as it is" in printed
+    assert "row = txloop.share(" not in printed
+
+
 def test_what_is_stored_and_keeps_the_program_from_starting_is_left_alone(tmp_path):
     fill = (
         "asked = 0\nrows = []\ndef fill():\n    row = {}\n    rows.append(row)\n"

@@ -9,6 +9,7 @@
     rewriting   from that to changes of the text: one round
     texts       a module's text, where its syntax stands in it, changes by position
     syntax      parts of syntax trees
+    handlers    which classes are handlers
     scopes      which names mean a variable of the module
     bindings    what a variable of a function is given
     temporaries variables that are used only while their module runs

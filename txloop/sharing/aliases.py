@@ -16,6 +16,7 @@ from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, para
 from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
 from txloop.sharing.callees import numbers_of
 from txloop.sharing.habits import Habit, Habits
+from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
@@ -25,7 +26,6 @@ from txloop.sharing.syntax import (
     changed_by,
     foreign_modules,
     holder_name,
-    is_handler_class,
     is_of_self,
     results_of,
     root_name,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.arguments import Arguments
     from txloop.sharing.meanings import Function
+    from txloop.sharing.storing import Store
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
@@ -74,8 +75,8 @@ class Aliases:
         callees = arguments.callees
         self._arguments = arguments
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
-        self._storing = Storing(self._habits, foreign, named)
-        self._owning = Owning(self._texts, self._habits, self._storing)
+        self._owning = Owning(self._texts, self._habits)
+        self._storing = Storing(self._habits, foreign, named, self._owning)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
             for function, _ in functions_in(text.tree):
@@ -86,6 +87,7 @@ class Aliases:
             for one in callees.every:
                 self._learn(one)
             self._habits.hashed = self._hashed
+            self._habits.owned = self._owning.owned()
             self._habits.given = self._arguments.staying(self._habits)
             if known == self._habits.known():
                 break
@@ -107,7 +109,7 @@ class Aliases:
         stores = [
             one
             for one in self._storing.stores(function, in_handler=in_handler)
-            if one.name in mutable
+            if one.name in mutable and not one.is_own
         ]
         stored = {one.name for one in stores}
         results = results_of(function)
@@ -153,9 +155,6 @@ class Aliases:
                 yield from self._of_defaults(text, function, owner)
                 if owner is not None:
                     yield from self._of_operands(text, function)
-                if is_handler_class(owner):
-                    for hazard in self._owning.hazards(text, function, owner):
-                        yield text, None, hazard
             yield from self._of(text, text.tree, in_handler=False)
             for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
@@ -173,6 +172,9 @@ class Aliases:
             yield from self._of_mappings(text, scope, node)
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
         for store in stores:
+            if store.is_own:
+                yield from self._of_own(text, store)
+                continue
             same = names_of_same(scope, store.name)
             values, arguments = self._given_for(scope, same)
             stay = all(self._habits.stays(scope, one) for one in values)
@@ -181,9 +183,14 @@ class Aliases:
             parts = names_of_parts(scope, same, self._habits.handed_on)
             if store.is_held_here:
                 parts -= {store.into} - same
-            # A cache gives it to others, too.
-            cached = any(self._results_kept(one) for one in values)
-            if not (cached or is_used_on(self._habits, scope, store, parts)):
+            # A cache gives it to others, too, as handlers do with attributes.
+            owned = {
+                each: one for one in values for each in self._owning.stored_in(one)
+            }
+            shown = any(self._results_kept(one) for one in values) or any(
+                self._owning.is_used_on(*one) for one in owned.items()
+            )
+            if not (shown or is_used_on(self._habits, scope, store, parts)):
                 continue
             reason = f"stores {store.name!r} and goes on with it"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
@@ -192,7 +199,7 @@ class Aliases:
                 for into in {store.into, *self._storing.others(store)}:
                     yield text, None, hazard._replace(name=into)
                 for one in stores:  # what has it from a line before or after
-                    other = one.into != store.into and not one.by_call
+                    other = one.into != store.into and not (one.by_call or one.is_own)
                     if one.name in same and other:
                         yield text, None, hazard._replace(name=one.into)
                 if arguments is None:
@@ -202,10 +209,41 @@ class Aliases:
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 waits = isinstance(value, ast.Await | ast.Yield | ast.YieldFrom)
-                if is_name or waits or self._habits.stays(scope, value):
+                stays = self._habits.stays(scope, value)
+                if is_name or waits or stays or value in self._habits.owned:
                     continue
                 kept = self._results_kept(value) or [(text, value)]
                 yield from ((*one, hazard) for one in kept)
+            yield from self._made_for(text, store, hazard, owned)
+
+    def _of_own(self, text: Text, store: Store) -> Iterator[Alias]:
+        """Yield what an attribute of a handler is given that is stored, and used on."""
+        names = self._owning.with_inner([store.name])
+        used = any(self._owning.is_used_on(one, store.node) for one in names)
+        if used or store.loops:
+            reason = f"stores self.{store.name}, which changes"
+            hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
+            yield from self._made_for(text, store, hazard, names)
+
+    def _made_for(
+        self, text: Text, store: Store, hazard: Hazard, names: Iterable[str]
+    ) -> Iterator[Alias]:
+        """Yield what attributes of handlers are given that are stored."""
+        for name in sorted(self._owning.with_inner(names)):
+            made = self._makers_of_own(name)
+            for home, value in made or ():
+                kept = self._results_kept(value) or [(home, value)]
+                yield from ((*one, hazard) for one in kept)
+            if made is None:
+                for into in {store.into, *self._storing.others(store)}:
+                    yield text, None, hazard._replace(name=into)
+
+    def _makers_of_own(self, name: str) -> list[tuple[Text, ast.expr]] | None:
+        """Return what makes what an attribute is given; None if not all is known."""
+        given = self._owning.given(name)
+        if given is None or self._owning.stays(name):  # a part of it may be plain
+            return None
+        return self._arguments.makers(given, self._habits)
 
     def _given_for(
         self, scope: ast.AST, names: set[str]
@@ -255,6 +293,8 @@ class Aliases:
         if not defaults:
             return
         for store in self._storing.stores(function, in_handler=is_handler_class(owner)):
+            if store.is_own:
+                continue
             for name in names_of_same(function, store.name) & defaults.keys():
                 reason = f"{text.place(store.node)}, stores the default of {name!r}"
                 yield text, defaults[name], Hazard(store.into, reason)
@@ -268,7 +308,7 @@ class Aliases:
         if name not in CALLED_BY_BUILTINS:
             return
         for store in self._storing.stores(method, in_handler=False):
-            if store.name in parameters(method)[1:]:
+            if store.name in parameters(method)[1:] and not store.is_own:
                 reason = f"{name} stores {store.name!r}"
                 hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
                 for into in {store.into, *self._storing.others(store)}:

@@ -13,8 +13,9 @@ from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import Callees
+from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import defaults_of, nodes_of, scopes_in, walked
-from txloop.sharing.syntax import DISPLAYS, VERBS, is_given_texts, root_name
+from txloop.sharing.syntax import DISPLAYS, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["Arguments", "follow_calls"]
+__all__ = ["Argument", "Arguments", "follow_calls"]
 
 _MADE = (ast.Call, *DISPLAYS)
 """Expressions that make objects, or get them from functions."""
@@ -39,7 +40,7 @@ _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
 
 
-class _Argument(NamedTuple):
+class Argument(NamedTuple):
     """What a call gives, and in which function of which module."""
 
     text: Text
@@ -62,7 +63,7 @@ class Arguments:
             texts: The modules.
             callees: Tells what a call runs.
         """
-        self._given: dict[tuple[object, str], list[_Argument]] = {}
+        self._given: dict[tuple[object, str], list[Argument]] = {}
         self._called_elsewhere: set[object] = set()
         self.taken: set[str] = set()
         self._verbs: set[object] = set()
@@ -117,7 +118,7 @@ class Arguments:
                 for target, value in _assigned_by(node):
                     seen.add(target)
                     for one in self._setters.get(last_name(target), ()):
-                        argument = _Argument(text, scope, value)
+                        argument = Argument(text, scope, value)
                         self._given.setdefault((one.node, one.given[0]), []).append(
                             argument
                         )
@@ -141,11 +142,11 @@ class Arguments:
         given = {each.arg: each.value for each in call.keywords if each.arg}
         given |= dict(zip(one.given, call.args[others:], strict=False))
         for name, value in given.items():
-            argument = _Argument(text, scope, value)
+            argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)
         for name, value in defaults_of(one.node).items():
             if name not in given:
-                argument = _Argument(one.home, one.home.tree, value)
+                argument = Argument(one.home, one.home.tree, value)
                 self._given.setdefault((one.node, name), []).append(argument)
 
     def functions(self) -> dict[str, set[str] | None]:
@@ -203,16 +204,16 @@ class Arguments:
 
         What stays what it is when it is stored is left out.
         """
-        texts: list[_Argument] | None = [] if (scope, name) in self._constant else None
+        texts: list[Argument] | None = [] if (scope, name) in self._constant else None
         given = self._given.get((scope, name), texts)
         if given is None or scope in self._called_elsewhere:
             return None
         if is_bound_otherwise(scope, name):
             return None
-        return self._makers(given, habits, depth)
+        return self.makers(given, habits, depth)
 
-    def _makers(
-        self, values: Iterable[_Argument], habits: Habits, depth: int
+    def makers(
+        self, values: Iterable[Argument], habits: Habits, depth: int = 0
     ) -> list[tuple[Text, ast.expr]] | None:
         """Return the expressions that make values, or what these are parts of.
 
@@ -227,11 +228,15 @@ class Arguments:
         return found
 
     def _makers_of(
-        self, one: _Argument, habits: Habits, depth: int
+        self, one: Argument, habits: Habits, depth: int
     ) -> list[tuple[Text, ast.expr]] | None:
         text, scope, value = one
         if habits.stays(scope, value):
             return []
+        if value in habits.owned:
+            its = habits.owned[value]
+            known = its is not None and depth < _DEPTH
+            return self.makers(its or (), habits, depth + 1) if known else None
         if isinstance(value, _MADE):
             return [(text, value)]
         if depth == _DEPTH:
@@ -250,8 +255,8 @@ class Arguments:
                 values = [whole]
             case _:
                 return None
-        parts = [_Argument(text, scope, each) for each in values]
-        found = self._makers(parts, habits, depth + 1)
+        parts = [Argument(text, scope, each) for each in values]
+        found = self.makers(parts, habits, depth + 1)
         return None if found is None or made is None else found + made
 
 

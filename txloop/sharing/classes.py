@@ -83,12 +83,14 @@ class Classes:
                 reason = self.why_not(last_name(base))
                 if reason:
                     return f"its base {last_name(base)} cannot: {reason}"
+        if reason := self._why_not_attributes(name):
+            return reason
         for other in self._found:
             if other != name and name in self._line(other):
                 reason = self._why_not_itself(other) or self._why_not_attributes(other)
                 if reason:
                     return f"{other}, which is derived from it, cannot: {reason}"
-        return self._why_not_attributes(name)
+        return ""
 
     def _why_not_itself(self, name: str) -> str:
         """Return what the class itself has that no TObject can have."""

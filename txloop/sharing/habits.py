@@ -21,6 +21,7 @@ from txloop.sharing.syntax import arguments_of, changed_by, names_handed_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
 
+    from txloop.sharing.arguments import Argument
     from txloop.sharing.callees import Callees
 
 __all__ = ["Habit", "Habits"]
@@ -67,6 +68,8 @@ class Habits:
             lists, dicts or sets.
         keys: The variables of functions that are keys, there or where they are given.
         given: Whether what calls give for a parameter is the same object once stored.
+        owned: The expressions for attributes of handlers that are given what changes,
+            with what they are given; None if that is not known.
     """
 
     callees: Callees
@@ -75,10 +78,12 @@ class Habits:
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
     keys: dict[object, Set[str]] = field(default_factory=dict)
     given: dict[tuple[object, str], bool] = field(default_factory=dict)
+    owned: dict[ast.AST, list[Argument] | None] = field(default_factory=dict)
 
     def known(self) -> tuple[object, ...]:
         """Return what is another value when more is known."""
-        return dict(self.functions), self.hashed, dict(self.keys), self.given
+        learned = dict(self.functions), self.hashed, dict(self.keys)
+        return *learned, self.given, {*self.owned}
 
     def of(self, name: str) -> Habit:
         """Return what is known of the functions of a name."""
@@ -185,6 +190,8 @@ class Habits:
         comes out of an object that is there already: if that is shared, it is a
         container, and if it is not, nothing changes it.
         """
+        if value in self.owned:
+            return False
         match value:
             case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
                 return True

@@ -16,15 +16,14 @@ from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
+from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.lookups import may_keep
 from txloop.sharing.making import PLAIN
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
-    VERBS,
     arguments_of,
     holder_name,
-    is_handler_class,
     root_name,
 )
 from txloop.sharing.types_asked import types_asked

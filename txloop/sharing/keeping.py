@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
+from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.origins import ANY, EVERYTHING, Hazard
 from txloop.sharing.passing import bindings, puts
 from txloop.sharing.scopes import functions_in, walked
-from txloop.sharing.syntax import is_handler_class, is_of_self, targets_of
+from txloop.sharing.syntax import is_of_self, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
-    VERBS,
     arguments_of,
     fields_of_tuple,
     root_name,
@@ -315,21 +315,9 @@ class Meanings:
         return self._no_verbs[name]
 
     def is_verb(self, function: ast.AST) -> bool:
-        """Tell whether a function is a verb of a class derived from Tornado's.
-
-        `is_handler_class` is not strict enough: a store may have a `put`, too.
-        """
-        owner = self.owner_of(function)
-        if owner is None or getattr(function, "name", "") not in VERBS:
-            return False
-        return self._is_handler(owner.name, set())
-
-    def _is_handler(self, name: str, seen: set[str]) -> bool:
-        seen.add(name)
-        if name not in self.classes:
-            return name in ("RequestHandler", "WebSocketHandler")
-        bases = self._bases[name]
-        return any(self._is_handler(one, seen) for one in bases if one not in seen)
+        """Tell whether a function is a verb of a handler."""
+        is_named_so = getattr(function, "name", "") in VERBS
+        return is_named_so and is_handler_class(self.owner_of(function))
 
     def is_of_handler(self, function: ast.expr) -> bool:
         """Tell whether an expression names a method of what may be a handler."""

@@ -1,7 +1,9 @@
-"""What handlers keep in attributes of their own, change, and store: a hazard.
+"""What handlers keep in attributes of their own, store, and use on.
 
 Where ``self.body`` is stored, a container holds a copy, which does not change with it.
-Of an object of the program's own classes it holds that object.
+So what the attribute is given has to be a container from the start, as with variables
+(see `aliases`); where that is not known, it is a hazard for what it is stored in. Of an
+object of the program's own classes a container holds that object.
 """
 
 from __future__ import annotations
@@ -10,93 +12,188 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import last_name, parameters
+from txloop.sharing.arguments import Argument
 from txloop.sharing.bindings import given_to
-from txloop.sharing.origins import Hazard
-from txloop.sharing.scopes import nodes_of, scopes_in, walked
-from txloop.sharing.syntax import attribute_of_self, changed_by, holder_name, is_of_self
+from txloop.sharing.handlers import is_handler_class
+from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
+from txloop.sharing.syntax import attribute_of_self, changed_by, is_of_self, parent_of
+from txloop.sharing.using import matters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
-    from txloop.sharing.storing import Storing
     from txloop.sharing.texts import Text
 
 __all__ = ["Owning"]
 
 
 class Owning:
-    """What attributes of handlers are given, and where handlers store them."""
+    """What attributes of handlers are given, and what becomes of that."""
 
-    def __init__(self, texts: Iterable[Text], habits: Habits, storing: Storing) -> None:
-        """Look at all assignments.
+    def __init__(self, texts: Iterable[Text], habits: Habits) -> None:
+        """Look at all assignments and uses.
 
         Args:
             texts: The modules.
             habits: What is known of the program's functions.
-            storing: Tells what is put where.
         """
         self._habits = habits
-        self._storing = storing
-        self._given: defaultdict[str, list[tuple[ast.AST, ast.expr | None]]]
-        self._given = defaultdict(list)
+        self._given: defaultdict[str, list[Argument]] = defaultdict(list)
+        self._unknown: set[str] = set()  # are given what is not known, too
+        self._uses: defaultdict[str, list[tuple[ast.AST, ast.expr]]]
+        self._uses = defaultdict(list)
+        self._own: dict[ast.AST, str] = {}  # what asks for an attribute of a handler
+        self._initialize: dict[ast.AST, list[str]] = {}  # gets arguments of routes
+        self._changed: set[str] = set()  # by way of `self`, in handlers
+        self._by_name = False  # handlers ask for attributes by names that they make
         for text in texts:
             for scope in scopes_in(text.tree):
-                self._take(scope)
+                self._take(text, scope)
+            for function, owner in functions_in(text.tree):
+                if is_handler_class(owner):
+                    self._take_own(function)
+                    if getattr(function, "name", "") == "initialize":
+                        self._initialize[function] = parameters(function)
 
-    def _take(self, scope: ast.AST) -> None:
+    def _take(self, text: Text, scope: ast.AST) -> None:
         """Take note of what attributes are given, and names in bodies of classes."""
         known: set[ast.expr] = set()
         for node in nodes_of(scope):
             for target, value in given_to(node):
                 if isinstance(target, ast.Attribute) or isinstance(scope, ast.Module):
                     known.add(target)
-                    self._given[last_name(target)].append((scope, value))
+                    given = Argument(text, scope, value)
+                    self._given[last_name(target)].append(given)
         for node in nodes_of(scope):
+            if isinstance(node, ast.expr) and (name := _name_in(node)):
+                self._uses[name].append((scope, node))
             is_stored = not isinstance(getattr(node, "ctx", None), ast.Load)
             if isinstance(node, ast.Attribute) and is_stored and node not in known:
-                self._given[node.attr].append((scope, None))
+                self._unknown.add(node.attr)
 
-    def _stays(self, name: str) -> bool:
-        """Tell whether what attributes of a name are given is the same once stored."""
+    def _take_own(self, method: ast.AST) -> None:
+        """Take note of the attributes that a method of a handler names."""
+        for node in walked(method):
+            if name := own_attribute(node):
+                self._own[node] = name
+            target = changed_by(node)
+            if target is not None and not is_of_self(node):
+                self._changed.add(attribute_of_self(target))
+            match node:
+                case ast.Attribute(value=ast.Name(id="self"), attr="__dict__"):
+                    self._by_name = True
+                case ast.Call(
+                    func=ast.Name(id="getattr" | "setattr" | "vars"),
+                    args=[ast.Name(id="self"), *named],
+                ):
+                    texts = named and isinstance(named[0], ast.Constant)
+                    self._by_name |= not texts
+
+    def owned(self) -> dict[ast.AST, list[Argument] | None]:
+        """Return what asks for attributes of handlers that are given what changes.
+
+        With what these are given; None if that is not known.
+        """
+        changing = {name for name in {*self._own.values()} if not self.stays(name)}
+        return {
+            node: None if name in self._unknown else self._given[name]
+            for node, name in self._own.items()
+            if name in changing and (name in self._unknown or name in self._given)
+        }
+
+    def stays(self, name: str) -> bool:
+        """Tell whether what attributes of a name are given is the same once stored.
+
+        What the program's routes give was there before the request, and so is a
+        container, or nothing changes it.
+        """
         given = self._given[name]
-        return bool(given) and all(
-            value is not None and self._habits.stays(scope, value)
-            for scope, value in given
+        known = given and name not in self._unknown
+        return bool(known) and all(
+            self._is_of_routes(one) or self._habits.stays(one.scope, one.value)
+            for one in given
         )
 
-    def hazards(
-        self, text: Text, function: FunctionNode, owner: ast.ClassDef
-    ) -> Iterator[Hazard]:
-        """Yield where an attribute of a handler is stored that its methods change."""
-        changed = {
-            attribute_of_self(target)
-            for node in walked(owner)
-            for target in [changed_by(node)]
-            if target is not None and not is_of_self(node)
-        }
-        for node in nodes_of(function):
-            for holder, value in self._storing.put(node):
-                if isinstance(node, ast.Assign | ast.AnnAssign) and is_of_self(holder):
-                    continue
-                for name in sorted(self._stored_in(value) & changed):
-                    if name != attribute_of_self(holder):
-                        reason = f"stores self.{name}, which changes"
-                        place = text.place(node)
-                        yield Hazard(holder_name(holder), f"{place}, {reason}")
+    def _is_of_routes(self, one: Argument) -> bool:
+        return last_name(one.value) in self._initialize.get(one.scope, ())
 
-    def _stored_in(self, value: ast.AST) -> set[str]:
-        """Return the attributes that are stored, or parts of them, with a value."""
+    def stored_in(self, value: ast.AST) -> set[str]:
+        """Return the own attributes that are stored, or parts of them, with a value."""
         nodes = [*ast.walk(value)]
         bases = {
             one.value for one in nodes if isinstance(one, ast.Attribute | ast.Subscript)
         }
-        return {
-            name
-            for one in nodes
-            if (name := attribute_of_self(one))
-            # Parts may be plain, whatever they are parts of.
-            and (not is_of_self(one) or one in bases or not self._stays(name))
+        with_parts = {own_attribute(one) for one in bases}
+        handed = {
+            one.removeprefix("self.")
+            for one in self._habits.handed_on(value)
+            if one.startswith("self.")
         }
+        handed &= {self._own[one] for one in nodes if one in self._own}
+        # Parts may be plain, whatever they are parts of.
+        return {one for one in handed if one in with_parts or not self.stays(one)}
+
+    def with_inner(self, names: Iterable[str]) -> set[str]:
+        """Return attributes with those that are stored in what these are given."""
+        found: set[str] = set()
+        waiting = [*names]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                for one in self._given[name]:
+                    waiting += self.stored_in(one.value)
+        return found
+
+    def given(self, name: str) -> list[Argument] | None:
+        """Return what an attribute is given; None if not all is known."""
+        is_known = name in self._given and name not in self._unknown
+        return self._given[name] if is_known else None
+
+    def is_used_on(self, name: str, store: ast.AST) -> bool:
+        """Tell whether an attribute is changed, or kept, but where it is stored."""
+        if self._by_name:
+            return True
+        if name not in self._given or self.stays(name):
+            # What Tornado gives, such as `current_user`, seldom changes.
+            return name in self._changed
+        here = {*walked(store)}
+        return any(
+            use not in here and self._matters(scope, use)
+            for scope, use in self._uses[name]
+        )
+
+    def _matters(self, scope: ast.AST, use: ast.expr) -> bool:
+        parent, _ = parent_of(scope, use)
+        is_gone_over = isinstance(parent, ast.For | ast.comprehension)
+        return is_gone_over or matters(self._habits, scope, use)
+
+
+def own_attribute(node: ast.AST) -> str:
+    """Return ``name`` of ``self.name``, or of `getattr` for that; "" of others."""
+    if is_of_self(node):
+        return last_name(node)
+    return _name_asked(node) if _is_asked_of_self(node) else ""
+
+
+def _is_asked_of_self(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="self"), *_]):
+            return True
+    return False
+
+
+def _name_asked(node: ast.AST) -> str:
+    match node:
+        case ast.Call(
+            func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]
+        ):
+            return name
+    return ""
+
+
+def _name_in(node: ast.AST) -> str:
+    """Return the name of the attribute that a node asks for, if it is known."""
+    return node.attr if isinstance(node, ast.Attribute) else _name_asked(node)

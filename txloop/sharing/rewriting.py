@@ -19,6 +19,7 @@ from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
 from txloop.sharing.exact import imports_of_heaps
 from txloop.sharing.flow import Flow
+from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.hazards import hazards
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.lookups import why_in_templates
@@ -97,6 +98,9 @@ class Round:
 
     def __post_init__(self) -> None:
         self._edits: defaultdict[str, Edits] = defaultdict(Edits)
+        for text in self.texts:
+            its = {name for file, name in self.survey.handlers if file == text.file}
+            mark_handlers(text.tree, its)
         self._by_label = {text.label: text for text in self.texts}
         self._by_file = {text.file: text for text in self.texts}
         self._hazards: dict[str, str] = {}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
+    from txloop.sharing.owning import Owning
 
 __all__ = ["Store", "Storing", "is_kept"]
 
@@ -38,7 +39,7 @@ _Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
 
 @dataclass
 class Store:
-    """A local variable that is put somewhere.
+    """A local variable that is put somewhere, or an attribute of a handler.
 
     Attributes:
         name: The variable's name.
@@ -48,6 +49,7 @@ class Store:
         is_held_here: Whether it is put into another variable.
         by_call: Whether a function that is called there puts it somewhere.
         of: The expression that gives what it is put into, if there is one; or the call.
+        is_own: Whether it is no variable, but an attribute of a handler.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Store:
     is_held_here: bool = False
     by_call: bool = False
     of: ast.AST | None = None
+    is_own: bool = False
 
 
 class Storing:
@@ -67,6 +70,7 @@ class Storing:
         habits: Habits,
         foreign: Collection[str],
         named: Callable[[ast.AST], Set[str]],
+        owning: Owning,
     ) -> None:
         """Look for stores in functions that are asked for.
 
@@ -74,10 +78,12 @@ class Storing:
             habits: What is known; it may grow meanwhile.
             foreign: The names of modules that are not the program's.
             named: Gives all names of what an expression may be, or be a part of.
+            owning: Tells which attributes of handlers an expression stores.
         """
         self._habits = habits
         self._foreign = foreign
         self._named = named
+        self._owning = owning
 
     def stores(
         self, scope: FunctionNode | ast.Module, *, in_handler: bool
@@ -126,6 +132,11 @@ class Storing:
                             its = node if by_call else of
                             yield Store(name, one, at, loops, is_name, by_call, its)
                             yield from self._inner(scope, name, one, local)
+                for name in sorted(self._owning.stored_in(value) - {last_name(holder)}):
+                    for one in into:
+                        by_call = one in places
+                        its = node if by_call else of
+                        yield Store(name, one, node, loops, False, by_call, its, True)
         for inner in walked(scope) if isinstance(scope, FUNCTIONS) else ():
             if isinstance(inner, FUNCTIONS) and inner is not scope:
                 yield from self._stores_of_inner(inner, local - bound_in(inner))
@@ -192,6 +203,8 @@ class Storing:
             for inner in found & local:
                 yield Store(inner, into, node, loops)
                 yield from self._inner(scope, inner, into, local)
+            for own in sorted(set().union(*map(self._owning.stored_in, values))):
+                yield Store(own, into, node, loops, is_own=True)
 
     def put(
         self, node: ast.AST, outer: Collection[str] = ()

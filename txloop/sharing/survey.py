@@ -28,6 +28,7 @@ from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import class_label, module_label
 from txloop.scan.source import own_modules
+from txloop.sharing.handlers import handlers_of_program
 from txloop.sharing.lookups import names_in_files
 from txloop.sharing.making import (
     NOTED,
@@ -123,6 +124,7 @@ class Survey:
             line; not in constructors.
         strange: Names of objects that are neither plain nor of the program's classes.
         in_templates: What templates in files name; None if there are too many of them.
+        handlers: The files and the qualified names of the classes that are handlers.
     """
 
     failed: str = ""
@@ -133,6 +135,7 @@ class Survey:
     late: set[tuple[str, str, int]] = field(default_factory=set)
     strange: set[str] = field(default_factory=set)
     in_templates: set[str] | None = field(default_factory=set)
+    handlers: set[tuple[str, str]] = field(default_factory=set)
 
 
 def survey(
@@ -232,6 +235,7 @@ def _look(failed: str) -> Survey:
     result.seeds = list(seeds.values())
     result.late = assigned_late()
     result.strange = strange_names()
+    result.handlers = handlers_of_program()
     result.in_templates = names_in_files(file for file, _, _ in result.modules)
     return result
 

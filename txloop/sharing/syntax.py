@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from txloop.scan.known import GETTERS, MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, last_name
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DISPLAYS",
     "OF_NUMBERS",
-    "VERBS",
     "arguments_of",
     "attribute_of_self",
     "changed_by",
@@ -25,8 +24,6 @@ __all__ = [
     "foreign_modules",
     "holder_name",
     "is_after",
-    "is_given_texts",
-    "is_handler_class",
     "is_in_inner_function",
     "is_of_self",
     "leaves",
@@ -55,12 +52,6 @@ _OF_PARTS = PARTS | {
 """Those functions, and others that return what they are given, or parts of it."""
 
 _TAKING = GETTERS | {"popitem"}
-
-VERBS = ("delete", "get", "head", "options", "patch", "post", "put")
-"""Methods of handlers; their arguments are texts out of the request's path."""
-
-_OF_SOCKETS = ("on_message", "on_ping", "on_pong", "open")
-"""Methods of WebSockets whose arguments are texts or bytes."""
 
 
 def changed_by(node: ast.AST) -> ast.AST | None:
@@ -160,10 +151,21 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def names_handed_on(value: ast.AST) -> set[str]:
-    """Return the variables whose objects an expression hands on, or parts of them."""
+    """Return the variables whose objects an expression hands on, or parts of them.
+
+    ``self.name`` is one of a handler.
+    """
     match value:
         case ast.Name(id=name):
             return {name}
+        case ast.Attribute():
+            name = attribute_of_self(value)
+            return {f"self.{name}"} if name else set()
+        case ast.Call(
+            func=ast.Name(id="getattr"), args=[base, ast.Constant(value=name), *others]
+        ):
+            asked = ast.Attribute(base, str(name), ast.Load())
+            return names_handed_on(asked) | _of_all(others)
         case ast.NamedExpr(target=target, value=inner):
             return names_handed_on(target) | names_handed_on(inner)
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
@@ -268,25 +270,6 @@ def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
 def is_in_inner_function(scope: ast.AST, use: ast.AST) -> bool:
     """Tell whether a node is in a function of the scope."""
     return any(use in walked(inner) for inner, _ in functions_in(scope))
-
-
-def is_handler_class(owner: ast.ClassDef | None) -> TypeGuard[ast.ClassDef]:
-    """Tell whether a class is a handler's, by its methods, its name or its bases'."""
-    if owner is None:
-        return False
-    methods = {getattr(one, "name", "") for one in owner.body}
-    bases = [last_name(base) for base in owner.bases]
-    return any(name.endswith("Handler") for name in (owner.name, *bases)) or bool(
-        methods & {"delete", "get_current_user", "post", "prepare", "put"}
-    )
-
-
-def is_given_texts(owner: ast.ClassDef | None, method: str) -> bool:
-    """Tell whether Tornado gives a method texts only: of a path, or a message."""
-    if not is_handler_class(owner):
-        return False
-    of_socket = any("Socket" in last_name(base) for base in owner.bases)
-    return method in VERBS or (of_socket and method in _OF_SOCKETS)
 
 
 def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:

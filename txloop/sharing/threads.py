@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from txloop.scan.known import SETTING
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.demands import Wants
+from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.lookups import runs_what_it_does_not_name
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import VERBS, arguments_of, is_handler_class, root_name
+from txloop.sharing.syntax import arguments_of, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

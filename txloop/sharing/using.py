@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from txloop.sharing.habits import Habits
     from txloop.sharing.storing import Store
 
-__all__ = ["is_used_on"]
+__all__ = ["is_used_on", "matters"]
 
 
 def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) -> bool:
@@ -36,7 +36,7 @@ def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) ->
         for use in _uses_of(scope, names)
         if use in again or (is_after(use, where) and use not in own)
     ]
-    if any(_matters(habits, scope, use) for use in later):
+    if any(matters(habits, scope, use) for use in later):
         return True
     others = [one for one in walked(scope) if is_after(one, where) and one not in own]
     is_again = not again.isdisjoint(later)
@@ -46,7 +46,7 @@ def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) ->
     )
 
 
-def _matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
+def matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
     """Tell whether a use changes the object, or gives it to what may."""
     parent, node = parent_of(scope, use)
     while isinstance(parent, ast.Subscript | ast.Attribute) and (
@@ -65,17 +65,19 @@ def _matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
         case ast.Call(func=function):
             name = last_name(function)
             if node is function:  # it reads; of what it returns, parts matter
-                return name in PARTS and _matters(habits, scope, parent)
+                return name in PARTS and matters(habits, scope, parent)
             if habits.acts(parent) or habits.stored_by(parent):
                 return True
             if name in PARTS:
                 applied = [one for one in parent.args[:1] if one is not node]
                 acts = any(map(habits.may_act, applied))
-                return acts or _matters(habits, scope, parent)
+                return acts or matters(habits, scope, parent)
             return not habits.only_reads(name)
+        case ast.BoolOp() | ast.IfExp():
+            return matters(habits, scope, parent)
         case ast.comprehension(iter=value) if node is value:
             around, _ = parent_of(scope, parent)
-            return isinstance(around, ast.expr) and _matters(habits, scope, around)
+            return isinstance(around, ast.expr) and matters(habits, scope, around)
         case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
             return node is use
     return is_in_inner_function(scope, use)
