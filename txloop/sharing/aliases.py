@@ -185,7 +185,10 @@ class Aliases:
                 parts -= {store.into} - same
             # A cache gives it to others, too, as handlers do with attributes.
             owned = {
-                each: one for one in values for each in self._owning.stored_in(one)
+                each: one
+                for one in values
+                for each in self._owning.stored_in(one)
+                if not self._owning.stays(each)
             }
             shown = any(self._results_kept(one) for one in values) or any(
                 self._owning.is_used_on(*one) for one in owned.items()

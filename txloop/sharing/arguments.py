@@ -253,6 +253,10 @@ class Arguments:
                     return None
             case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant()):
                 values = [whole]
+            case ast.Subscript(value=whole, slice=ast.Constant()) if (
+                whole in habits.owned
+            ):
+                values = [whole]
             case _:
                 return None
         parts = [Argument(text, scope, each) for each in values]

@@ -58,14 +58,13 @@ class Owning:
                         self._initialize[function] = parameters(function)
 
     def _take(self, text: Text, scope: ast.AST) -> None:
-        """Take note of what attributes are given, and names in bodies of classes."""
+        """Take note of what attributes are given."""
         known: set[ast.expr] = set()
         for node in nodes_of(scope):
             for target, value in given_to(node):
-                if isinstance(target, ast.Attribute) or isinstance(scope, ast.Module):
+                if isinstance(target, ast.Attribute):
                     known.add(target)
-                    given = Argument(text, scope, value)
-                    self._given[last_name(target)].append(given)
+                    self._given[target.attr].append(Argument(text, scope, value))
         for node in nodes_of(scope):
             if isinstance(node, ast.expr) and (name := _name_in(node)):
                 self._uses[name].append((scope, node))
@@ -100,20 +99,18 @@ class Owning:
         return {
             node: None if name in self._unknown else self._given[name]
             for node, name in self._own.items()
-            if name in changing and (name in self._unknown or name in self._given)
+            if name in changing
         }
 
     def stays(self, name: str) -> bool:
         """Tell whether what attributes of a name are given is the same once stored.
 
-        What the program's routes give was there before the request, and so is a
-        container, or nothing changes it.
+        What classes have, or the program's routes or Tornado give, was there before,
+        and so is a container, or nothing changes it.
         """
-        given = self._given[name]
-        known = given and name not in self._unknown
-        return bool(known) and all(
+        return name not in self._unknown and all(
             self._is_of_routes(one) or self._habits.stays(one.scope, one.value)
-            for one in given
+            for one in self._given[name]
         )
 
     def _is_of_routes(self, one: Argument) -> bool:
@@ -132,8 +129,9 @@ class Owning:
             if one.startswith("self.")
         }
         handed &= {self._own[one] for one in nodes if one in self._own}
-        # Parts may be plain, whatever they are parts of.
-        return {one for one in handed if one in with_parts or not self.stays(one)}
+        # Parts may be plain, whatever they are parts of; so may what Tornado gives.
+        known = {one for one in handed if self._given[one] and self.stays(one)}
+        return handed - (known - with_parts)
 
     def with_inner(self, names: Iterable[str]) -> set[str]:
         """Return attributes with those that are stored in what these are given."""
@@ -149,15 +147,13 @@ class Owning:
 
     def given(self, name: str) -> list[Argument] | None:
         """Return what an attribute is given; None if not all is known."""
-        is_known = name in self._given and name not in self._unknown
-        return self._given[name] if is_known else None
+        return None if name in self._unknown else self._given[name]
 
     def is_used_on(self, name: str, store: ast.AST) -> bool:
         """Tell whether an attribute is changed, or kept, but where it is stored."""
         if self._by_name:
             return True
-        if name not in self._given or self.stays(name):
-            # What Tornado gives, such as `current_user`, seldom changes.
+        if self.stays(name):  # what Tornado gives seldom changes
             return name in self._changed
         here = {*walked(store)}
         return any(

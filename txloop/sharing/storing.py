@@ -204,7 +204,8 @@ class Storing:
                 yield Store(inner, into, node, loops)
                 yield from self._inner(scope, inner, into, local)
             for own in sorted(set().union(*map(self._owning.stored_in, values))):
-                yield Store(own, into, node, loops, is_own=True)
+                if not self._owning.stays(own):
+                    yield Store(own, into, node, loops, is_own=True)
 
     def put(
         self, node: ast.AST, outer: Collection[str] = ()
