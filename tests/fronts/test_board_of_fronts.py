@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from tests.fronts.serving import FORKED, served
+from tests.fronts.serving import FORKED, served, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -14,7 +12,9 @@ pytestmark = [
 ]
 
 VALUES = """
-value, naps = TVar(""), TVar(0)
+import mmap
+value = TVar("")
+napping = mmap.mmap(-1, 1)  # all processes share it
 
 @transactional
 class Value(Tells):
@@ -28,10 +28,18 @@ class Value(Tells):
 @transactional
 class Nap(Tells):
     def get(self):
+        napping[0] = 1
         time.sleep(float(self.get_argument("seconds", "0")))
         self.write(f"{len(value.get())}")
 
-handlers += [("/value", Value), ("/nap", Nap)]
+class Napping(RequestHandler):
+    def get(self):
+        self.write(f"{napping[0]}")
+
+    def post(self):
+        napping[0] = 0
+
+handlers += [("/value", Value), ("/nap", Nap), ("/napping", Napping)]
 """
 LONG = 3_000_000  # too long for the board
 MANY = 150  # of MEDIUM are more than there is room for
@@ -67,12 +75,12 @@ def test_a_front_that_reads_late_reads_what_there_was_no_room_for(tmp_path):
         pid = second.pid()
 
         # WHEN one front runs something for long, and the other one writes all the time
-        napping = threading.Thread(target=second.send, args=(nap(1),))
-        napping.start()
+        program.ask("/napping", method="POST")
+        second.send(nap(1))
+        until(lambda: program.ask("/napping").body == b"1")
         for number in range(MANY):
             body = b"c %d" % (MEDIUM + number)
             assert 200 == first.ask("/value", method="POST", body=body).status
-        napping.join()
 
         # THEN it has read from what was there at first, and reads what there is now
         answer = second.answer()

@@ -26,6 +26,7 @@
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
     using       whether they are changed after that
+    mattering   whether a use changes an object, or hands it on
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
     passing     how values get from place to place

@@ -7,12 +7,13 @@ variable, a parameter of which not all is known.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import Callees
+from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import defaults_of, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import DISPLAYS, root_name
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["Argument", "Arguments", "follow_calls"]
+__all__ = ["Arguments", "follow_calls"]
 
 _MADE = (ast.Call, *DISPLAYS)
 """Expressions that make objects, or get them from functions."""
@@ -38,14 +39,6 @@ _DEPTH = 4
 
 _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
-
-
-class Argument(NamedTuple):
-    """What a call gives, and in which function of which module."""
-
-    text: Text
-    scope: ast.AST
-    value: ast.expr
 
 
 class Arguments:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name
@@ -21,10 +21,10 @@ from txloop.sharing.syntax import arguments_of, changed_by, names_handed_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
 
-    from txloop.sharing.arguments import Argument
     from txloop.sharing.callees import Callees
+    from txloop.sharing.texts import Text
 
-__all__ = ["Habit", "Habits"]
+__all__ = ["Argument", "Habit", "Habits"]
 
 _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
@@ -54,6 +54,14 @@ class Habit:
 
 
 _UNKNOWN = Habit(returns_same=False)
+
+
+class Argument(NamedTuple):
+    """What a call gives, and in which function of which module."""
+
+    text: Text
+    scope: ast.AST
+    value: ast.expr
 
 
 @dataclass

@@ -13,12 +13,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name, parameters
-from txloop.sharing.arguments import Argument
 from txloop.sharing.bindings import given_to
+from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import is_handler_class
+from txloop.sharing.mattering import matters
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import attribute_of_self, changed_by, is_of_self, parent_of
-from txloop.sharing.using import matters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
