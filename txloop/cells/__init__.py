@@ -4,6 +4,7 @@
 
     tvar          TVar: one value
     tdict         TDict: a conflict per key
+    views         its keys, items and values
     tdefaultdict  TDefaultDict: makes the values of missing keys
     tcounterdict  TCounterDict: counts
     tordereddict  TOrderedDict: an order that can be changed

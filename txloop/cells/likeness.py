@@ -12,6 +12,7 @@ is told here is told to the whole process, before workers begin.
 from __future__ import annotations
 
 import json
+import re
 import reprlib
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -74,8 +75,9 @@ class PassesFor:
         cls.on = True
         for owner, its in cls._owners.items():
             new: Any = owner
-            new.__repr__ = reprlib.recursive_repr(its._inside_itself)(_print_plain)
-            new.__name__ = its._plain.__name__  # which errors name, too
+            printed = getattr(owner, "_print_plain", _print_plain)
+            new.__repr__ = reprlib.recursive_repr(its._inside_itself)(printed)
+            new.__name__ = _named_in_errors(its._plain)
         for owner, plain in cls._named.items():
             owner.__name__ = plain.__name__
 
@@ -86,9 +88,30 @@ class PassingType(ABCMeta):
     Their names cannot be the whole of it: pickles find a class by its module.
     """
 
+    @property
+    def __name__(cls) -> str:
+        # Some classes are named with their modules in errors, and there only.
+        name: str = type.__dict__["__name__"].__get__(cls)
+        return name.rpartition(".")[2]
+
+    @__name__.setter
+    def __name__(cls, name: str) -> None:
+        type.__dict__["__name__"].__set__(cls, name)
+
     def __repr__(cls) -> str:
         plain = PassesFor.plain_of(cls)
         return super().__repr__() if plain is None else repr(plain)
+
+
+def _named_in_errors(plain: type) -> str:
+    """Return what errors of the interpreter call an object of a plain class."""
+    try:
+        hash(plain())
+    except TypeError as error:
+        found = re.search(rf"[\w.]*\b{plain.__name__}\b", str(error))
+        if found is not None:
+            return found[0]
+    return plain.__name__
 
 
 def _print_plain(shared: Any) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import operator
+import sys
 from collections.abc import Callable, Iterable, MutableSequence
-from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
+from types import FunctionType
+from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
 from txloop.cells.list_cells import ListCells
 from txloop.cells.list_chunks import Splice
-from txloop.cells.shareable import shareable
+from txloop.cells.shareable import shareable, shareable_all
 
 __all__ = ["SequenceCells"]
 
@@ -22,6 +24,9 @@ class SequenceCells(ListCells, MutableSequence[T]):
     __slots__ = ()
     __hash__: ClassVar[None] = None  # type: ignore[assignment] # mutable, compares by contents
 
+    _plain: ClassVar[type]  # what it stands for
+    _asks: ClassVar[bool] = True  # whether it lets the other operand come first
+
     def __len__(self) -> int:
         return self._length()
 
@@ -32,7 +37,7 @@ class SequenceCells(ListCells, MutableSequence[T]):
     def __contains__(self, value: object) -> bool:
         return value in self._contents()
 
-    def count(self, value: T) -> int:
+    def count(self, value: T, /) -> int:
         """Return how often `value` is there."""
         return self._contents().count(value)
 
@@ -49,6 +54,11 @@ class SequenceCells(ListCells, MutableSequence[T]):
             return True
         return self._compared(operator.eq, other)
 
+    def __ne__(self, other: object) -> bool:
+        if self is other:
+            return False
+        return self._compared(operator.ne, other)
+
     def __lt__(self, other: Any) -> bool:
         return self._compared(operator.lt, other)
 
@@ -60,6 +70,26 @@ class SequenceCells(ListCells, MutableSequence[T]):
 
     def __ge__(self, other: Any) -> bool:
         return self._compared(operator.ge, other)
+
+    # What a program's own class makes of a plain one, it makes of this, too.
+
+    def __mul__(self, times: SupportsIndex) -> Any:
+        if type(times) is int:
+            return self.copy() * times
+        made = self._asked(times, "__rmul__")
+        return self.copy() * as_plain(times) if made is NotImplemented else made
+
+    def __rmul__(self, times: SupportsIndex) -> Any:
+        return as_plain(times) * self.copy()
+
+    def __imul__(self, times: SupportsIndex) -> Any:
+        return self._in_place(operator.imul, times)
+
+    def __iadd__(self, values: Iterable[T]) -> Any:
+        if type(values) is list or not hasattr(values, "__radd__"):
+            self.extend(values)
+            return self
+        return self._in_place(operator.iadd, values)
 
     def clear(self) -> None:
         """Delete everything, whatever there is at the commit."""
@@ -79,6 +109,10 @@ class SequenceCells(ListCells, MutableSequence[T]):
         """Return the items of what it can be compared with, or None."""
         raise NotImplementedError
 
+    def copy(self) -> Any:
+        """Return a plain one of the same items."""
+        raise NotImplementedError
+
     def _tx_as_json(self) -> list[T]:
         return self._contents()
 
@@ -86,20 +120,35 @@ class SequenceCells(ListCells, MutableSequence[T]):
         theirs = self._items_of(other)
         if theirs is None:
             return NotImplemented  # type: ignore[no-any-return] # for the operator
+        kind = type(other)
+        if kind is not self._plain and not issubclass(kind, SequenceCells):
+            return compare(self.copy(), other)  # it may have a method for it
         return bool(compare(self._contents(), theirs))
 
     def _empty(self) -> Any:
         """Return an empty plain one of the kind that it stands for."""
         raise NotImplementedError
 
-    def _plus(self, other: object) -> Any:
-        """Return what comes of something else that is added to it, as to a plain one.
+    def _asked(self, other: object, name: str) -> Any:
+        """Return what a method of the other operand makes of it, or NotImplemented.
 
-        A plain one asks the other operand first, and raises then in its own words.
+        A plain one lets it come first, if it is none of a type that comes with Python.
         """
-        reflected = getattr(type(other), "__radd__", None)
-        sum_ = NotImplemented if reflected is None else reflected(other, self)
-        return self._empty().__add__(other) if sum_ is NotImplemented else sum_
+        method = getattr(type(other), name, None)
+        if type(method) is not FunctionType or not self._asks:
+            return NotImplemented
+        if isinstance(other, SequenceCells):
+            return NotImplemented
+        return method(other, self)
+
+    def _in_place(self, how: Callable[[Any, Any], Any], other: object) -> Any:
+        """Change it, or return what comes of the other operand instead."""
+        before = self.copy()
+        after = how(before, as_plain(other))
+        if after is not before:
+            return after
+        self._do(Splice(0, None, tuple(shareable_all(tuple(after)))))
+        return self
 
     def _place(self, index: SupportsIndex) -> int:
         """Return where an index points to, or raise what the plain one raises."""
@@ -109,18 +158,34 @@ class SequenceCells(ListCells, MutableSequence[T]):
             self._empty()[index]
             raise
 
+    def _gap(self, index: SupportsIndex) -> int:
+        """Return before what to insert, or raise what the plain one raises."""
+        if type(index) is not int or not -sys.maxsize <= index <= sys.maxsize:
+            self._empty().insert(index, None)
+        return max(self._from_start(index), 0)
+
+    def _misses(self, index: SupportsIndex) -> Never:
+        """Raise what the plain one raises where there is no item at an index."""
+        self._empty()[index]
+        raise IndexError(index)
+
     def _from_start(self, index: SupportsIndex) -> int:
         place = operator.index(index)
         return place if place >= 0 else place + len(self)
 
-    def _set_item(self, index: SupportsIndex, value: object, message: str) -> None:
+    def _set_item(self, index: SupportsIndex, value: object) -> None:
         place = self._place(index)
         if not self._has(place):
-            raise IndexError(message)
+            self._empty()[index] = value  # raises what the plain one raises
         self._put({place: shareable(value)})
 
-    def _delete_item(self, index: SupportsIndex, message: str) -> None:
+    def _delete_item(self, index: SupportsIndex) -> None:
         place = self._place(index)
         if not self._has(place):
-            raise IndexError(message)
+            del self._empty()[index]  # raises what the plain one raises
         self._do(Splice(place, place + 1))
+
+
+def as_plain(operand: Any) -> Any:
+    """Return the plain one in the place of a shared operand, which errors name."""
+    return operand.copy() if isinstance(operand, SequenceCells) else operand

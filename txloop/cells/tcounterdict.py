@@ -50,7 +50,7 @@ class TCounterDict(TDict[T, int]):
             super().__delitem__(key)
 
     @classmethod
-    def fromkeys(cls, keys: Iterable[Any], value: Any = None, /) -> Never:
+    def fromkeys(cls, iterable: Iterable[Any], v: Any = None) -> Never:
         """Raise an error, as `Counter` does."""
         raise NotImplementedError(
             f"{cls.__name__}.fromkeys() is undefined.  Use {cls.__name__}(iterable) "
@@ -73,7 +73,11 @@ class TCounterDict(TDict[T, int]):
         self, counted: _Counts[T] | None = None, /, **counts: int
     ) -> None:
         """Add the counts of a mapping, or of the elements of an iterable."""
-        self._count(operator.add, counted, counts)
+        given: Any = counts if counted is None else counted
+        if isinstance(given, Mapping) and self._takes_unadded(given):
+            TDict.update(self, given)
+            counted, counts = None, {} if given is counts else counts
+        self._count(lambda mine, count: count + mine, counted, counts)
 
     def subtract(self, counted: _Counts[T] | None = None, /, **counts: int) -> None:
         """Subtract as `update` adds; counts may become negative."""
@@ -109,16 +113,6 @@ class TCounterDict(TDict[T, int]):
     def __and__(self, other: Mapping[T, int]) -> collections.Counter[T]:
         return self._with(operator.and_, other)  # type: ignore[no-any-return]
 
-    def __or__(self, other: Mapping[T, int]) -> dict[T, int]:
-        if isinstance(other, TCounterDict | collections.Counter):
-            return self.copy() | _counter(other)  # type: ignore[no-any-return]
-        return TDict.__or__(self, other)
-
-    def __ror__(self, other: Mapping[T, int]) -> dict[T, int]:
-        if isinstance(other, collections.Counter):
-            return other | self.copy()
-        return TDict.__ror__(self, other)
-
     def __radd__(self, other: Mapping[T, int]) -> collections.Counter[T]:
         return self._from_left(operator.add, other)  # type: ignore[no-any-return]
 
@@ -140,7 +134,7 @@ class TCounterDict(TDict[T, int]):
     def __isub__(self, other: Mapping[T, int]) -> TCounterDict[T]:
         return self._become(operator.isub, other)
 
-    def __ior__(self, other: Mapping[T, int]) -> TCounterDict[T]:  # type: ignore[override] # as in Counter
+    def __ior__(self, other: Mapping[T, int]) -> TCounterDict[T]:
         return self._become(operator.ior, other)
 
     def __iand__(self, other: Mapping[T, int]) -> TCounterDict[T]:
@@ -162,6 +156,11 @@ class TCounterDict(TDict[T, int]):
         for key, count in [*given, *named.items()]:
             changes[key] = how(changes.get(key, self.get(key, 0)), count)
         TDict.update(self, dict(changes))
+
+    def _takes_unadded(self, given: Mapping[T, Any]) -> bool:
+        """Tell whether a plain Counter would take what may be no numbers, unadded."""
+        # Whether it is empty is asked last: that depends on what all others count.
+        return any(type(count) is not int for count in given.values()) and not self
 
     def _become(
         self, how: Callable[[Any, Any], Any], other: Mapping[T, int]

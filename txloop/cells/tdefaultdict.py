@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import reprlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from txloop.cells.likeness import PassesFor
 from txloop.cells.shareable import Convert, register
-from txloop.cells.tdict import TDict, as_dict, fill_dict
+from txloop.cells.tdict import TDict, fill_dict
 from txloop.cells.tvar import TVar
 from txloop.stm.container import reduced_with
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeAlias
 
 __all__ = ["TDefaultDict"]
@@ -94,16 +94,6 @@ class TDefaultDict(TDict[K, V]):
     def copy(self) -> defaultdict[K, V]:
         """Return a plain `defaultdict` with the same factory, keys and values."""
         return defaultdict(self.default_factory, self._contents())
-
-    def __or__(self, other: Mapping[K, V]) -> defaultdict[K, V]:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return defaultdict(self.default_factory, self._contents() | as_dict(other))
-
-    def __ror__(self, other: Mapping[K, V]) -> defaultdict[K, V]:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return defaultdict(self.default_factory, as_dict(other) | self._contents())
 
     @reprlib.recursive_repr("TDefaultDict(...)")
     def __repr__(self) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 import reprlib
+import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 from txloop.cells import live
 from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, KeepLast, ListOperation, Splice
-from txloop.cells.sequence import SequenceCells
+from txloop.cells.sequence import SequenceCells, as_plain
 from txloop.cells.shareable import (
     Convert,
     converted,
@@ -48,6 +48,8 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
 
     __slots__ = ("_limit",)
     __class__ = PassesFor(deque, "[...]")
+    _plain = deque
+    _asks = sys.implementation.name == "cpython"  # that of PyPy does not
 
     _limit: int | None  # it never changes, and travels with each reference
 
@@ -79,31 +81,26 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
     def __getitem__(self, index: SupportsIndex) -> T:  # type: ignore[override] # no slices
         value = self._item(self._place(index))
         if value is MISSING:
-            raise IndexError("deque index out of range")
+            self._misses(index)
         return cast("T", value)  # it was stored as one
 
-    def index(self, value: T, *bounds: int) -> int:
+    def index(self, value: T, /, *bounds: int) -> int:
         """Return the first index of `value`, as that of a deque."""
         try:
             return self._contents().index(value, *bounds)
-        except ValueError:
-            raise ValueError(f"{value!r} is not in deque") from None
+        except (TypeError, ValueError):
+            return self.copy().index(value, *bounds)  # raises what a deque raises
 
     def copy(self) -> deque[T]:
         """Return a plain deque of the same items, with the same `maxlen`."""
         return deque(self._contents(), self._limit)
 
-    def __add__(self, other: deque[T] | TDeque[T]) -> deque[T]:
-        theirs = self._items_of(other)
-        return self._plus(other) if theirs is None else self.copy() + deque(theirs)
+    def __add__(self, other: deque[T] | TDeque[T]) -> Any:
+        made = self._asked(other, "__radd__")
+        return self.copy() + as_plain(other) if made is NotImplemented else made
 
     def __radd__(self, other: deque[T]) -> deque[T]:
         return other + self.copy() if isinstance(other, deque) else NotImplemented
-
-    def __mul__(self, times: SupportsIndex) -> deque[T]:
-        return self.copy() * cast("int", times)  # it takes what has an index
-
-    __rmul__ = __mul__
 
     @reprlib.recursive_repr("TDeque([...])")
     def __repr__(self) -> str:
@@ -113,41 +110,37 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
     # Writing
 
     def __setitem__(self, index: SupportsIndex, value: T) -> None:  # type: ignore[override]
-        self._set_item(index, value, "deque index out of range")
+        self._set_item(index, value)
 
     def __delitem__(self, index: SupportsIndex) -> None:  # type: ignore[override]
-        self._delete_item(index, "deque index out of range")
+        self._delete_item(index)
 
-    def insert(self, index: SupportsIndex, value: T) -> None:
+    def insert(self, index: SupportsIndex, value: T, /) -> None:
         """Insert `value` before `index`.
 
         Raises:
             IndexError: if it holds as many items as it may.
         """
+        place = self._gap(index)
         if self._limit is not None and len(self) >= self._limit:
             raise IndexError("deque already at its maximum size")
-        place = max(self._from_start(index), 0)
         self._do(Splice(place, place, (shareable(value),)))
 
-    def append(self, value: T) -> None:
+    def append(self, value: T, /) -> None:
         """Add `value` at the right end, wherever that is at the commit."""
         self._add((shareable(value),))
 
-    def appendleft(self, value: T) -> None:
+    def appendleft(self, value: T, /) -> None:
         """Add `value` at the left end."""
         self._add_left((shareable(value),))
 
-    def extend(self, values: Iterable[T]) -> None:
+    def extend(self, values: Iterable[T], /) -> None:
         """Add `values` at the right end, wherever that is at the commit."""
         self._add(tuple(shareable_all(tuple(values))))
 
-    def extendleft(self, values: Iterable[T]) -> None:
+    def extendleft(self, values: Iterable[T], /) -> None:
         """Add `values` at the left end one by one: the last one is the first then."""
         self._add_left(tuple(shareable_all(tuple(values)))[::-1])
-
-    def __imul__(self, times: SupportsIndex) -> TDeque[T]:
-        self._become(self * times)
-        return self
 
     def pop(self) -> T:  # type: ignore[override] # as that of a deque
         """Delete and return the last item."""
@@ -157,16 +150,20 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
         """Delete and return the first item."""
         return self._pop(0)
 
-    def remove(self, value: T) -> None:
+    def remove(self, value: T, /) -> None:
         """Delete the first item that equals `value`."""
-        place = self.index(value)
+        try:
+            place = self._contents().index(value)
+        except ValueError:
+            self.copy().remove(value)  # raises what a deque raises
+            raise
         self._do(Splice(place, place + 1))
 
-    def rotate(self, n: SupportsIndex = 1) -> None:
+    def rotate(self, n: SupportsIndex = 1, /) -> None:
         """Move the last `n` items to the left end; the first ones where negative."""
         items = self.copy()
-        items.rotate(operator.index(n))
-        self._become(items)
+        items.rotate(cast("int", n))  # it takes what has an index
+        self._do(Splice(0, None, tuple(items)))
 
     # How
 
@@ -190,13 +187,10 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
             self._do(first)
             self._do(second)
 
-    def _become(self, items: deque[T]) -> None:
-        self._do(Splice(0, None, tuple(items)))
-
     def _pop(self, place: int) -> T:
         value = self._item(place)
         if value is MISSING:
-            raise IndexError("pop from an empty deque")
+            deque[T]().pop()  # raises what a deque raises
         self._do(Splice(place, place + 1))
         return cast("T", value)  # it was stored as one
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import reprlib
 from collections.abc import (
-    Collection,
     ItemsView,
     Iterable,
     Iterator,
@@ -14,8 +13,7 @@ from collections.abc import (
     MutableMapping,
     ValuesView,
 )
-from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
@@ -29,6 +27,7 @@ from txloop.cells.shareable import (
     shareable,
     shareable_values,
 )
+from txloop.cells.views import Items, Keys, Values
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST
 from txloop.stm.immutability import SCALARS
@@ -47,81 +46,6 @@ V2 = TypeVar("V2")
 _NOTHING: tuple[()] = ()
 
 _Source: TypeAlias = Mapping[K, V] | Iterable[tuple[K, V]]
-
-
-class _View(metaclass=PassingType):
-    __slots__ = ()
-
-    _mapping: TDict[Any, Any]
-    _method: ClassVar[str]  # which returns such a view
-
-    @property
-    def mapping(self) -> Mapping[Any, Any]:
-        return MappingProxyType(self._mapping)
-
-    def __repr__(self) -> str:
-        if not PassesFor.on:
-            return f"{type(self).__name__}({self._mapping!r})"
-        plain = self._mapping._empty()
-        plain.update(self._mapping._contents())
-        return repr(getattr(plain, self._method)())
-
-    def __reversed__(self) -> Iterator[Any]:
-        if live.on:
-            return self._live([*self._mapping._contents()][::-1], backwards=True)
-        return iter([*cast("Iterable[Any]", self)][::-1])
-
-    def _live(self, keys: Collection[Any], backwards: bool = False) -> Iterator[Any]:
-        """Go over what is there of these keys when it is asked for."""
-        mapping = self._mapping
-        for key in live.iterate_unresized(mapping, keys, backwards):
-            value = mapping._contents().get(key, MISSING)
-            if value is not MISSING:  # another one may have come in its place
-                yield self._part(key, value)
-
-    def _part(self, key: Any, value: Any) -> Any:
-        """Return what the view shows of them."""
-        return key
-
-
-class _Keys(_View, KeysView[K]):
-    _mapping: TDict[K, Any]
-    _method = "keys"
-
-
-class _Items(_View, ItemsView[K, V]):
-    _mapping: TDict[K, V]
-    _method = "items"
-
-    def __iter__(self) -> Iterator[tuple[K, V]]:
-        contents = self._mapping._contents()
-        return self._live(list(contents)) if live.on else iter(contents.items())
-
-    def __contains__(self, item: object) -> bool:
-        if not (isinstance(item, tuple) and len(item) == 2):
-            return False
-        key, wanted = item
-        value = self._mapping._found(key)  # nothing is made for a key that is missing
-        return value is wanted or bool(value is not MISSING and value == wanted)
-
-    def _part(self, key: K, value: V) -> tuple[K, V]:
-        return key, value
-
-
-class _Values(_View, ValuesView[V]):
-    _mapping: TDict[Any, V]
-    _method = "values"
-
-    def __iter__(self) -> Iterator[V]:
-        contents = self._mapping._contents()
-        return self._live(list(contents)) if live.on else iter(contents.values())
-
-    def _part(self, key: Any, value: V) -> V:
-        return value
-
-
-for _view in (_Keys, _Items, _Values):
-    PassesFor.name_like(_view, type(getattr({}, _view._method)()))
 
 
 class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
@@ -195,10 +119,10 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         raise KeyError(key)
 
     @overload
-    def get(self, key: K, default: None = None) -> V | None: ...
+    def get(self, key: K, default: None = None, /) -> V | None: ...
     @overload
-    def get(self, key: K, default: V | D) -> V | D: ...
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: K, default: V | D, /) -> V | D: ...
+    def get(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of `key`, or `default` if it is not there."""
         attempt = running.attempt
         if attempt is None:
@@ -232,7 +156,7 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         return live.iterate_unresized(self, keys) if live.on else iter(keys)
 
     def __reversed__(self) -> Iterator[K]:
-        return reversed(_Keys(self)) if live.on else reversed(list(self))
+        return reversed(Keys(self)) if live.on else reversed(list(self))
 
     @overload
     def pop(self, key: K, /) -> V: ...
@@ -240,7 +164,12 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     def pop(self, key: K, default: V | D, /) -> V | D: ...
     def pop(self, key: Any, default: Any = MISSING, /) -> Any:
         """Delete a key and return its value, or `default` if it is missing."""
-        value = self._found(key)
+        try:
+            value = self._found(key)
+        except TypeError:
+            # A dict without keys does not ask for the hash.
+            given = () if default is MISSING else (default,)
+            return self.copy().pop(key, *given)
         if value is not MISSING:
             self._write(key, MISSING)
         elif default is MISSING:
@@ -265,15 +194,15 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
 
     def keys(self) -> KeysView[K]:
         """Return a view of the keys; going through it reads which there are."""
-        return _Keys(self)
+        return Keys(self)
 
     def items(self) -> ItemsView[K, V]:
         """Return a view of the items; going through it reads everything."""
-        return _Items(self)
+        return Items(self)
 
     def values(self) -> ValuesView[V]:
         """Return a view of the values; going through it reads everything."""
-        return _Values(self)
+        return Values(self)
 
     def copy(self) -> dict[K, V]:
         """Return a plain dict with the same keys and values.
@@ -300,19 +229,32 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Set several keys, in one commit."""
         given = items
         if type(items) is not dict or values:
-            given = as_dict(items)
+            try:
+                given = as_dict(items)
+            except (TypeError, ValueError):
+                if PassesFor.on:
+                    self._update_in_part(items)
+                raise
             given.update(values)
         self._update(shareable_values(given))
 
-    def __or__(self, other: Mapping[K, V]) -> dict[K, V]:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return self._contents() | as_dict(other)
+    def _update_in_part(self, items: Any) -> None:
+        """Do as much as a plain one does, and raise what it raises."""
+        done = self._empty()
+        try:
+            done.update(items)
+        finally:
+            self._update(shareable_values(dict(done)))
 
-    def __ror__(self, other: Mapping[K, V]) -> dict[K, V]:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return as_dict(other) | self._contents()
+    # Of two kinds of dict, their own methods tell which the result is.
+
+    def __or__(self, other: Mapping[K, V]) -> Any:
+        theirs = _operand(other)
+        return NotImplemented if theirs is None else self.copy() | theirs
+
+    def __ror__(self, other: Mapping[K, V]) -> Any:
+        theirs = _operand(other)
+        return NotImplemented if theirs is None else theirs | self.copy()
 
     def __ior__(self, other: Mapping[K, V]) -> TDict[K, V]:
         self.update(other)
@@ -321,7 +263,16 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self is other or self._contents() == as_dict(other)
+        if self is other:
+            return True
+        if not isinstance(other, TDict) and isinstance(other, dict):
+            return self.copy() == other  # its class may have a method for it
+        return self._contents() == as_dict(other)
+
+    def __ne__(self, other: object) -> bool:
+        if not isinstance(other, TDict) and isinstance(other, dict):
+            return self.copy() != other
+        return object.__ne__(self, other)
 
     def _tx_as_json(self) -> dict[K, V]:
         return self._contents()
@@ -361,6 +312,17 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
 def as_dict(items: Any) -> dict[Any, Any]:
     """Return a new dict of what `dict` takes; a TDict is not asked key by key."""
     return items._contents() if isinstance(items, TDict) else dict(items)
+
+
+def _operand(other: object) -> dict[Any, Any] | None:
+    """Return the other side of an operator as a plain dict, or None if it is none."""
+    if isinstance(other, TDict):
+        return other.copy()
+    if isinstance(other, dict):
+        return other
+    if PassesFor.on or not isinstance(other, Mapping):
+        return None
+    return dict(other)
 
 
 def fill_dict(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, o
 from txloop.cells import live
 from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, Splice
-from txloop.cells.sequence import SequenceCells
+from txloop.cells.sequence import SequenceCells, as_plain
 from txloop.cells.shareable import (
     Convert,
     converted,
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["TList"]
 
 T = TypeVar("T")
-
-
-def _reflected_times(other: object) -> Any:
-    sequence = isinstance(other, (str, bytes, bytearray, list, tuple, TList))
-    return None if sequence else getattr(type(other), "__rmul__", None)
 
 
 class TList(SequenceCells[T], metaclass=PassingType):
@@ -63,6 +58,7 @@ class TList(SequenceCells[T], metaclass=PassingType):
     __slots__ = ()
     __class__ = PassesFor(list, "[...]")
     __hash__: ClassVar[None] = None
+    _plain = list
 
     @overload
     def __init__(self, /, *, whole: bool = False) -> None: ...
@@ -106,10 +102,10 @@ class TList(SequenceCells[T], metaclass=PassingType):
         else:
             value = self._item(self._place(index))
         if value is MISSING:
-            raise IndexError("list index out of range")
+            self._misses(index)
         return value
 
-    def index(self, value: T, *bounds: int) -> int:
+    def index(self, value: T, /, *bounds: int) -> int:
         """Return the first index of `value`, as that of a list."""
         return self._contents().index(value, *bounds)
 
@@ -117,21 +113,14 @@ class TList(SequenceCells[T], metaclass=PassingType):
         """Return a plain list of the same items."""
         return list(self._contents())
 
-    def __add__(self, other: list[T] | TList[T]) -> list[T]:
-        theirs = self._items_of(other)
-        return self._plus(other) if theirs is None else self.copy() + theirs
+    def __add__(self, other: list[T] | TList[T]) -> Any:
+        if type(other) is list:
+            return self._contents() + other
+        made = self._asked(other, "__radd__")
+        return self._contents() + as_plain(other) if made is NotImplemented else made
 
     def __radd__(self, other: list[T]) -> list[T]:
         return other + self.copy() if isinstance(other, list) else NotImplemented
-
-    def __mul__(self, times: SupportsIndex) -> list[T]:
-        # What is no number may have a method for it, which a list lets come first.
-        reflected = None if hasattr(times, "__index__") else _reflected_times(times)
-        product = NotImplemented if reflected is None else reflected(times, self)
-        return self.copy() * times if product is NotImplemented else product
-
-    def __rmul__(self, times: SupportsIndex) -> list[T]:
-        return self.copy() * times
 
     @reprlib.recursive_repr("TList([...])")
     def __repr__(self) -> str:
@@ -147,52 +136,47 @@ class TList(SequenceCells[T], metaclass=PassingType):
         if isinstance(index, slice):
             self._set_slice(index, value)
         else:
-            self._set_item(index, value, "list assignment index out of range")
+            self._set_item(index, value)
 
     def __delitem__(self, index: SupportsIndex | slice) -> None:
         if isinstance(index, slice):
             self._delete_slice(index)
         else:
-            self._delete_item(index, "list assignment index out of range")
+            self._delete_item(index)
 
-    def insert(self, index: SupportsIndex, value: T) -> None:
+    def insert(self, index: SupportsIndex, value: T, /) -> None:
         """Insert `value` before `index`, as a list does."""
-        place = max(self._from_start(index), 0)
+        place = self._gap(index)
         self._do(Splice(place, place, (shareable(value),)))
 
-    def append(self, value: T) -> None:
+    def append(self, value: T, /) -> None:
         """Add `value` at the end, wherever that is at the commit."""
         self._do(Extend((shareable(value),)))
 
-    def extend(self, values: Iterable[T]) -> None:
+    def extend(self, values: Iterable[T], /) -> None:
         """Add `values` at the end, wherever that is at the commit."""
         shared = tuple(shareable_all(tuple(values)))
         if shared:
             self._do(Extend(shared))
 
-    def __imul__(self, times: SupportsIndex) -> TList[T]:
-        self._do(Splice(0, None, tuple(self._contents() * times)))
-        return self
-
-    def pop(self, index: SupportsIndex = -1) -> T:
+    def pop(self, index: SupportsIndex = -1, /) -> T:
         """Delete and return an item: the last one, or that at `index`."""
         place = operator.index(index)
         if place < 0:
             place += len(self)
         value = self._item(place)
         if value is MISSING:
-            if not self:
-                raise IndexError("pop from empty list")
-            raise IndexError("pop index out of range")
+            [None][: len(self)].pop(index)  # raises what a list raises
         self._do(Splice(place, place + 1))
         return cast("T", value)  # it was stored as one
 
-    def remove(self, value: T) -> None:
+    def remove(self, value: T, /) -> None:
         """Delete the first item that equals `value`."""
         try:
             place = self._contents().index(value)
         except ValueError:
-            raise ValueError("list.remove(x): x not in list") from None
+            self.copy().remove(value)  # raises what a list raises
+            raise
         self._do(Splice(place, place + 1))
 
     def sort(
@@ -224,8 +208,12 @@ class TList(SequenceCells[T], metaclass=PassingType):
 
     def _bounds(self, where: slice) -> tuple[int, int | None]:
         """Return the bounds of a slice without a step, reading the length if needed."""
-        start = 0 if where.start is None else operator.index(where.start)
-        stop = None if where.stop is None else operator.index(where.stop)
+        try:
+            start = 0 if where.start is None else operator.index(where.start)
+            stop = None if where.stop is None else operator.index(where.stop)
+        except TypeError:
+            self._empty()[where]  # raises what a list raises
+            raise
         if start < 0 or (stop is not None and stop < 0):
             start, stop, _ = where.indices(len(self))
         return start, stop

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from txloop.cells.likeness import PassesFor
 from txloop.cells.shareable import register
@@ -14,6 +13,9 @@ from txloop.stm.attempt import running
 from txloop.stm.container import Clear, Update
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["TOrderedDict"]
 
@@ -44,9 +46,12 @@ class TOrderedDict(TDict[K, V]):
         Raises:
             KeyError: if it is not there.
         """
-        value = self._found(key)
+        try:
+            value = self._found(key)
+        except TypeError:
+            value = MISSING
         if value is MISSING:
-            raise KeyError(key)
+            self.copy().move_to_end(key, last)  # raises what a plain one raises
         if last:
             self._move([(key, MISSING), (key, value)])
         else:
@@ -56,21 +61,30 @@ class TOrderedDict(TDict[K, V]):
         """Delete the last item, or the first one, and return it."""
         for key in reversed(self) if last else self:
             return key, self.pop(key)
-        raise KeyError("dictionary is empty")
+        return OrderedDict[K, V]().popitem(last)  # raises what a plain one raises
+
+    # These take keywords, other than those of a dict.
+
+    @classmethod
+    def fromkeys(cls, iterable: Iterable[Any], value: Any = None) -> TDict[Any, Any]:
+        """Return a new one with these keys, all with the same value."""
+        return super().fromkeys(iterable, value)
+
+    def pop(self, key: K, default: Any = MISSING) -> Any:
+        """Delete a key and return its value, or `default` if it is missing."""
+        try:
+            return TDict.pop(self, key, default)
+        except KeyError:
+            pass
+        return OrderedDict[K, V]().pop(key)  # raises what a plain one raises
+
+    def setdefault(self, key: K, default: V | None = None) -> V:
+        """Return the value of `key`, after setting it to `default` if it is missing."""
+        return TDict.setdefault(self, key, default)
 
     def copy(self) -> OrderedDict[K, V]:
         """Return a plain `OrderedDict` with the same items."""
         return OrderedDict(self._contents())
-
-    def __or__(self, other: Mapping[K, V]) -> OrderedDict[K, V]:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return OrderedDict(self._contents() | as_dict(other))
-
-    def __ror__(self, other: Mapping[K, V]) -> OrderedDict[K, V]:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return OrderedDict(as_dict(other) | self._contents())
 
     def __eq__(self, other: object) -> bool:
         """Tell whether the items are equal; to one of its kind, in the same order."""

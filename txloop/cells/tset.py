@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import reprlib
 from collections.abc import Iterable, Iterator, MutableSet, Set
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeGuard, TypeVar, cast, overload
 
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
@@ -63,11 +63,11 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         parts = set(keys) if PassesFor.on else keys
         return live.iterate_unresized(self, parts) if live.on else iter(parts)
 
-    def add(self, element: T) -> None:
+    def add(self, element: T, /) -> None:
         """Put `element` in, whether it is there or not."""
         self._write(_checked(element), True)
 
-    def discard(self, element: T) -> None:
+    def discard(self, element: T, /) -> None:
         """Take `element` out, whether it is there or not."""
         try:
             self._write(element, MISSING)
@@ -80,7 +80,7 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
     def _hashable(self, key: object) -> frozenset[object] | None:
         return frozenset(key) if isinstance(key, set | TSet) else None  # as a set does
 
-    def remove(self, element: T) -> None:
+    def remove(self, element: T, /) -> None:
         """Take `element` out; raise `KeyError` if it is not there."""
         if element not in self:
             raise KeyError(element)
@@ -91,18 +91,41 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         for element in self:
             self.discard(element)
             return element
-        raise KeyError("pop from an empty set")
+        return set[T]().pop()  # raises what a set raises
 
     def update(self, *others: Iterable[T]) -> None:
         """Put the elements of `others` in, in one commit."""
         cells: dict[Any, Any] = {}
-        for other in others:
-            cells.update(_shareable_elements(other))
+        try:
+            for other in others:
+                cells.update(_shareable_elements(other))
+        except TypeError:
+            if PassesFor.on:
+                self._update_in_part(others)
+            raise
         self._update(cells)
+
+    def _update_in_part(self, others: Iterable[Iterable[T]]) -> None:
+        """Do as much as a plain set does, and raise what it raises."""
+        done: set[Any] = set()
+        try:
+            done.update(*others)
+        finally:
+            self._update(_shareable_elements(done))
 
     def difference_update(self, *others: Iterable[T]) -> None:
         """Take the elements of `others` out, in one commit."""
-        gone = [(self, element, MISSING) for other in others for element in other]
+        gone: list[Any] = []
+        try:
+            for other in others:
+                gone += [(self, element, MISSING) for element in other]
+        except Exception:
+            if PassesFor.on:
+                self._take_out(gone)  # as far as it came
+            raise
+        self._take_out(gone)
+
+    def _take_out(self, gone: list[Any]) -> None:
         attempt = running.attempt
         if attempt is not None:
             for _, element, _ in gone:
@@ -114,7 +137,7 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         """Keep only the elements that are in all of `others`."""
         self.difference_update(self.copy() - self.copy().intersection(*others))
 
-    def symmetric_difference_update(self, other: Iterable[T]) -> None:
+    def symmetric_difference_update(self, other: Iterable[T], /) -> None:
         """Keep what is in only one of the two."""
         theirs = set(other)
         both = self.copy() & theirs
@@ -135,20 +158,23 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         """Return a plain set of what is here and in none of `others`."""
         return self.copy().difference(*others)
 
-    def symmetric_difference(self, other: Iterable[T]) -> set[T]:
+    def symmetric_difference(self, other: Iterable[T], /) -> set[T]:
         """Return a plain set of what is in only one of the two."""
         return self.copy().symmetric_difference(other)
 
-    def issubset(self, other: Iterable[object]) -> bool:
+    def issubset(self, other: Iterable[object], /) -> bool:
         """Tell whether everything here is in `other`."""
         return self.copy().issubset(other)
 
-    def issuperset(self, other: Iterable[object]) -> bool:
+    def issuperset(self, other: Iterable[object], /) -> bool:
         """Tell whether everything in `other` is here."""
-        wanted = set(other)
+        try:
+            wanted = set(other)
+        except TypeError:
+            return self.copy().issuperset(other)  # it may end before it comes there
         return len(self._those_of(wanted)) == len(wanted)
 
-    def isdisjoint(self, other: Iterable[object]) -> bool:
+    def isdisjoint(self, other: Iterable[object], /) -> bool:
         """Tell whether nothing in `other` is here."""
         return not self._those_of(other)
 
@@ -156,69 +182,93 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         """Return a plain set of the same elements."""
         return set(self)
 
-    # The operators take sets only, as those of `set`; MutableSet's take anything.
+    # These operators take what those of `set` do; without `like_plain`, any set.
 
-    def __or__(self, other: Set[S]) -> set[T | S]:
-        return self.copy() | set(other) if isinstance(other, Set) else NotImplemented
+    def __or__(self, other: Set[S]) -> Any:
+        return self.copy() | _plain(other) if _is_set(other) else NotImplemented
 
-    def __and__(self, other: Set[Any]) -> set[T]:
-        return self._those_of(other) if isinstance(other, Set) else NotImplemented
+    def __and__(self, other: Set[Any]) -> Any:
+        if not _is_set(other):
+            return NotImplemented
+        if type(other) in _KINDS:
+            return self._those_of(other)
+        return self.copy() & _plain(other)  # its class may have a method for it
 
-    def __sub__(self, other: Set[Any]) -> set[T]:
-        return self.copy() - set(other) if isinstance(other, Set) else NotImplemented
+    def __sub__(self, other: Set[Any]) -> Any:
+        return self.copy() - _plain(other) if _is_set(other) else NotImplemented
 
-    def __xor__(self, other: Set[S]) -> set[T | S]:
-        return self.copy() ^ set(other) if isinstance(other, Set) else NotImplemented
+    def __xor__(self, other: Set[S]) -> Any:
+        return self.copy() ^ _plain(other) if _is_set(other) else NotImplemented
 
     # What is on the left decides about the type, and which comes first.
 
-    def __ror__(self, other: Set[S]) -> Set[T | S]:
-        return _left(other) | self.copy() if isinstance(other, Set) else NotImplemented
+    def __ror__(self, other: Set[S]) -> Any:
+        return _plain(other) | self.copy() if _is_set(other) else NotImplemented
 
-    def __rand__(self, other: Set[S]) -> Set[S]:
-        if not isinstance(other, Set):
+    def __rand__(self, other: Set[S]) -> Any:
+        if not _is_set(other):
             return NotImplemented
-        return _left(other) & self._those_of(other)
+        return _plain(other) & self._those_of(other)
 
-    def __rsub__(self, other: Set[S]) -> Set[S]:
-        if not isinstance(other, Set):
+    def __rsub__(self, other: Set[S]) -> Any:
+        if not _is_set(other):
             return NotImplemented
-        return _left(other) - self._those_of(other)
+        return _plain(other) - self._those_of(other)
 
-    def __rxor__(self, other: Set[S]) -> Set[T | S]:
-        return _left(other) ^ self.copy() if isinstance(other, Set) else NotImplemented
+    def __rxor__(self, other: Set[S]) -> Any:
+        return _plain(other) ^ self.copy() if _is_set(other) else NotImplemented
 
     def __ior__(self, other: Set[T]) -> TSet[T]:  # type: ignore[override,misc] # as `set`
-        if not isinstance(other, Set):
+        if not _is_set(other):
             return NotImplemented
         self.update(other)
         return self
 
     def __iand__(self, other: Set[Any]) -> TSet[T]:
-        if not isinstance(other, Set):
+        if not _is_set(other):
             return NotImplemented
         self.intersection_update(other)
         return self
 
     def __isub__(self, other: Set[Any]) -> TSet[T]:
-        if not isinstance(other, Set):
+        if not _is_set(other):
             return NotImplemented
         self.difference_update(other)
         return self
 
     def __ixor__(self, other: Set[T]) -> TSet[T]:  # type: ignore[override,misc] # as `set`
-        if not isinstance(other, Set):
+        if not _is_set(other):
             return NotImplemented
         self.symmetric_difference_update(other)
         return self
 
-    def __ge__(self, other: Set[object]) -> bool:
-        return self.issuperset(other) if isinstance(other, Set) else NotImplemented
+    def __lt__(self, other: Set[object]) -> Any:
+        return self.copy() < _plain(other) if isinstance(other, Set) else NotImplemented
 
-    def __eq__(self, other: object) -> bool:
+    def __le__(self, other: Set[object]) -> Any:
+        return (
+            self.copy() <= _plain(other) if isinstance(other, Set) else NotImplemented
+        )
+
+    def __gt__(self, other: Set[object]) -> Any:
+        return self.copy() > _plain(other) if isinstance(other, Set) else NotImplemented
+
+    def __ge__(self, other: Set[object]) -> Any:
         if not isinstance(other, Set):
             return NotImplemented
-        return self is other or self.copy() == set(other)
+        if type(other) in _KINDS:
+            return self.issuperset(other)
+        return self.copy() >= _plain(other)  # its class may have a method for it
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self is other or self.copy() == _plain(other)
+
+    def __ne__(self, other: object) -> Any:
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self is not other and self.copy() != _plain(other)
 
     def __copy__(self) -> TSet[T]:
         return self._tx_like(self)
@@ -233,9 +283,12 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
 
     @reprlib.recursive_repr("TSet({...})")
     def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._print_plain()})" if self else "TSet()"
+
+    def _print_plain(self) -> str:
         # Not `copy`: the order would be another one each time.
         elements = ", ".join(map(repr, self))
-        return f"{type(self).__name__}({{{elements}}})" if elements else "TSet()"
+        return f"{{{elements}}}" if elements else "set()"
 
     def _those_of(self, others: Iterable[object]) -> set[T]:
         """Return which of `others` are here; where they are few, only they are read."""
@@ -250,9 +303,22 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         return made
 
 
-def _left(other: Set[S]) -> set[S] | frozenset[S]:
-    """Return the left side of an operator: of the program's type, if that is one."""
-    return other if isinstance(other, frozenset) else set(other)
+_KINDS = (set, frozenset, TSet)
+
+
+def _is_set(other: object) -> TypeGuard[Set[Any]]:
+    """Tell whether operators take it."""
+    kinds = _KINDS if PassesFor.on else Set
+    return type(other) in _KINDS or isinstance(other, kinds)
+
+
+def _plain(other: Set[S]) -> Any:
+    """Return the other side of an operator: of the program's type, if that is one."""
+    if type(other) is set or type(other) is frozenset:
+        return other
+    if isinstance(other, TSet) or not isinstance(other, set | frozenset):
+        return set(other)
+    return other
 
 
 def _shareable_elements(elements: Iterable[object]) -> dict[Any, Any]:

@@ -1,0 +1,102 @@
+"""What `keys`, `items` and `values` of a shared dict return."""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Collection,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    ValuesView,
+)
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, cast
+
+from txloop.cells import live
+from txloop.cells.likeness import PassesFor, PassingType
+from txloop.stm.types import MISSING
+
+__all__ = ["Items", "Keys", "Values"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class _View(metaclass=PassingType):
+    __slots__ = ()
+
+    _mapping: Any  # a TDict, whose module imports this one
+    _method: ClassVar[str]  # which returns such a view
+
+    @property
+    def mapping(self) -> Mapping[Any, Any]:
+        return MappingProxyType(self._mapping)
+
+    def __repr__(self) -> str:
+        if not PassesFor.on:
+            return f"{type(self).__name__}({self._mapping!r})"
+        plain = self._mapping._empty()
+        plain.update(self._mapping._contents())
+        return repr(getattr(plain, self._method)())
+
+    def __reversed__(self) -> Iterator[Any]:
+        if live.on:
+            return self._live([*self._mapping._contents()][::-1], backwards=True)
+        return iter([*cast("Iterable[Any]", self)][::-1])
+
+    def _live(self, keys: Collection[Any], backwards: bool = False) -> Iterator[Any]:
+        """Go over what is there of these keys when it is asked for."""
+        mapping = self._mapping
+        for key in live.iterate_unresized(mapping, keys, backwards):
+            value = mapping._contents().get(key, MISSING)
+            if value is not MISSING:  # another one may have come in its place
+                yield self._part(key, value)
+
+    def _part(self, key: Any, value: Any) -> Any:
+        """Return what the view shows of them."""
+        return key
+
+
+class Keys(_View, KeysView[K]):
+    """The keys, in their order."""
+
+    _method = "keys"
+
+
+class Items(_View, ItemsView[K, V]):
+    """The keys with their values."""
+
+    _method = "items"
+
+    def __iter__(self) -> Iterator[tuple[K, V]]:
+        contents = self._mapping._contents()
+        return self._live(list(contents)) if live.on else iter(contents.items())
+
+    def __contains__(self, item: object) -> bool:
+        if not (isinstance(item, tuple) and len(item) == 2):
+            return False
+        key, wanted = item
+        value = self._mapping._found(key)  # nothing is made for a key that is missing
+        return value is wanted or bool(value is not MISSING and value == wanted)
+
+    def _part(self, key: K, value: V) -> tuple[K, V]:
+        return key, value
+
+
+class Values(_View, ValuesView[V]):
+    """The values, in the order of the keys."""
+
+    _method = "values"
+
+    def __iter__(self) -> Iterator[V]:
+        contents = self._mapping._contents()
+        return self._live(list(contents)) if live.on else iter(contents.values())
+
+    def _part(self, key: Any, value: V) -> V:
+        return value
+
+
+for _view in (Keys, Items, Values):
+    PassesFor.name_like(_view, type(getattr({}, _view._method)()))
