@@ -9,6 +9,7 @@
     tcounterdict  TCounterDict: counts
     tordereddict  TOrderedDict: an order that can be changed
     tset          TSet: a conflict per element
+    set_order     the order of a plain set
     keyed         what dicts and sets have in common
     tlist         TList: a conflict per item
     tdeque        TDeque: may have a greatest length

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import reprlib
-from collections.abc import Iterable, Iterator, MutableSet, Set
+import sys
+from collections.abc import Collection, Iterable, Iterator, MutableSet, Set
 from typing import Any, TypeGuard, TypeVar, cast, overload
 
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor, PassingType
+from txloop.cells.set_order import Shape, in_order, shape_of
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -20,6 +22,7 @@ from txloop.cells.shareable import (
     shareable_all,
 )
 from txloop.stm.attempt import running
+from txloop.stm.container import reduced_with
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
@@ -29,6 +32,8 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 _FEW = 16  # elements; more are not looked up one by one
+
+_LAST_FIRST = sys.implementation.name == "pypy"  # whose sets pop what came last
 
 
 class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
@@ -45,9 +50,11 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
     (True, 3)
     """
 
-    __slots__ = ()
+    __slots__ = ("_shape",)
     __class__ = PassesFor(set, "set(...)")
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
+
+    _shape: Shape  # see `set_order`; it never changes, and travels with each reference
 
     @overload
     def __init__(self, /) -> None: ...
@@ -60,7 +67,13 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         """Iterate over what is there now; see `like_plain` for what comes later."""
         keys = cast("list[T]", self._keys())  # they were stored as such
         # A program may have come to rely on the order of a set of numbers.
-        parts = set(keys) if PassesFor.on else keys
+        parts: Collection[T] = keys
+        if PassesFor.on:
+            shape = self._shape
+            if shape is not None and len(keys) < shape[0]:
+                parts = in_order(keys, shape)
+            else:
+                parts = set(keys)
         return live.iterate_unresized(self, parts) if live.on else iter(parts)
 
     def add(self, element: T, /) -> None:
@@ -87,7 +100,11 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         self.discard(element)
 
     def pop(self) -> T:
-        """Take out the element that came first, and return it."""
+        """Take out the element that came first, and return it; see `like_plain`."""
+        if PassesFor.on and _LAST_FIRST:
+            element = self.copy().pop()
+            self.discard(element)
+            return element
         for element in self:
             self.discard(element)
             return element
@@ -297,6 +314,13 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
             return self.copy() & wanted
         return {element for element in wanted if element in self}
 
+    def _tx_start(self, number: int, cells: Any) -> None:
+        super()._tx_start(number, cells)
+        self._shape = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return reduced_with(self, "_shape") if self._shape else super().__reduce__()
+
     def _tx_like(self, elements: Iterable[T]) -> TSet[T]:
         made: TSet[T] = type(self).__new__(type(self))
         TSet.__init__(made, elements)
@@ -341,6 +365,8 @@ def _checked(element: object) -> object:
 def _fill(made: TSet[Any], plain: set[Any], convert: Convert) -> None:
     cells = dict.fromkeys(converted(plain, convert), True)
     check_keys(cells)
+    if PassesFor.on:
+        made._shape = shape_of(plain)
     made._tx_begin(cells)
 
 

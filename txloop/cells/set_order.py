@@ -1,0 +1,95 @@
+"""The order in which a plain set would go over its elements.
+
+On CPython it is that of a hash table: which slot an element wants, and how many slots
+there are, which depends on how the set was made and on how large it has been. A shared
+set keeps its elements as they came, and so the order has to be found again.
+
+What is known of a set that was plain once is the size of its table then. With that,
+the order is right after any additions, or any removals, or both, as long as no two
+elements want the same slot; but not where
+
+- two elements want the same slot, and something was added (then the first to come has
+  it, and which that was depends on all that was there before),
+- the set has grown, since it was shared, and lost elements then: it stays large,
+- it gets and loses elements by turns, which makes a table larger at some time,
+- `update` is given a set, for which a table is made larger at once,
+- `pop` comes after an `add` that came after a `pop`: each goes on where the last ended.
+
+To know all that, each commit would have to keep a set beside the cells, and to copy it
+for each snapshot, which costs more than the commit does.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["Shape", "in_order", "shape_of"]
+
+Shape: TypeAlias = tuple[int, int] | None
+"""What is known of a set: from how many elements on `set` finds their order.
+
+With fewer, how many slots its table has; 0 where the elements are in order as they
+came, which they are as long as there are no more. None of one that was made empty.
+"""
+
+_HASHED = (
+    sys.implementation.name == "cpython"
+)  # PyPy's sets have the order of insertion
+_LEAST = 8
+_ENTRY = struct.calcsize("nP")
+_EMPTY = sys.getsizeof(set()) if _HASHED else 0
+
+_LARGE = 50_000  # elements; from there on, a table grows by less
+
+
+def shape_of(plain: set[Any]) -> Shape:
+    """Return what has to be known of a plain set to find its order again."""
+    if not (_HASHED and plain):
+        return None
+    elements, slots = list(plain), _slots_of(plain)
+    if [*in_order(elements, (sys.maxsize, slots))] != elements:
+        return len(elements) + 1, 0
+    return _fewest(slots), slots
+
+
+def in_order(elements: list[Any], shape: tuple[int, int]) -> Collection[Any]:
+    """Return elements, as they came, in the order that a set of such a shape has."""
+    fewest, slots = shape
+    if not slots and len(elements) < fewest:
+        return elements
+    made = set(elements)
+    if not slots:
+        return made
+    slots = _grown(slots, len(elements))
+    if slots == _slots_of(made):
+        return made
+    return sorted(elements, key=lambda element: hash(element) & (slots - 1))
+
+
+def _slots_of(plain: set[Any]) -> int:
+    return (sys.getsizeof(plain) - _EMPTY) // _ENTRY or _LEAST
+
+
+def _fewest(slots: int) -> int:
+    """Return with how many elements a table that grows one by one has so many slots."""
+    fewest, grown = 0, _LEAST
+    while grown < slots:
+        fewest = -(-(grown - 1) * 3 // 5)
+        grown = _grown(grown, fewest)
+    return fewest if grown == slots else sys.maxsize
+
+
+def _grown(slots: int, count: int) -> int:
+    """Return how many slots a table has that had so many, with `count` elements now."""
+    while count * 5 >= (slots - 1) * 3:
+        filled = -(-(slots - 1) * 3 // 5)
+        wanted = filled * (2 if filled > _LARGE else 4)
+        slots = _LEAST
+        while slots <= wanted:
+            slots *= 2
+    return slots
