@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["errors", "operators", "orders"])
+@pytest.mark.parametrize("what", ["errors", "operators", "orders", "uses"])
 def test_after_like_plain_containers_are_like_plain_objects_in(what):
     """Each program is a process of its own, as `like_plain` is for good."""
     ended = subprocess.run(

@@ -44,6 +44,7 @@ DEFINING = {"cells/tobject.py"}
 
 SINGLE = {
     "cells/likeness.py": 1,  # in `MADE_BELOW`
+    "cells/part_by_part.py": 1,  # likewise
     "cells/tobject.py": 1,  # our own classes
     "web/clients.py": 1,  # one stream
     "web/delegate.py": 1,  # one handler
@@ -177,6 +178,9 @@ def test_no_module_replaces_anything_of_others_itself():
 
     expected = {  # see `MADE_BELOW`
         ("cells/likeness.py", "json.JSONEncoder.iterencode"),
+        ("cells/part_by_part.py", "dataclasses._asdict_inner"),
+        ("cells/part_by_part.py", "dataclasses._astuple_inner"),
+        ("cells/part_by_part.py", "pprint.PrettyPrinter.format"),
         ("executors/codec/by_value.py", "cloudpickle.cloudpickle._walk_global_ops"),
         ("executors/debugging.py", "sys.breakpointhook"),
     }

@@ -31,6 +31,7 @@
     foreign       objects of numpy and pydantic that never change
     bulk          whether many values can be stored as they are
     likeness      containers as JSON; those that pass for plain objects: `like_plain`
+    part_by_part  what goes through plain objects part by part, and containers then
     live          lists that are changed while they are gone over
     heaps         what heapq has, for lists of both kinds
 """

@@ -17,6 +17,7 @@ import reprlib
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from txloop.cells import part_by_part
 from txloop.cells.live import begin as begin_live
 from txloop.stm.container import Container
 from txloop.stm.held import hold_the_rest
@@ -77,6 +78,7 @@ class PassesFor:
             new: Any = owner
             printed = getattr(owner, "_print_plain", _print_plain)
             new.__repr__ = reprlib.recursive_repr(its._inside_itself)(printed)
+            part_by_part.print_like(new, its._plain)
             new.__name__ = _named_in_errors(its._plain)
         for owner, plain in cls._named.items():
             owner.__name__ = plain.__name__
@@ -142,6 +144,7 @@ def like_plain(*, live: bool = False) -> None:
         PassesFor.begin()
         hold_the_rest()
         _encode_like_plain()
+        part_by_part.begin(PassesFor.plain_of)
     if live:
         begin_live()
 

@@ -246,6 +246,13 @@ MADE_BELOW: tuple[PatchBelow, ...] = (
         " or list; after like_plain() only",
     ),
     PatchBelow(
+        "pprint.PrettyPrinter.format and how it breaks lines, the names of"
+        " reprlib.Repr, and what dataclasses.asdict and astuple do with each part",
+        "cells.part_by_part",
+        "they tell by the very class of an object whether it has parts; after"
+        " like_plain() only",
+    ),
+    PatchBelow(
         "cloudpickle's search for the names of globals",
         "executors.codec.by_value",
         "PyPy's `dis` fails at variables of closures; on PyPy only",

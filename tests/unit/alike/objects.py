@@ -54,7 +54,12 @@ def shown(value: Any) -> str:
         return f"{name} {[shown(one) for one in value]}"
     if isinstance(value, set | frozenset):
         return f"{name} {sorted(map(shown, value))}"
-    return re.sub(" at 0x[0-9a-f]+", "", f"{name} {value!r}")
+    return without_places(f"{name} {value!r}")
+
+
+def without_places(text: str) -> str:
+    """Return a text without the places of objects in memory, which differ anyway."""
+    return re.sub(" at 0x[0-9a-f]+| with id=[0-9]+", "", text)
 
 
 def said(act: Callable[[Any], Any], one: Any) -> tuple[str, str]:
@@ -62,7 +67,7 @@ def said(act: Callable[[Any], Any], one: Any) -> tuple[str, str]:
     try:
         answer = act(one)
     except Exception as error:
-        return type(error).__name__, str(error)
+        return type(error).__name__, without_places(str(error))
     return "value", "itself" if answer is one else shown(answer)
 
 
