@@ -6,7 +6,7 @@ import copy
 import operator
 import sys
 from collections.abc import Callable, Iterable, MutableSequence
-from types import FunctionType
+from types import CodeType
 from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
 from txloop.cells.list_cells import ListCells
@@ -25,7 +25,6 @@ class SequenceCells(ListCells, MutableSequence[T]):
     __hash__: ClassVar[None] = None  # type: ignore[assignment] # mutable, compares by contents
 
     _plain: ClassVar[type]  # what it stands for
-    _asks: ClassVar[bool] = True  # whether it lets the other operand come first
 
     def __len__(self) -> int:
         return self._length()
@@ -134,8 +133,9 @@ class SequenceCells(ListCells, MutableSequence[T]):
 
         A plain one lets it come first, if it is none of a type that comes with Python.
         """
-        method = getattr(type(other), name, None)
-        if type(method) is not FunctionType or not self._asks:
+        method: Any = getattr(type(other), name, None)
+        # On PyPy, those of types that come with it are functions, too, but of no code.
+        if type(getattr(method, "__code__", None)) is not CodeType:
             return NotImplemented
         if isinstance(other, SequenceCells):
             return NotImplemented

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import reprlib
-import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
@@ -49,7 +48,6 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
     __slots__ = ("_limit",)
     __class__ = PassesFor(deque, "[...]")
     _plain = deque
-    _asks = sys.implementation.name == "cpython"  # that of PyPy does not
 
     _limit: int | None  # it never changes, and travels with each reference
 

@@ -204,6 +204,9 @@ def is_known(kind: str, other: str, how: Callable[..., Any], side: str) -> bool:
         on_deque = PYPY and "deque" in other and "deque" in kind and how is operator.add
         ordered = PYPY and other == kind == "OrderedDict"
         return formats or on_list or on_deque or ordered
+    if PYPY and "deque" in kind and how in (operator.add, operator.mul):
+        # Those of PyPy ask no other operand, as those of CPython and shared ones do.
+        return any(one in other for one in ("answer", "raises", "ab'", "UserList"))
     if side == "both" and how is operator.imul:
         return kind not in ("list", "deque", "short deque")
     if how is operator.iand and kind == "Counter":

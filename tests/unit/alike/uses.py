@@ -231,7 +231,7 @@ KINDS: tuple[str, ...] = (
     "Sequence",
 )
 KINDS += ("MutableSequence", "Set", "MutableSet", "Mapping", "MutableMapping")
-KINDS += ("Hashable", "Callable", "ByteString", "Iterator")
+KINDS += ("Hashable", "Callable", "Iterator")
 
 USES: dict[str, Callable[[Any], Any]] = {
     # As text
@@ -396,9 +396,7 @@ USES: dict[str, Callable[[Any], Any]] = {
     "nlargest": lambda one: __import__("heapq").nlargest(2, one),
     # Asked and changed
     "isinstance": lambda one: [
-        isinstance(one, getattr(collections.abc, kind))
-        for kind in KINDS
-        if hasattr(collections.abc, kind)
+        isinstance(one, getattr(collections.abc, kind)) for kind in KINDS
     ],
     "isinstance of plain": lambda one: [
         isinstance(one, kind) for kind in (list, dict, set, deque, tuple, Counter)
