@@ -245,6 +245,26 @@ def test_idle_workers_are_told_while_nothing_is_sent_away(engine, monkeypatch):
     engine.until(lambda: all(committed.version - one.version < 5 for one in workers))
 
 
+@on("processes")
+def test_workers_that_nobody_needs_are_told_nothing_and_then_all(engine, tmp_path):
+    # GIVEN
+    shared: TDict[str, Any] = TDict(n=0)
+    engine.run(int)
+
+    # WHEN only unmarked code writes
+    for number in range(replication.LAG_COMMITS):
+        shared["n"] = {"is": number}
+    engine.until(lambda: engine.processes._log.parked)
+    shared["n"]["is"] = "last"
+    sent = [one.version for one in engine.processes._workers]
+
+    # THEN
+    assert max(sent) <= committed.version - replication.LAG_COMMITS
+    assert ["last"] * 2 == engine.ask_all_workers(lambda: shared["n"]["is"], tmp_path)
+    shared["n"]["is"] = "new"
+    assert ["new"] * 2 == engine.ask_all_workers(lambda: shared["n"]["is"], tmp_path)
+
+
 def wait_at(started, gate):
     started.open()
     gate.wait()

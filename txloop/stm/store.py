@@ -133,6 +133,11 @@ class Store:
         reference = self._references.get(number)
         return None if reference is None else reference()
 
+    @property
+    def container_count(self) -> int:
+        """How many containers live."""
+        return len(self._references)
+
     def containers(self) -> list[Container]:
         """Return all living containers."""
         living = [reference() for reference in list(self._references.values())]

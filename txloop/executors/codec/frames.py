@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
+    from _typeshed import SupportsWrite
+
 __all__ = [
     "FRAMING_BYTES",
     "LARGEST_BYTES",
     "UNPICKLABLE",
     "Frames",
     "GarbledError",
+    "dumped_within",
     "dumps",
     "frame",
     "loads",
@@ -64,11 +67,37 @@ def dumps(thing: object) -> bytes:
 def _dumps_checked(thing: object) -> bytes:
     """Pickle it, but nothing that belongs to the loop thread, though it may pickle."""
     with io.BytesIO() as file:
-        asks = UNASKED.isdisjoint(travel_table)
-        pickler = (pickle.Pickler if asks else _Asking)(file, _PROTOCOL)
-        pickler.dispatch_table = copyreg.dispatch_table | travel_table
-        pickler.dump(thing)
+        _checked(file).dump(thing)
         return file.getvalue()
+
+
+def _checked(file: SupportsWrite[bytes]) -> pickle.Pickler:
+    asks = UNASKED.isdisjoint(travel_table)
+    pickler = (pickle.Pickler if asks else _Asking)(file, _PROTOCOL)
+    pickler.dispatch_table = copyreg.dispatch_table | travel_table
+    return pickler
+
+
+def dumped_within(thing: object, most_bytes: int) -> bool:
+    """Tell whether a pickle of `thing` has so few bytes; ends as soon as it has not."""
+    try:
+        _checked(_Counted(most_bytes)).dump(thing)
+    except UNPICKLABLE:
+        return False
+    return True
+
+
+class _Counted:
+    """A file that keeps nothing, and takes so many bytes."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._left = most_bytes
+
+    def write(self, data: bytes) -> int:
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError("it is longer")
+        return len(data)
 
 
 class _Asking(pickle.Pickler):

@@ -208,10 +208,8 @@ class FrontConnection(FrontEnd):
     @property
     def is_awaited(self) -> bool:
         """Whether it waits for that, or has to say where it is again."""
-        lag = committed.version - self.version
-        return bool(self.verdicts or self.notes or self.epoch >= 0 or self.waits) or (
-            lag >= LAG_COMMITS
-        )
+        asked = self.verdicts or self.notes or self.epoch >= 0 or self.waits
+        return bool(asked or self._log.lags(self.version, LAG_COMMITS))
 
     @property
     def in_use(self) -> bool:
@@ -226,7 +224,7 @@ class FrontConnection(FrontEnd):
             or self.notes
             or self.calls_open
             or self.connections
-            or committed.version - self.version >= LAG_COMMITS
+            or self._log.lags(self.version, LAG_COMMITS)
         )
 
     @property

@@ -190,7 +190,8 @@ class Desk(Reception):
         wanted = [
             one
             for one in self.fronts
-            if one.ready and one.behind and (all_of_them or one.in_use)
+            if one.ready and one.behind
+            if one.in_use or (all_of_them and (one.is_awaited or not self._is_parked))
         ]
         if wanted:
             self.publish()
@@ -199,6 +200,10 @@ class Desk(Reception):
                 front.send()
         self.page.version = committed.version
         self._executor.trim_log()
+
+    @property
+    def _is_parked(self) -> bool:
+        return self._log is not None and self._log.parked
 
     def publish(self) -> int:
         """Let all that is committed be known: put it on the board; return its end.

@@ -208,7 +208,7 @@ class WorkerConnection:
         if not unsent and (
             self.assigned
             or self._output
-            or committed.version - self.version < LAG_COMMITS
+            or not self._log.lags(self.version, LAG_COMMITS)
         ):
             return
         started = time.thread_time()

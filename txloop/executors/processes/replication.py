@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.executors.codec.frames import UNPICKLABLE, dumps, loads
 from txloop.executors.codec.plain_cells import Known, pack_commits
+from txloop.executors.processes.parking import Parking
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.held import travel_table, why_it_stays
 from txloop.stm.types import MISSING, Key, Unsendable
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["LAG_COMMITS", "DeltaLog", "Dump"]
 
 LAG_COMMITS = 500
-"""How many commits an idle replica may miss before it is sent them without a call."""
+"""How many commits an idle replica may miss before it is sent them without a call.
+
+Unless the log is parked: see `parking`.
+"""
 
 _LONGEST_LOG = 5000  # commits; a replica further behind is loaded afresh
 
@@ -50,6 +54,8 @@ class DeltaLog:
         self._commits: deque[tuple[Write, ...] | bytes | None] = deque()
         self._begins_amid = False  # the first is in one group with some before it
         self._packed = 0  # how many of these, from the first
+        self._missed = 0  # commits while it was parked
+        self._parking = Parking(store, self._contents)
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
         # and what they were told of since.
@@ -80,6 +86,12 @@ class DeltaLog:
         return len(told) > before
 
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
+        if self._parking.parked:
+            self._missed += 1
+            if not self._parking.ends(self._missed):
+                self._first = version
+                return
+            self._on_lag()
         self._commits.append(tuple(writes))
         self._note_length()
 
@@ -89,8 +101,33 @@ class DeltaLog:
         if len(self._commits) > _LONGEST_LOG:
             self.trim(self._first + 1)
 
+    def lags(self, version: int, most: int) -> bool:
+        """Tell whether an idle replica has to be sent what it misses.
+
+        Args:
+            version: Up to where it has been sent all.
+            most: How many commits it may miss.
+        """
+        if self._store.version - version < most or self._parking.parked:
+            return False
+        if not self._parking.begins(len(self._commits) - self._packed):
+            return True
+        # No replica has been sent the last of these: each will be loaded afresh.
+        self._commits.clear()
+        self._dropped.clear()
+        self._told.clear()
+        self._first, self._begins_amid = self._store.version, False
+        self._missed = self._packed = 0
+        return False
+
+    @property
+    def parked(self) -> bool:
+        """Whether replicas are to be loaded afresh as soon as they are needed."""
+        return self._parking.parked
+
     def dropped(self, number: int) -> None:
-        self._dropped.append(number)  # a deque: the collector runs in any thread
+        if not self._parking.parked:  # what is loaded afresh is told what lives
+            self._dropped.append(number)  # a deque: the collector runs in any thread
 
     def take_dropped(self) -> list[int]:
         """Return the numbers of the containers that died since the last time."""
@@ -102,6 +139,7 @@ class DeltaLog:
 
     def mark(self) -> int:
         """Return the newest version, from which on replicas will ask: copies of it."""
+        self._parking.parked = False
         self._pack_until(len(self._commits))
         return self._store.version
 
@@ -110,6 +148,7 @@ class DeltaLog:
 
         It is not if the version is too far back, or amid a group.
         """
+        self._parking.parked = False
         skipped, commits = version - self._first, self._commits
         if skipped < 0:
             return None
@@ -154,15 +193,9 @@ class DeltaLog:
     def dump(self) -> bytes:
         """Return a pickled `Dump` of what has changed since the fork."""
         self.mark()
-        living = self._store.containers()
-        changed: list[tuple[Container, dict[Hashable, Any]]] = [
-            (container, self._store.contents_at(container, self._store.version))
-            for container in living
-            if container._tx_changed > self.forked_at
-        ]
-        numbers = [container._tx_number for container in living]
+        changed, numbers = contents = self._contents()
         try:
-            return dumps((changed, numbers))
+            return dumps(contents)
         except UNPICKLABLE:
             sendable = [
                 (
@@ -175,6 +208,15 @@ class DeltaLog:
                 for one, items in changed
             ]
             return dumps((sendable, numbers))
+
+    def _contents(self) -> Dump:
+        living = self._store.containers()
+        changed = [
+            (container, self._store.contents_at(container, self._store.version))
+            for container in living
+            if container._tx_changed > self.forked_at
+        ]
+        return changed, [container._tx_number for container in living]
 
 
 def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:

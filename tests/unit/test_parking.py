@@ -1,0 +1,191 @@
+"""A log is parked while nobody asks for what is in it, and loading afresh is quick."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from tests.engine import bury_the_dead
+from txloop import TDict, TVar
+from txloop.executors.codec.frames import dumped_within, loads
+from txloop.executors.codec.plain_cells import unpack_commits
+from txloop.executors.processes import parking
+from txloop.executors.processes.replication import DeltaLog
+from txloop.stm.store import committed
+
+UNASKED = 100
+
+
+@pytest.fixture
+def shared():
+    return TDict(a=1)
+
+
+@pytest.fixture
+def log(shared):
+    for _ in range(3):  # containers of other tests shall not die during this one
+        gc.collect()
+    log = DeltaLog(committed)
+    yield log
+    log.close()
+
+
+def write(shared, times=UNASKED):
+    for number in range(times):
+        shared["b"] = number
+
+
+def test_a_log_is_parked_when_no_replica_has_asked_for_a_number_of_commits(log, shared):
+    # GIVEN
+    write(shared, UNASKED - 1)
+    assert not log.lags(log.forked_at, UNASKED)
+    assert log.lags(log.forked_at, UNASKED - 1)
+
+    # WHEN
+    write(shared, 1)
+
+    # THEN
+    assert not log.lags(log.forked_at, UNASKED)
+    assert log.parked
+    write(shared)
+    assert not log.lags(log.forked_at, UNASKED)
+
+
+def test_what_a_replica_has_asked_for_is_not_unasked(log, shared):
+    # GIVEN
+    write(shared)
+    log.since(log.forked_at)
+
+    # WHEN
+    write(shared, UNASKED - 1)
+
+    # THEN
+    assert log.lags(log.forked_at, UNASKED)
+    assert not log.parked
+
+
+def test_a_replica_of_a_parked_log_is_loaded_and_told_from_then_on(log, shared):
+    # GIVEN
+    write(shared)
+    assert not log.lags(log.forked_at, UNASKED)
+    write(shared, 7)
+    made = TDict(x=1)
+    shared["made"] = made
+
+    # WHEN
+    missed = log.since(log.forked_at)
+    contents, living = loads(log.dump())
+    loaded_at = committed.version
+    made["x"] = 2
+    shared["b"] = "new"
+
+    # THEN
+    assert missed is None
+    assert (shared, {"a": 1, "b": 6, "made": made}) in contents
+    assert made._tx_number in living
+    assert not log.parked
+    told = [
+        list(one) for delta in log.since(loaded_at) for one in unpack_commits(delta)
+    ]
+    assert [[(made, "x", 2)], [(shared, "b", "new")]] == told
+
+
+def test_a_copy_of_what_there_is_ends_it(log, shared):
+    write(shared)
+    log.lags(log.forked_at, UNASKED)
+
+    version = log.mark()
+    shared["b"] = "new"
+
+    assert not log.parked
+    assert 1 == len(log.since(version))
+
+
+def test_deaths_are_not_told_meanwhile(log, shared):
+    # GIVEN
+    shared["dies"] = TDict()
+    write(shared)
+    assert not log.lags(log.forked_at, UNASKED)
+
+    # WHEN
+    del shared["dies"]
+    bury_the_dead()
+
+    # THEN
+    assert [] == log.take_dropped()
+
+
+@pytest.mark.parametrize("kind", ["long", "of many", "not to be pickled"])
+def test_what_would_take_long_to_load_is_told_as_ever(kind, log, shared, monkeypatch):
+    # GIVEN
+    match kind:
+        case "long":
+            shared["long"] = "x" * (1 << 18)
+        case "of many":
+            monkeypatch.setattr(parking, "_MOST_CONTAINERS", 0)
+        case _:
+            shared["lambda"] = lambda: 1
+
+    # WHEN
+    write(shared)
+
+    # THEN
+    assert log.lags(log.forked_at, UNASKED)
+    assert not log.parked
+
+
+def test_it_is_looked_at_again_after_a_while(log, shared, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(parking, "_LOOK_AGAIN_COMMITS", 200)
+    shared["long"] = "x" * (1 << 18)
+    write(shared)
+    assert log.lags(log.forked_at, UNASKED)
+
+    # WHEN it is no longer, but that is not known yet
+    shared["long"] = "x"
+    log.since(log.forked_at)
+    write(shared)
+
+    # THEN
+    assert log.lags(log.forked_at, UNASKED)
+    write(shared)
+    assert not log.lags(log.forked_at, UNASKED)
+
+
+def test_a_parked_log_goes_on_when_loading_would_take_long(shared, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(parking, "_LOOK_AGAIN_COMMITS", 10)
+    lags = []
+    log = DeltaLog(committed, on_lag=lambda: lags.append(committed.version))
+    write(shared)
+    assert not log.lags(log.forked_at, UNASKED)
+
+    # WHEN
+    shared["long"] = "x" * (1 << 18)
+    write(shared, 8)
+    before = log.parked
+    write(shared, 1)
+
+    # THEN it is sent to all, and what comes after that
+    assert (True, False) == (before, log.parked)
+    assert [committed.version] == lags
+    assert log.lags(log.forked_at, UNASKED)
+    assert log.since(log.forked_at) is None
+    assert [] == log.since(committed.version)
+    log.close()
+
+
+def test_a_replica_that_misses_only_what_a_parked_log_has_kept_needs_nothing(log):
+    value = TVar(0)
+    for number in range(UNASKED):
+        value.set(number)
+    log.lags(log.forked_at, UNASKED)
+
+    assert [] == log.since(committed.version)
+
+
+def test_a_pickle_is_measured_without_being_kept():
+    assert dumped_within("x" * 1000, 1100)
+    assert not dumped_within("x" * 1000, 900)
+    assert not dumped_within([lambda: 1], 10_000)

@@ -1,0 +1,78 @@
+"""Whether replicas that nobody asks anything are told of commits.
+
+An owner that runs all requests itself would pack each commit, and send it to replicas
+that nobody uses, which took it a tenth of its time. So a log is parked when a number of
+commits were of no use to any replica: it keeps nothing then, and the first replica that
+is needed is loaded afresh. That is done only while it is quick: while what a replica
+would be sent is short.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from txloop.executors.codec.frames import dumped_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from txloop.stm.store import Store
+
+__all__ = ["Parking"]
+
+_UNASKED_COMMITS = 100
+"""After this many that no replica has asked for, a log may be parked.
+
+As many as it takes to measure what loading would cost, in time.
+"""
+
+_MOST_CONTAINERS = 4_000
+_MOST_BYTES = 1 << 18  # takes some 2 ms to pickle, and as long to load
+
+_LOOK_AGAIN_COMMITS = 10_000
+"""After this many, what was short may be long, and the other way round."""
+
+
+class Parking:
+    """Decides that for one log; used by the loop's thread."""
+
+    def __init__(self, store: Store, contents: Callable[[], object]) -> None:
+        """Begin with a log that is not parked.
+
+        Args:
+            store: What it follows.
+            contents: Returns what a replica would be loaded from, not pickled.
+        """
+        self.parked = False
+        self._store = store
+        self._contents = contents
+        self._look_at = 0  # the version from which on it is worth while to look
+
+    def begins(self, unasked: int) -> bool:
+        """Tell whether the log is parked now; it was not.
+
+        Args:
+            unasked: How many commits no replica has asked for.
+        """
+        if unasked >= _UNASKED_COMMITS and self._store.version >= self._look_at:
+            self.parked = self._is_short()
+            if not self.parked:
+                self._look_at = self._store.version + _LOOK_AGAIN_COMMITS
+        return self.parked
+
+    def ends(self, missed: int) -> bool:
+        """Tell whether a parked log has to go on, since loading takes longer now.
+
+        Args:
+            missed: How many commits it has not kept.
+        """
+        if missed % _LOOK_AGAIN_COMMITS == 0:
+            self.parked = self._is_short()
+            if not self.parked:
+                self._look_at = self._store.version + _LOOK_AGAIN_COMMITS
+        return not self.parked
+
+    def _is_short(self) -> bool:
+        return self._store.container_count <= _MOST_CONTAINERS and dumped_within(
+            self._contents(), _MOST_BYTES
+        )
