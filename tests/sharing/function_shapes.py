@@ -944,6 +944,119 @@ class Last(Other):
 --
 x = [k]; y = Last(self.application, self.request).patch(x); x.append(v)
 z = y.get('a', {}); table[k] = z; z['b'].append(v); more.append(conf)
+==
+class Tx:
+    def __init__(self, d): self.d = d; self.changes = {}
+    def save(self): self.d.update(self.changes)
+db = {}
+--
+t = Tx(db); t.changes[k] = [v]; t.save()
+t.changes[k].append(1); more.append(db)
+==
+class Conn:
+    def __init__(self, store): self.store = store
+    def enter(self): self.rows = []; return self.rows
+    def done(self): self.store.append(self.rows)
+log = []
+--
+c = Conn(log); r = c.enter(); r.append([k]); c.done()
+r.append(v); log[-1].append(3); more.append(log)
+==
+class Conn:
+    def __init__(self, store): self.store = store
+    def __enter__(self): self.rows = []; return self.rows
+    def __exit__(self, *a): self.store.append(self.rows)
+log = []
+--
+with Conn(log) as r: r.append([k])
+r.append(v); log[-1].append(3); more.append(log)
+==
+class Tx:
+    def __init__(self, d): self.d = d
+    def __enter__(self):
+        self.copy = {n: list(x) for n, x in self.d.items()}
+        return self.copy
+    def __exit__(self, t, e, b): self.d.clear(); self.d.update(self.copy)
+db = {}
+--
+with Tx(db) as c: c.setdefault(k, []).append(v); row = c[k]
+row.append("late"); more.append(db)
+==
+def gen():
+    got = []
+    while True:
+        x = yield got
+        got.append(x)
+g = gen(); next(g)
+--
+x = [k]; got = g.send(x); x.append(v); table[k] = got; more.append(got)
+==
+def acc():
+    total = {}
+    got = None
+    while True:
+        got = yield total
+        total.setdefault(got, []).append(1)
+a = acc(); next(a)
+--
+t = a.send(k); t[k].append(v); items.append(t[k]); t[k].append("z"); more.append(t)
+==
+class Coll:
+    def __init__(self): self.rows = []
+    def __lshift__(self, x): self.rows.append(x); return self
+    def __or__(self, x): self.rows += [x]; return x
+    def __matmul__(self, x): table["m"] = x; return x
+    def __neg__(self): return self.rows[-1]
+c = Coll()
+--
+x = [k]; c << x << [v]; x.append(1); y = c | [2]; y.append(3); (-c).append("n")
+z = c @ y; z.append("at"); more.append(c.rows)
+==
+class Coll:
+    def __init__(self): self.rows = []
+    def __iter__(self): return iter(self.rows)
+    def __len__(self): return len(self.rows)
+    def __getitem__(self, n): return self.rows[n]
+    def __contains__(self, x): return x in self.rows
+    def __iadd__(self, x): self.rows.append(x); return self
+    def __call__(self, x): self.rows.insert(0, x); return x
+c = Coll()
+--
+global c
+x = [k]; c += x; x.append(v); y = c([v]); y.append("call"); c[0].append("get")
+more.append([list(c), len(c), x in c])
+for r in c: items.append(r); r.append("it")
+==
+handlers1 = []
+--
+x = [k]; handlers1.append(lambda: x); x.append(v); y = handlers1[-1]()
+items.append(y); y.append("z"); more.append([h() for h in handlers1])
+==
+class Borg:
+    _state = {}
+    def __init__(self):
+        self.__dict__ = self._state
+    def add(self, x):
+        self.__dict__.setdefault("rows", []).append(x)
+--
+b = Borg(); x = [k]; b.add(x); x.append(v); more.append(Borg().rows)
+==
+def retry(n):
+    def deco(f):
+        @functools.wraps(f)
+        def inner(*a, **kw):
+            for _ in range(n):
+                try: return f(*a, **kw)
+                except ValueError as e: inner.errors.append(e.args[0]); last = e.args[0]
+            return last
+        inner.errors = []
+        return inner
+    return deco
+@retry(2)
+def risky(x): x.append("try"); raise ValueError(x)
+--
+x = [k]; y = risky(x); y.append(v); x.append(1); items.append(y); y.append(2)
+more.append(risky.errors)
 """
 
 

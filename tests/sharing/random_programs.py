@@ -438,6 +438,10 @@ SHARED = (
     "x = {'rows': [k]}; table[k] = x; y = rows_of(x); y.append(v)",
     "x = {'rows': [k]}; y = rows_of(x); table[k] = x; y.append(v)",
     "x = {'rows': [k]}; y = rows_of(x); table[k] = y; x['rows'].append(v); y.append(1)",
+    # ... in an attribute of the handler.
+    "x = [k]; self.p = x; items.append(self.p); x.append(v)",
+    "x = [k]; self.p = {'x': x}; items.append(self.p); x.append(v)",
+    "x = [k]; self.p = {'x': x}; self.q = [self.p]; table[k] = self.q; x.append(v)",
     # A comprehension has variables of its own.
     "x = [k]; y = {'x': x}; items.append(y); y['z'] = v; more.append([y for y in x])",
 )

@@ -62,6 +62,8 @@ def test_what_containers_do_otherwise_leaves_the_program_alone(case):
 
 
 LIMITED = {
+    "a namespace": "class B:\n    def __init__(self): self.__dict__ = rows",
+    "one that is set": "def f(x): object.__setattr__(x, '__dict__', rows)",
     "tee": "from itertools import tee\ndef f(): return tee(rows)",
     "tee of a part": "from itertools import tee\ndef f(k): return tee(rows[k])",
     "tee of a variable": "from itertools import tee\ndef f():\n    x = rows; tee(x)",

@@ -30,7 +30,40 @@ KEPT_TWICE = {
     "an operator's function": "operator.setitem(table, k, nested)",
     "a method by its name": "getattr(table, 'update')({k: nested})",
     "an addition": "x = table\n    x |= {k: nested}",
+    "what is entered": "with Entered() as x: table[k] = x",
+    "what is gone over": "for x in Entered(): table[k] = x",
+    "what an own operator returns": "table[k] = Entered() | k",
+    "what an operator of one returns": "table[k] = -Entered()",
+    "what an object that is called returns": "x = Entered()\n    table[k] = x(1)",
+    "what a decorator's function returns": "table[k] = decorated()",
 }
+
+
+OTHER_NAMES = {
+    "an argument": "Service(table)",
+    "a part": "Service(tables['a'])",
+    "by a third": "other = Service(table)\nService(other.store)",
+    "by a default": "Service()",
+}
+
+
+@pytest.mark.parametrize("case", OTHER_NAMES)
+def test_what_has_another_name_where_plain_parts_are_put_into_it_stays_plain(case):
+    source = f"""
+table = {{}}
+tables = {{"a": {{}}}}
+class Service:
+    def __init__(self, store=table):
+        self.store = store
+        self.rows = []
+    def save(self, k): self.store[k] = self.rows
+    def change(self): self.rows.append(1)
+{OTHER_NAMES[case]}
+"""
+    name = "tables" if "tables" in OTHER_NAMES[case] else "table"
+
+    assert source.lstrip() == shared(source, name)
+    assert "which stays plain" in left(source, name)
 
 
 KEYS_KEPT = {
@@ -67,6 +100,17 @@ nested = {{"rows": []}}
 other = []
 def rows(): return nested["rows"]
 def keep(it): table["it"] = it
+class Entered:
+    def __enter__(self): return nested["rows"]
+    def __iter__(self): return iter(nested["rows"])
+    def __or__(self, k): return nested["rows"]
+    def __neg__(self): return nested["rows"]
+    def __call__(self, k): return nested["rows"]
+def decorate(f):
+    def inner(): return nested["rows"]
+    return inner
+@decorate
+def decorated(): return 1
 def change(): nested["rows"].append(1)
 def f(k):
     {KEPT_TWICE[case]}

@@ -157,6 +157,65 @@ def test_what_a_handler_keeps_stores_and_uses_on_is_a_container(use):
     assert made in shared(IN_HANDLERS.format(use), "items")
 
 
+THROUGH_HANDLERS = {
+    "an attribute": ("", "self.p = x; items.append(self.p)"),
+    "what an attribute gets": ("", "self.p = {'x': x}; items.append(self.p)"),
+    "one attribute in another": (
+        "",
+        "self.p = [x]; self.q = [self.p]; items.append(self.q)",
+    ),
+    "an attribute that another method stores": (
+        "def done(self): items.append(self.p)",
+        "self.p = {'x': x}; self.done()",
+    ),
+    "a method that gives it to an attribute": (
+        "def take(self, x): self.p = [x]; items.append(self.p)",
+        "self.take(x)",
+    ),
+    "a property": (
+        "@property\n    def p(self): ...\n"
+        "    @p.setter\n    def p(self, x): items.append(x)",
+        "self.p = x",
+    ),
+    "a property of a function": (
+        "def put(self, x): items.append(x)\n    p = property(None, put)",
+        "self.p = x",
+    ),
+    "a descriptor": ("p = Kept()", "self.p = x"),
+    "any attribute": ("def __setattr__(self, n, x): items.append(x)", "self.p = x"),
+}
+
+
+@pytest.mark.parametrize("case", THROUGH_HANDLERS)
+def test_what_a_handler_stores_by_way_of_an_attribute_is_a_container(case):
+    method, use = THROUGH_HANDLERS[case]
+    source = f"""
+items = []
+class Kept:
+    def __set__(self, one, x): items.append(x)
+class Handler(RequestHandler):
+    {method}
+    def post(self):
+        x = []
+        {use}
+        x.append(1)
+"""
+    assert "x = txloop.share([])" in shared(source, "items")
+
+
+def test_what_a_handler_only_keeps_stays_plain():
+    source = """
+items = []
+class Handler(RequestHandler):
+    def post(self):
+        x = []
+        self.p = [x]
+        items.append(1)
+        x.append(1)
+"""
+    assert "        x = []\n" in shared(source, "items")
+
+
 ONE_COPY = {
     "read only": (
         "def f(self):\n    x = {}\n    x['a'] = 1\n"

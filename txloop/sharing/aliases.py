@@ -83,13 +83,14 @@ class Aliases:
                 self._find_cached(text, function)
         for _ in range(_ROUNDS):
             known = self._habits.known()
+            self._is_more = False
             self._hashed: dict[str, Set[int]] = {}
             for one in callees.every:
                 self._learn(one)
             self._habits.hashed = self._hashed
             self._habits.owned = self._owning.owned()
             self._habits.given = self._arguments.staying(self._habits)
-            if known == self._habits.known():
+            if known == self._habits.known() and not self._is_more:
                 break
 
     def _find_cached(self, text: Text, function: FunctionNode) -> None:
@@ -106,11 +107,12 @@ class Aliases:
         keys = habits.keys[function] = habits.keys_of(function)
         mutable = {*parameters(function)} - keys
         in_handler = is_handler_class(called.owner)
-        stores = [
-            one
-            for one in self._storing.stores(function, in_handler=in_handler)
-            if one.name in mutable and not one.is_own
-        ]
+        every = [*self._storing.stores(function, in_handler=in_handler)]
+        for one in every:
+            if one.is_own:
+                into = {one.into, *self._storing.others(one)}
+                self._is_more |= self._owning.note_stored(one.name, into)
+        stores = [one for one in every if one.name in mutable and not one.is_own]
         stored = {one.name for one in stores}
         results = results_of(function)
         stays = all(habits.stays(function, one) for one in results)

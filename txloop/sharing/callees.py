@@ -277,6 +277,8 @@ class Callees:
                 return [(self.named(node.func), 0)]
             case ast.Attribute(attr="__class__"):
                 return [(ANY_FUNCTION, 0)]
+            case ast.Attribute(attr="value") if "value" not in self._defined:
+                return [(ANY_FUNCTION, 0)]  # what a TVar holds
             case ast.Attribute() | ast.Name():
                 name, *others = self._all_of(last_name(node.func))
                 # By another name a method may be called with its object.

@@ -68,10 +68,12 @@ class Flow:
                 )
                 if name in self.classes:
                     found.add(name)
-            case ast.Attribute(attr=name):
+            case ast.Attribute(value=base, attr=name):
                 found |= self.attributes[name]
                 if name in self.classes:
                     found.add(name)
+                if name == "value":  # of a TVar
+                    found |= self.classes_of(base, scope)
             case ast.Call(func=function):
                 name = last_name(function)
                 found |= self._returned[name]

@@ -107,6 +107,11 @@ def hazards(
                     what = f"takes a method of {ast.unparse(base)} by its name"
                     wanted.append(([base], what, Wants.PLAIN))
             may_be_own = functools.partial(demands.may_be_own, node)
+            if (given := _given_for_namespace(node)) is not None:
+                reason = f"{text.place(node)}, makes it the namespace of an object"
+                found = demands.on(node, [given], reason, Wants.PLAIN)
+                # Few objects are: what is not known is no reason to leave everything.
+                yield from (one for one in found if one.name or one.site)
             if asked := types_asked(node, may_be_own, foreign):
                 what = f"asks for the exact type: {ast.unparse(node)}"
                 wanted.append((asked, what, Wants.PLAIN))
@@ -223,6 +228,21 @@ def _methods_taken(node: ast.AST, called: Collection[str]) -> list[ast.expr]:
         and not isinstance(one.args[1], ast.Constant)
         and may_keep(one.args[1])
     ]
+
+
+def _given_for_namespace(node: ast.AST) -> ast.expr | None:
+    """Return what a node assigns to a `__dict__`, which has to be a dict."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            its = any(last_name(one) == "__dict__" for one in targets)
+            own = last_name(value) == "self"  # an object of a class that is a dict's
+            return value if its and not own else None
+        case ast.Call(
+            func=ast.Name(id="setattr") | ast.Attribute(attr="__setattr__"),
+            args=[*_, ast.Constant(value="__dict__"), value],
+        ):
+            return value
+    return None
 
 
 def _assigned_in(node: ast.AST) -> list[ast.stmt]:

@@ -9,6 +9,7 @@ those of `origins`.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +22,7 @@ from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import is_of_self, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from txloop.sharing.flow import Flow
     from txloop.sharing.making import Site
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["Keeping", "Shared"]
+
+_MOST_STEPS = 5
+"""Parts that are deeper count as if they were as deep as this."""
 
 
 @dataclass
@@ -73,6 +77,47 @@ class _Kept(NamedTuple):
     def is_put(self) -> bool:
         """Whether they are put into what has the name already."""
         return self.depth > 0
+
+
+class _Aliased:
+    """Which names get the object that has another name, or a part of it.
+
+    A store that is given to a service is ``self.store`` there: what is put into that is
+    put into the store.
+    """
+
+    def __init__(self, kept: Iterable[_Kept]) -> None:
+        self._sources: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._others: defaultdict[str, set[str]] = defaultdict(set)
+        for one in kept:
+            for each in () if one.is_put else one.values:
+                if each.name not in ("", ANY, one.name) and not each.inside:
+                    its = self._sources[one.name]
+                    its[each.name] = min(each.is_part, its.get(each.name, 1))
+                    self._others[each.name].add(one.name)
+
+    def sources(self, name: str) -> dict[str, int]:
+        """Return the other names of what has a name, with the steps that lead to it."""
+        found: dict[str, int] = {}
+        waiting = [(name, 0)]
+        while waiting:
+            one, steps = waiting.pop()
+            for other, more in self._sources.get(one, {}).items():
+                if other != name and steps + more < found.get(other, _MOST_STEPS):
+                    found[other] = steps + more
+                    waiting.append((other, steps + more))
+        return found
+
+    def with_others(self, names: Iterable[str]) -> set[str]:
+        """Return names, with all others that get what has these, or a part of it."""
+        found: set[str] = set()
+        waiting = [*names]
+        while waiting:
+            one = waiting.pop()
+            if one not in found:
+                found.add(one)
+                waiting += self._others.get(one, ())
+        return found
 
 
 @dataclass
@@ -123,6 +168,13 @@ class Keeping:
             owners = {id(one): owner for one, owner in functions_in(text.tree)}
             for scope, node in origins.meanings.nodes(text):
                 self._kept += self._keeps(text, scope, node, owners.get(id(scope)))
+        self._aliases = _Aliased(self._kept)
+        self._kept += [
+            one._replace(name=name, depth=one.depth + steps)
+            for one in self._kept
+            if one.is_put
+            for name, steps in self._aliases.sources(one.name).items()
+        ]
         kept = [Placed(one.name, one.values, one.depth) for one in self._kept]
         self._changing = Changing(texts, origins, kept)
         self._plain = _Plain(self._changing)
@@ -159,7 +211,38 @@ class Keeping:
         """Tell whether a container made of a value would copy what stays plain."""
         scope = self._origins.meanings.scope_of(value)
         values = self._origins.of(scope, value)
-        return bool(self._plain.stays(values | self._origins.together(scope, value)))
+        values = values | self._origins.together(scope, value)
+        return bool(self._plain.stays(values)) or self._may_be_older(scope, value)
+
+    def _may_be_older(self, scope: ast.AST, value: ast.expr) -> bool:
+        """Tell whether what a call or an operator returns may be older, and changes.
+
+        What has a name is followed where it is stored. What an operator of the program
+        returns is not, nor what a function without a name does.
+        """
+        origins = self._origins
+        match value:
+            case ast.BinOp() | ast.UnaryOp():
+                values = origins.operated(value)
+            case ast.Call(func=function) if self._is_nameless(scope, function):
+                values = origins.of(scope, value)
+            case _:
+                return False
+        own = origins.site(scope, value)
+        return any(
+            not one.inside and one.site != own and self._changing.changes(one)
+            for one in values
+        )
+
+    def _is_nameless(self, scope: ast.AST, function: ast.expr) -> bool:
+        """Tell whether a function is none that has its name in the program."""
+        meanings = self._origins.meanings
+        if isinstance(function, ast.Name):
+            return meanings.home(scope, function.id) is not None
+        if isinstance(function, ast.Attribute):
+            its = any(one.name == function.attr for one in self._kept)
+            return its and not meanings.named(function)
+        return True
 
     def all_in(self, names: set[str], sites: set[Site]) -> tuple[set[str], set[Site]]:
         """Return names and expressions, with those of all that is kept in these."""
@@ -181,6 +264,10 @@ class Keeping:
             if any(each.site == site and each.inside <= inside for each in one.values)
         }
 
+    def with_others(self, names: set[str]) -> set[str]:
+        """Return names, with all others that what has them, or a part of it, gets."""
+        return self._aliases.with_others(names)
+
     def names_of(self, value: ast.AST) -> set[str]:
         """Return all names of what an expression may be, or be a part of.
 
@@ -188,6 +275,7 @@ class Keeping:
         """
         values = self._origins.of(self._origins.meanings.scope_of(value), value)
         whole = {one.name for one in values if one.name and not one.is_part}
+        whole |= {name for one in whole for name in self._aliases.sources(one)}
         parts, _ = self.all_in({one.name for one in values if one.is_part}, set())
         # What attributes are set by way of a `__dict__` has its own names.
         if isinstance(value, ast.Attribute):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import builtins
+import functools
 import itertools
 import queue
 from collections import (
@@ -27,6 +28,7 @@ from collections import (
     deque,
 )
 from contextvars import ContextVar
+from types import AsyncGeneratorType, GeneratorType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -166,6 +168,7 @@ _MOST_OBJECTS = 10_000
 _GIVING_BACK: tuple[type, ...] = (
     *(asyncio.Queue, queue.Queue, queue.SimpleQueue, tornado.queues.Queue),
     *(BaseException, ContextVar, itertools.chain, itertools.cycle),
+    *(AsyncGeneratorType, GeneratorType, functools.partial),
     *(ChainMap, UserDict, UserList, WeakKeyDictionary, WeakValueDictionary),
 )
 _KNOWN: tuple[type, ...] = (
@@ -198,7 +201,7 @@ def _is_known(thing: object) -> bool:
     """Tell whether it is plain, of the program's, or stands for what is not seen."""
     kind = type(thing)
     return (
-        has_type(thing, *_KNOWN)
+        has_type(thing, *_KNOWN, ModuleType)  # no line assigns what is imported
         or own_module_of(kind) is not None
         or hasattr(kind, "__get__")  # a method, a property, a slot
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from txloop.scan.special import calculating, comparing, in_place, reflected
@@ -11,7 +12,7 @@ from txloop.scan.syntax import last_name
 from txloop.sharing.syntax import DISPLAYS, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "CALLED_BY_BUILTINS",
@@ -34,10 +35,21 @@ CALLED_BY_BUILTINS = frozenset(
 """Methods that functions and methods call: `sorted`, `index`, `divmod`."""
 
 
+_UNARY: Mapping[type[ast.unaryop], tuple[str, ...]] = MappingProxyType(
+    {
+        ast.Invert: ("__invert__",),
+        ast.UAdd: ("__pos__",),
+        ast.USub: ("__neg__",),
+    }
+)
+
+
 def methods_of(node: ast.AST) -> tuple[str, ...]:
     """Return the methods that an operator may call."""
     if isinstance(node, ast.BinOp):
         return calculating(node.op) + reflected(node.op)
+    if isinstance(node, ast.UnaryOp):
+        return _UNARY.get(type(node.op), ())
     return in_place(node.op) if isinstance(node, ast.AugAssign) else ()
 
 

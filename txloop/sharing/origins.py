@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS, SCALARS
 from txloop.scan.syntax import last_name
 from txloop.sharing.making import Site
+from txloop.sharing.operators import methods_of
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Origins:
             case ast.Call():
                 return self._of_call(scope, value)
             case ast.Starred(value=inner):
-                return part_of(self.of(scope, inner))
+                return self.elements(scope, inner)
             case ast.Await(value=inner) | ast.NamedExpr(value=inner):
                 return self.of(scope, inner)
             case ast.IfExp(body=body, orelse=orelse):
@@ -160,7 +161,9 @@ class Origins:
             case ast.Lambda(body=body):
                 return self.of(value, body)
             case ast.BinOp():
-                return self._of_sum(scope, value)
+                return self._of_sum(scope, value) | self.operated(value)
+            case ast.UnaryOp():
+                return self.operated(value)
             case ast.Dict(keys=keys, values=values):
                 found = set()
                 for key, one in zip(keys, values, strict=True):
@@ -177,6 +180,32 @@ class Origins:
                 return self._made_of(scope, value, self.of(scope, one))
         return set()
 
+    def elements(self, scope: ast.AST, value: ast.AST | None) -> Values:
+        """Return the origins of what a loop over an expression's value gets."""
+        return part_of(self.of(scope, value)) | self._own_elements()
+
+    def entered(self, scope: ast.AST, value: ast.expr) -> Values:
+        """Return the origins of what a `with` gets: itself, what it yields or gives."""
+        its = self.of(scope, value)
+        its = its | part_of(its)  # of a function with a `yield`
+        return its | self._returned_by(("__aenter__", "__enter__"))
+
+    def operated(self, node: ast.AST) -> Values:
+        """Return the origins of what the program's own operators return."""
+        return self._returned_by(methods_of(node))
+
+    def _own_elements(self) -> Values:
+        """Return what loops over objects of the program's own classes get."""
+        iterators = self._returned_by(("__iter__", "__reversed__"))
+        return part_of(iterators) | self._returned_by(("__next__",))
+
+    def _returned_by(self, methods: Iterable[str]) -> Values:
+        found: Values = set()
+        for name in methods:
+            if name in self.meanings.functions:
+                found |= self.use(self.returned[name])
+        return found
+
     def _of_all(self, scope: ast.AST, values: Iterable[ast.AST]) -> Values:
         return set().union(*(self.of(scope, one) for one in values))
 
@@ -186,7 +215,7 @@ class Origins:
 
     def _of_subscript(self, scope: ast.AST, value: ast.Subscript) -> Values:
         parts = part_of(self.of(scope, value.value))
-        parts |= self.use(self.returned["__getitem__"])
+        parts |= self._returned_by(("__getitem__", "__missing__"))
         key = value.slice
         if isinstance(key, ast.Slice):
             return self._made_of(scope, value, parts)
@@ -235,6 +264,7 @@ class Origins:
                 return values
         if name not in PARTS and self.meanings.is_scalar(scope, function):
             return set()
+        values |= self._returned_by(("__call__",))
         match function:
             case ast.Call(args=[*asked]) if last_name(function.func) == "attrgetter":
                 return {Origin(one) for key in asked for one in _last_names(key)}
@@ -256,7 +286,9 @@ class Origins:
         base = function.value if isinstance(function, ast.Attribute) else function
         values |= self._of_all(scope, [base, *arguments_of(call)])
         made, parts = {self._made(scope, call)}, part_of(values)
-        if name not in PARTS:
+        if name in PARTS:
+            parts |= self._own_elements()
+        else:
             made |= inside(made)
             parts |= values
         return made | parts | inside(parts)
@@ -271,6 +303,7 @@ class Origins:
         values = [one.value for one in call.keywords if one.arg != "key"]
         named = self._of_all(scope, values)
         parts = part_of(self._of_all(scope, call.args) | named) | named
+        parts |= self._own_elements()
         return self._made_of(scope, call, parts)
 
     def _taken_from(self, scope: ast.AST, holder: ast.expr, call: ast.Call) -> Values:

@@ -21,7 +21,7 @@ from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import attribute_of_self, changed_by, is_of_self, parent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from txloop.sharing.habits import Habits
     from txloop.sharing.texts import Text
@@ -48,9 +48,14 @@ class Owning:
         self._initialize: dict[ast.AST, list[str]] = {}  # gets arguments of routes
         self._changed: set[str] = set()  # by way of `self`, in handlers
         self._by_name = False  # handlers ask for attributes by names that they make
+        self._set_by: set[str] = set()  # attributes that something else may keep
+        self._stored: defaultdict[str, set[str]] = defaultdict(set)
         for text in texts:
             for scope in scopes_in(text.tree):
                 self._take(text, scope)
+            for node in walked(text.tree):
+                if isinstance(node, ast.ClassDef) and is_handler_class(node):
+                    self._set_by.update(_set_by_others(node))
             for function, owner in functions_in(text.tree):
                 if is_handler_class(owner):
                     self._take_own(function)
@@ -145,6 +150,23 @@ class Owning:
                     waiting += self.stored_in(one.value)
         return found
 
+    def is_own(self, name: str) -> bool:
+        """Tell whether assigning an attribute of a handler sets it, and nothing else.
+
+        A property, or another descriptor, may keep what it is given elsewhere.
+        """
+        return not self._set_by & {name, "__setattr__"}
+
+    def note_stored(self, name: str, into: Iterable[str]) -> bool:
+        """Note what an own attribute is put into; return whether that is new."""
+        before = len(self._stored[name])
+        self._stored[name].update(into)
+        return len(self._stored[name]) > before
+
+    def places_of(self, name: str) -> list[str]:
+        """Return the names of what an own attribute is known to be put into."""
+        return sorted(self._stored.get(name, ()))
+
     def given(self, name: str) -> list[Argument] | None:
         """Return what an attribute is given; None if not all is known."""
         return None if name in self._unknown else self._given[name]
@@ -165,6 +187,19 @@ class Owning:
         parent, _ = parent_of(scope, use)
         is_gone_over = isinstance(parent, ast.For | ast.comprehension)
         return is_gone_over or matters(self._habits, scope, use)
+
+
+def _set_by_others(handler: ast.ClassDef) -> Iterator[str]:
+    """Yield the attributes of which a class itself says what assigning them does."""
+    for node in handler.body:
+        match node:
+            case ast.FunctionDef(name="__setattr__"):
+                yield "__setattr__"
+            case ast.FunctionDef(name=name, decorator_list=marks):
+                if "setter" in map(last_name, marks):
+                    yield name
+            case ast.Assign(targets=targets, value=ast.Call()):
+                yield from map(last_name, targets)
 
 
 def own_attribute(node: ast.AST) -> str:

@@ -13,7 +13,7 @@ from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
 from txloop.sharing.origins import ANY, Origin, inside, part_of
-from txloop.sharing.scopes import defaults_of
+from txloop.sharing.scopes import defaults_of, walked
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, leaves
 
 if TYPE_CHECKING:
@@ -82,6 +82,23 @@ def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -
             for parameter, default in defaults_of(node).items():
                 if origins.of(scope, default):
                     origins.add(node, parameter, {Origin(parameter)})
+            for name in _around(origins, node):
+                its = origins.use(origins.returned[name])
+                origins.returned[_key(origins, node)] |= its
+
+
+def _around(origins: Origins, function: FunctionNode) -> Iterator[str]:
+    """Yield the names of what may be called in the place of a decorated function."""
+    for mark in getattr(function, "decorator_list", ()):
+        for one in origins.meanings.named(getattr(mark, "func", mark)):
+            yield from (
+                inner.name
+                for inner in walked(one.node)
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+                and inner is not one.node
+            )
+            if one.name in origins.meanings.classes:
+                yield "__call__"
 
 
 def _key(origins: Origins, function: ast.AST) -> str:
@@ -112,13 +129,15 @@ def bindings(
         case ast.AugAssign(target=target, op=operator, value=value):
             if not isinstance(operator, OF_NUMBERS):
                 yield target, inside(part_of(origins.of(scope, value)))
+            yield target, origins.operated(node)
         case ast.For() | ast.AsyncFor() | ast.comprehension():
-            values = part_of(origins.of(scope, node.iter))
+            values = origins.elements(scope, node.iter)
             keys = _keys_of(origins, node)
             for leaf in leaves(node.target):
                 yield leaf, set() if leaf in keys else values
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield from ((one, origins.of(scope, value)) for one in leaves(target))
+            values = origins.entered(scope, value)
+            yield from ((one, values) for one in leaves(target))
         case ast.Match(subject=subject):
             values = origins.of(scope, subject)
             for one in ast.walk(node):
@@ -182,7 +201,7 @@ def _spread(
         for one, its in zip(targets, given, strict=True):
             yield from _spread(origins, scope, one, its)
         return
-    values = part_of(origins.of(scope, value))
+    values = origins.elements(scope, value)
     yield from ((one, values | inside(values)) for one in leaves(target))
 
 

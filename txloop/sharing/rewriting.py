@@ -227,7 +227,8 @@ class Round:
         names = {*_names_of(seed), EVERYTHING}
         if seed.site is not None:  # it may be known by what a function returns
             names |= self._keeping.names_at(seed.site, inside=True)
-        reasons = map(self._hazards.get, sorted(names))
+        others = self._keeping.with_others(names) - names
+        reasons = map(self._hazards.get, [*sorted(names), *sorted(others)])
         return next(filter(None, reasons), "")
 
     def _share(self, seed: Seed) -> tuple[str, set[str]]:

@@ -121,9 +121,10 @@ class Storing:
                 ):  # it may be in there that something else is put into
                     into = sorted(self._named(of))
                 set_here = isinstance(node, ast.Assign | ast.AnnAssign)
-                is_assigned = set_here and is_of_self(holder)
-                if in_handler and is_assigned:
-                    continue  # a handler lives for one request
+                own = set_here and in_handler and is_of_self(holder)
+                if own and self._owning.is_own(last_name(holder)):
+                    # A handler lives for one request; what it stores lives on.
+                    into, of = self._owning.places_of(last_name(holder)), None
                 for name, at in self._names_in(scope, value, _done_at(node, holder)):
                     if name in local and name != root and name not in ("self", "cls"):
                         is_name = isinstance(holder, ast.Name)
