@@ -1057,6 +1057,28 @@ def risky(x): x.append("try"); raise ValueError(x)
 --
 x = [k]; y = risky(x); y.append(v); x.append(1); items.append(y); y.append(2)
 more.append(risky.errors)
+==
+class Attr:
+    def __set_name__(self, o, n): self.n = "_" + n
+    def __get__(self, o, t): return o.__dict__.setdefault(self.n, [])
+    def __set__(self, o, x): o.__dict__[self.n] = x
+class Holder:
+    rows = Attr()
+h = Holder()
+--
+x = [k]; h.rows = x; x.append(v); h.rows.append(1); table[k] = h.rows
+h.rows.append(2); more.append(h.rows)
+==
+class Attr:
+    def __init__(self): self.d = {}
+    def __get__(self, o, t): return self.d.setdefault(o.k, [])
+    def __set__(self, o, x): self.d[o.k] = x
+class Holder:
+    rows = Attr()
+    def __init__(self, k): self.k = k
+--
+h = Holder(k); x = [k]; h.rows = x; x.append(v); h.rows.append(1)
+items.append(h.rows); h.rows.append(2); more.append(Holder(k).rows)
 """
 
 

@@ -61,6 +61,14 @@ def test_attributes_that_other_code_sets_are_named(lines):
             "        x = [[], []]; y, z = x; self.last = y; y.append(1); z.append(1)",
             "Special, which is derived from it, cannot: app, line ",
         ),
+        (
+            "class Mixed(Thing, External): pass",
+            "Mixed, which is derived from it, cannot: it is derived from External",
+        ),
+        (
+            "class Outer(External): pass\nclass Mixed(Thing, Outer): pass",
+            "Mixed, which is derived from it, cannot: it is derived from External",
+        ),
         ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
         (
             "    def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",

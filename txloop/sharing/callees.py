@@ -202,7 +202,10 @@ class Callees:
             case _:
                 return []
         names = [one for one in asked if one in self._defined]
-        return names if names and self._may_have(base, names) else []
+        # A descriptor is an object of a class of its own.
+        if names and ("__set__" in names or self._may_have(base, names)):
+            return names
+        return []
 
     def _may_have(self, base: ast.expr, methods: list[str]) -> bool:
         """Tell whether an expression may give an object of a class with a method."""

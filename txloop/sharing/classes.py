@@ -87,8 +87,10 @@ class Classes:
             return reason
         for other in self._found:
             if other != name and name in self._line(other):
-                reason = self._why_not_itself(other) or self._why_not_attributes(other)
-                if reason:
+                line = [one for one in self._line(other) if one in self._found]
+                reasons = map(self._why_not_itself, [other, *sorted(line)])
+                reason = next(filter(None, reasons), "")
+                if reason := reason or self._why_not_attributes(other):
                     return f"{other}, which is derived from it, cannot: {reason}"
         return ""
 

@@ -122,7 +122,10 @@ def adds_elements(node: ast.AugAssign) -> bool:
 
 
 def setters(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
-    """Return the names of functions that set properties, by those of the properties."""
+    """Return the names of functions that set properties, by those of the properties.
+
+    Those of other descriptors have the name that all of these have.
+    """
     found: defaultdict[str, set[str]] = defaultdict(set)
     for node in nodes:
         match node:
@@ -135,4 +138,11 @@ def setters(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
                 value=ast.Call(func=ast.Name(id="property"), args=[_, setter, *_]),
             ):
                 found[name].add(last_name(setter))
+            case ast.ClassDef(body=body):
+                for line in body:
+                    if isinstance(line, ast.Assign) and isinstance(
+                        line.value, ast.Call
+                    ):
+                        for target in line.targets:
+                            found[last_name(target)].add("__set__")
     return found
