@@ -1079,6 +1079,11 @@ class Holder:
 --
 h = Holder(k); x = [k]; h.rows = x; x.append(v); h.rows.append(1)
 items.append(h.rows); h.rows.append(2); more.append(Holder(k).rows)
+==
+rows = {"a": [], "b": []}
+pick = rows.get
+--
+r = pick(k); r.append(v); table[k] = r; r.append(1); more.append(rows)
 """
 
 

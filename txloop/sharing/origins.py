@@ -142,6 +142,8 @@ class Origins:
                 found = {Origin(ANY if name == "__dict__" else name)}
                 if name in self.meanings.properties:  # it may be what that returns
                     found |= self.use(self.returned[name])
+                if name in GETTERS:  # a method that is called by another name
+                    found |= self.elements(scope, base)
                 # It may be a part of a tuple, or of what is a library's.
                 if name in self.meanings.fields or name in _GIVING_PARTS:
                     found |= part_of(self.of(scope, base))
