@@ -36,43 +36,39 @@ _LOOK_AGAIN_COMMITS = 10_000
 class Parking:
     """Decides that for one log; used by the loop's thread."""
 
-    def __init__(self, store: Store, contents: Callable[[], object]) -> None:
-        """Begin with a log that is not parked.
-
-        Args:
-            store: What it follows.
-            contents: Returns what a replica would be loaded from, not pickled.
-        """
+    def __init__(self, store: Store) -> None:
+        """Begin with a log of `store` that is not parked."""
         self.parked = False
         self._store = store
-        self._contents = contents
         self._look_at = 0  # the version from which on it is worth while to look
 
-    def begins(self, unasked: int) -> bool:
+    def begins(self, unasked: int, contents: Callable[[], object]) -> bool:
         """Tell whether the log is parked now; it was not.
 
         Args:
             unasked: How many commits no replica has asked for.
+            contents: Returns what a replica would be loaded from, not pickled.
         """
         if unasked >= _UNASKED_COMMITS and self._store.version >= self._look_at:
-            self.parked = self._is_short()
+            self.parked = self._is_short(contents)
             if not self.parked:
                 self._look_at = self._store.version + _LOOK_AGAIN_COMMITS
         return self.parked
 
-    def ends(self, missed: int) -> bool:
+    def ends(self, missed: int, contents: Callable[[], object]) -> bool:
         """Tell whether a parked log has to go on, since loading takes longer now.
 
         Args:
             missed: How many commits it has not kept.
+            contents: Returns what a replica would be loaded from, not pickled.
         """
         if missed % _LOOK_AGAIN_COMMITS == 0:
-            self.parked = self._is_short()
+            self.parked = self._is_short(contents)
             if not self.parked:
                 self._look_at = self._store.version + _LOOK_AGAIN_COMMITS
         return not self.parked
 
-    def _is_short(self) -> bool:
+    def _is_short(self, contents: Callable[[], object]) -> bool:
         return self._store.container_count <= _MOST_CONTAINERS and dumped_within(
-            self._contents(), _MOST_BYTES
+            contents(), _MOST_BYTES
         )

@@ -55,7 +55,7 @@ class DeltaLog:
         self._begins_amid = False  # the first is in one group with some before it
         self._packed = 0  # how many of these, from the first
         self._missed = 0  # commits while it was parked
-        self._parking = Parking(store, self._contents)
+        self._parking = Parking(store)
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
         # and what they were told of since.
@@ -88,7 +88,7 @@ class DeltaLog:
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         if self._parking.parked:
             self._missed += 1
-            if not self._parking.ends(self._missed):
+            if not self._parking.ends(self._missed, self._contents):
                 self._first = version
                 return
             self._on_lag()
@@ -110,7 +110,8 @@ class DeltaLog:
         """
         if self._store.version - version < most or self._parking.parked:
             return False
-        if not self._parking.begins(len(self._commits) - self._packed):
+        unasked = len(self._commits) - self._packed
+        if not self._parking.begins(unasked, self._contents):
             return True
         # No replica has been sent the last of these: each will be loaded afresh.
         self._commits.clear()
