@@ -36,6 +36,7 @@ KEPT_TWICE = {
     "what an operator of one returns": "table[k] = -Entered()",
     "what an object that is called returns": "x = Entered()\n    table[k] = x(1)",
     "what a decorator's function returns": "table[k] = decorated()",
+    "what a class has by a key": "table[k] = Entered[k]",
 }
 
 
@@ -106,6 +107,7 @@ class Entered:
     def __or__(self, k): return nested["rows"]
     def __neg__(self): return nested["rows"]
     def __call__(self, k): return nested["rows"]
+    def __class_getitem__(cls, k): return nested["rows"]
 def decorate(f):
     def inner(): return nested["rows"]
     return inner

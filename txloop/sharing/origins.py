@@ -217,7 +217,7 @@ class Origins:
 
     def _of_subscript(self, scope: ast.AST, value: ast.Subscript) -> Values:
         parts = part_of(self.of(scope, value.value))
-        parts |= self._returned_by(("__getitem__", "__missing__"))
+        parts |= self._returned_by(("__class_getitem__", "__getitem__", "__missing__"))
         key = value.slice
         if isinstance(key, ast.Slice):
             return self._made_of(scope, value, parts)
