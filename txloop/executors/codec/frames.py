@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-    from _typeshed import SupportsWrite
-
 __all__ = [
     "FRAMING_BYTES",
     "LARGEST_BYTES",
@@ -71,7 +69,7 @@ def _dumps_checked(thing: object) -> bytes:
         return file.getvalue()
 
 
-def _checked(file: SupportsWrite[bytes]) -> pickle.Pickler:
+def _checked(file: io.BytesIO | _Counted) -> pickle.Pickler:
     asks = UNASKED.isdisjoint(travel_table)
     pickler = (pickle.Pickler if asks else _Asking)(file, _PROTOCOL)
     pickler.dispatch_table = copyreg.dispatch_table | travel_table
