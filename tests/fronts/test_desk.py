@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.deltas import delta_log
 from tests.logs import expect_log
 from txloop import TVar
 from txloop.executors.codec.answers import pack
@@ -17,20 +18,21 @@ from txloop.executors.fronts.connection import FrontConnection
 from txloop.executors.fronts.desk import Desk
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.reception import Callbacks
-from txloop.executors.processes.replication import DeltaLog
 from txloop.executors.worker_protocol import Limits
 from txloop.stm.run import run_attempt
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Key, Outcome
 from txloop.stm.validation import decide
 
+if TYPE_CHECKING:
+    from txloop.executors.processes.replication import DeltaLog
+
 
 @pytest.fixture
 def deltas():
     """A log of commits."""
-    log = DeltaLog(committed, lambda: None)
-    yield log
-    log.close()
+    with delta_log() as log:
+        yield log
 
 
 def ignore(*_: object) -> None:

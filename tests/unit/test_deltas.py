@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 
 import pytest
 
+from tests.deltas import delta_log
 from tests.engine import bury_the_dead
 from tests.homebound import Homebound
 from txloop import TCounter, TDict, TVar
@@ -29,11 +29,8 @@ def shared():
 
 @pytest.fixture
 def log(shared):
-    for _ in range(3):  # containers of other tests shall not die during this one
-        gc.collect()
-    log = DeltaLog(committed)
-    yield log
-    log.close()
+    with delta_log() as log:
+        yield log
 
 
 def told(log, version):

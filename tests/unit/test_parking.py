@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
+from tests.deltas import delta_log
 from tests.engine import bury_the_dead
 from txloop import TDict, TVar
 from txloop.executors.codec.frames import dumped_within, loads
@@ -24,11 +23,8 @@ def shared():
 
 @pytest.fixture
 def log(shared):
-    for _ in range(3):  # containers of other tests shall not die during this one
-        gc.collect()
-    log = DeltaLog(committed)
-    yield log
-    log.close()
+    with delta_log() as log:
+        yield log
 
 
 def write(shared, times=UNASKED):

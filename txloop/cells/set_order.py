@@ -37,9 +37,8 @@ With fewer, how many slots its table has; 0 where the elements are in order as t
 came, which they are as long as there are no more. None of one that was made empty.
 """
 
-_HASHED = (
-    sys.implementation.name == "cpython"
-)  # PyPy's sets have the order of insertion
+# PyPy's sets have the order of insertion.
+_HASHED = sys.implementation.name == "cpython"
 _LEAST = 8
 _ENTRY = struct.calcsize("nP")
 _EMPTY = sys.getsizeof(set()) if _HASHED else 0

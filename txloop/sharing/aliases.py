@@ -228,7 +228,7 @@ class Aliases:
         if used or store.loops:
             reason = f"stores self.{store.name}, which changes"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
-            yield from self._made_for(text, store, hazard, names)
+            yield from self._made_for(text, store, hazard, [store.name])
 
     def _made_for(
         self, text: Text, store: Store, hazard: Hazard, names: Iterable[str]
