@@ -241,7 +241,7 @@ class ListCells(Container):
     def _do(self, operation: ListOperation) -> None:
         attempt = running.attempt
         if attempt is None:
-            committed.install([(self, Key.ALL, operation)])
+            committed.operate(self, operation)
         else:
             own: ListWrites | None = attempt.writes.get(self._tx_number)
             if own is None:

@@ -187,6 +187,22 @@ class Put(ListOperation):
         for number, chunk in chunks.items():
             yield number, tuple(chunk)
 
+    def put_at_once(self, container: Container, version: int) -> bool:
+        if len(self.items) != 1:
+            return False
+        ((index, value),) = self.items.items()
+        number, place = divmod(index, CHUNK)
+        cells: dict[Hashable, Any] = container._tx_cells
+        chunk = cells.get(number)
+        if type(chunk) is not tuple or container._tx_shuffled:
+            return False
+        container._tx_changed = version
+        container._tx_view = None
+        items = list(chunk)
+        items[place] = value
+        cells[number] = tuple(items)
+        return True
+
     def mapped(self, convert: Callable[[object], object]) -> Put:
         return Put({index: convert(value) for index, value in self.items.items()})
 
@@ -214,6 +230,29 @@ class Extend(ListOperation):
         else:
             yield from _chunked(values, number)
         yield Key.KEYS, size + len(self.values)
+
+    def put_at_once(self, container: Container, version: int) -> bool:
+        cells: dict[Hashable, Any] = container._tx_cells
+        size = cells.get(Key.KEYS, 0)
+        if type(size) is not int or container._tx_shuffled:
+            return False
+        number, place = divmod(size, CHUNK)
+        values = self.values
+        if place:
+            chunk = cells[number]
+            if type(chunk) is Entry:
+                return False
+            values = chunk + values
+        if len(values) > CHUNK:
+            return False
+        container._tx_changed = version
+        container._tx_view = None
+        if not place:
+            container._tx_resized = version
+            container._tx_size += 1 if Key.KEYS in cells else 2
+        cells[number] = values
+        cells[Key.KEYS] = size + len(self.values)
+        return True
 
     def mapped(self, convert: Callable[[object], object]) -> Extend:
         return Extend(tuple(map(convert, self.values)))
@@ -258,6 +297,27 @@ class Splice(ListOperation):
             yield gone, MISSING
         if len(contents) != old_count:
             yield Key.KEYS, before + len(contents)
+
+    def put_at_once(self, container: Container, version: int) -> bool:
+        cells: dict[Hashable, Any] = container._tx_cells
+        size = cells.get(Key.KEYS)
+        if type(size) is not int or not 0 < size <= CHUNK or container._tx_shuffled:
+            return False
+        chunk = cells[0]
+        if type(chunk) is Entry:
+            return False
+        items = list(chunk)
+        items[self.start : self.stop] = self.values
+        if not 0 < len(items) <= CHUNK:
+            return False
+        if len(items) != size:
+            cells[Key.KEYS] = len(items)
+        elif all(map(operator.is_, chunk, items)):
+            return True
+        container._tx_changed = version
+        container._tx_view = None
+        cells[0] = tuple(items)
+        return True
 
     def mapped(self, convert: Callable[[object], object]) -> Splice:
         return Splice(self.start, self.stop, tuple(map(convert, self.values)))

@@ -54,7 +54,7 @@ Fill: TypeAlias = Callable[[Any, Any, Convert], None]
 _containers: dict[type, tuple[type[Container], Fill]] = {}  # filled at import
 
 _BARE = frozenset([dict, list, set])
-"""Of what is empty, these have nothing that is to be taken over."""
+"""These have nothing that is to be taken over but their parts."""
 
 
 def register(plain: type, kind: type[Container], fill: Fill) -> None:
@@ -84,14 +84,21 @@ def shareable(value: object) -> object:
         return value
     if kind is tuple and SCALARS.issuperset(map(type, cast("Any", value))):
         return value
-    if kind in _BARE and not value:
-        empty = _containers[kind][0]
-        made = empty.__new__(empty)
+    if kind in _BARE and (not value or SCALARS.issuperset(map(type, _parts(value)))):
+        # As most are: nothing in it can be there twice, or lead back to it.
+        bare, fill = _containers[kind]
+        made = bare.__new__(bare)
         committed.adopt(made)
+        if value:
+            fill(made, value, shareable)
         return made
     if isinstance(value, FAMILIES):
         return value
     return Conversion(container_for).convert(value)
+
+
+def _parts(value: Any) -> Collection[Any]:
+    return value.values() if type(value) is dict else value
 
 
 def shareable_all(values: Collection[Any]) -> Collection[Any]:

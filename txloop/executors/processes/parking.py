@@ -34,13 +34,18 @@ _LOOK_AGAIN_COMMITS = 10_000
 
 
 class Parking:
-    """Decides that for one log; used by the loop's thread."""
+    """Decides that for one log; used by the loop's thread.
+
+    Attributes:
+        parked: Whether the log is parked.
+        look_at: The version from which on it is worth while to look again.
+    """
 
     def __init__(self, store: Store) -> None:
         """Begin with a log of `store` that is not parked."""
         self.parked = False
+        self.look_at = 0
         self._store = store
-        self._look_at = 0  # the version from which on it is worth while to look
 
     def begins(self, unasked: int, contents: Callable[[], object]) -> bool:
         """Tell whether the log is parked now; it was not.
@@ -49,26 +54,26 @@ class Parking:
             unasked: How many commits no replica has asked for.
             contents: Returns what a replica would be loaded from, not pickled.
         """
-        if unasked >= _UNASKED_COMMITS and self._store.version >= self._look_at:
-            self.parked = self._is_short(contents)
-            if not self.parked:
-                self._look_at = self._store.version + _LOOK_AGAIN_COMMITS
+        if unasked >= _UNASKED_COMMITS and self._store.version >= self.look_at:
+            self._look(contents)
         return self.parked
 
-    def ends(self, missed: int, contents: Callable[[], object]) -> bool:
+    def ends(self, contents: Callable[[], object]) -> bool:
         """Tell whether a parked log has to go on, since loading takes longer now.
 
         Args:
-            missed: How many commits it has not kept.
             contents: Returns what a replica would be loaded from, not pickled.
         """
-        if missed % _LOOK_AGAIN_COMMITS == 0:
-            self.parked = self._is_short(contents)
-            if not self.parked:
-                self._look_at = self._store.version + _LOOK_AGAIN_COMMITS
+        self._look(contents)
         return not self.parked
 
-    def _is_short(self, contents: Callable[[], object]) -> bool:
-        return self._store.container_count <= _MOST_CONTAINERS and dumped_within(
+    def stop(self) -> None:
+        """Let the log go on; it may be parked again at any time."""
+        self.parked = False
+        self.look_at = 0
+
+    def _look(self, contents: Callable[[], object]) -> None:
+        self.look_at = self._store.version + _LOOK_AGAIN_COMMITS
+        self.parked = self._store.container_count <= _MOST_CONTAINERS and dumped_within(
             contents(), _MOST_BYTES
         )

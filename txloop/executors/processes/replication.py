@@ -54,7 +54,6 @@ class DeltaLog:
         self._commits: deque[tuple[Write, ...] | bytes | None] = deque()
         self._begins_amid = False  # the first is in one group with some before it
         self._packed = 0  # how many of these, from the first
-        self._missed = 0  # commits while it was parked
         self._parking = Parking(store)
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
@@ -86,11 +85,11 @@ class DeltaLog:
         return len(told) > before
 
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
-        if self._parking.parked:
-            self._missed += 1
-            if not self._parking.ends(self._missed, self._contents):
-                self._first = version
+        parking = self._parking
+        if parking.parked:
+            if version < parking.look_at or not parking.ends(self._contents):
                 return
+            self._first = version - 1
             self._on_lag()
         self._commits.append(tuple(writes))
         self._note_length()
@@ -117,9 +116,14 @@ class DeltaLog:
         self._commits.clear()
         self._dropped.clear()
         self._told.clear()
-        self._first, self._begins_amid = self._store.version, False
-        self._missed = self._packed = 0
+        self._begins_amid, self._packed = False, 0
         return False
+
+    def _unpark(self) -> None:
+        """Keep the commits from now on, whatever they are for."""
+        if self._parking.parked:
+            self._parking.stop()
+            self._first = self._store.version
 
     @property
     def parked(self) -> bool:
@@ -140,7 +144,7 @@ class DeltaLog:
 
     def mark(self) -> int:
         """Return the newest version, from which on replicas will ask: copies of it."""
-        self._parking.parked = False
+        self._unpark()
         self._pack_until(len(self._commits))
         return self._store.version
 
@@ -149,7 +153,7 @@ class DeltaLog:
 
         It is not if the version is too far back, or amid a group.
         """
-        self._parking.parked = False
+        self._unpark()
         skipped, commits = version - self._first, self._commits
         if skipped < 0:
             return None
