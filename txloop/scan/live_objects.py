@@ -205,8 +205,10 @@ def _derives_from(cls: type, module: str, name: str) -> bool:
 
 def is_container(cls: type) -> bool:
     """Tell whether objects of the class are containers of txloop."""
-    modules = (str(each.__module__) for each in cls.__mro__ if each is not Unknown)
-    return any(module.startswith("txloop.") for module in modules)
+    for each in cls.__mro__:  # a generator would take twice as long
+        if str(each.__module__).startswith("txloop.") and each is not Unknown:
+            return True
+    return False
 
 
 def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
@@ -333,11 +335,11 @@ def functions_of(thing: object) -> tuple[FunctionType, ...]:
             if not is_own_function(each):
                 held = contents_of(each).values()
                 things += [one for one in held if has_type(one, FunctionType, *_INNER)]
-        name = next(
-            (name for kind, name in _INNER.items() if has_type(each, kind)), None
-        )
-        if name is not None:
-            things.append(getattr(each, name))
+        if has_type(each, *_INNER):
+            kind = next(kind for kind in _INNER if has_type(each, kind))
+            things.append(getattr(each, _INNER[kind]))
+        elif type(each) is FunctionType:  # as most are
+            things.append(each.__dict__.get("__wrapped__"))
         elif each is not None:
             things.append(getattr_static(each, "__wrapped__", None))
     return tuple(found)

@@ -60,7 +60,7 @@ from txloop.scan.value import (
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from txloop.scan.source import Sources
     from txloop.scan.value import Slot
@@ -278,6 +278,12 @@ def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
     if name == "settings":
         return settings(UNKNOWN)
     return _inherited(instance, name, found)
+
+
+def has_special(instance: Instance, names: Iterable[str]) -> bool:
+    """Tell whether the program may have given an object one of these methods."""
+    found = (_look_up(instance.type, name) for name in names)
+    return any(one is not None and own_module_of(one[0]) is not None for one in found)
 
 
 def _inherited(

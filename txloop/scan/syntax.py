@@ -67,33 +67,42 @@ def bound_by(node: ast.AST) -> Iterator[str]:
                 yield each.asname or each.name.partition(".")[0]
 
 
-@functools.lru_cache(maxsize=4096)
 def bound_in(scope: ast.AST) -> frozenset[str]:
     """Return the names that a function, class, comprehension or module binds itself."""
+    return _names_of(scope)[0]
+
+
+def declared_in(scope: ast.AST) -> frozenset[str]:
+    """Return the names that a function says are global."""
+    return _names_of(scope)[1]
+
+
+def nonlocal_in(scope: ast.AST) -> frozenset[str]:
+    """Return the names that a function says are those of one around it."""
+    return _names_of(scope)[2]
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_of(
+    scope: ast.AST,
+) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return what a scope binds itself, declares as global, and as nonlocal."""
+    bound, outermost, outer = set[str](), set[str](), set[str]()
     if isinstance(scope, COMPREHENSIONS):
         targets = (ast.walk(part.target) for part in scope.generators)
         nodes = (node for target in targets for node in target)
-        return frozenset(one.id for one in nodes if isinstance(one, ast.Name))
-    found: set[str] = set()
-    if isinstance(scope, FUNCTIONS):
-        found.update(parameters(scope))
-    for node in own_nodes(scope):
-        found.update(bound_by(node))
-    return frozenset(found - declared_in(scope) - nonlocal_in(scope))
-
-
-@functools.lru_cache(maxsize=4096)
-def declared_in(scope: ast.AST) -> frozenset[str]:
-    """Return the names that a function says are global."""
-    declared = (one for one in own_nodes(scope) if isinstance(one, ast.Global))
-    return frozenset(name for one in declared for name in one.names)
-
-
-@functools.lru_cache(maxsize=4096)
-def nonlocal_in(scope: ast.AST) -> frozenset[str]:
-    """Return the names that a function says are those of one around it."""
-    declared = (one for one in own_nodes(scope) if isinstance(one, ast.Nonlocal))
-    return frozenset(name for one in declared for name in one.names)
+        bound.update(one.id for one in nodes if isinstance(one, ast.Name))
+    else:
+        if isinstance(scope, FUNCTIONS):
+            bound.update(parameters(scope))
+        for node in own_nodes(scope):
+            bound.update(bound_by(node))
+            if isinstance(node, ast.Global):
+                outermost.update(node.names)
+            elif isinstance(node, ast.Nonlocal):
+                outer.update(node.names)
+        bound -= outermost | outer
+    return frozenset(bound), frozenset(outermost), frozenset(outer)
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:

@@ -15,7 +15,7 @@ from txloop.scan import expressions, statements
 from txloop.scan.call_expressions import visit_call
 from txloop.scan.frame import Frame, Nested, bind
 from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
-from txloop.scan.member import member
+from txloop.scan.member import has_special, member
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.statements import visit_body
 from txloop.scan.syntax import parameters
@@ -27,6 +27,7 @@ from txloop.scan.value import (
     Bound,
     Descriptor,
     Family,
+    Instance,
     Several,
     Value,
     alternatives,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.source import Definition, Sources
     from txloop.scan.syntax import FunctionNode
-    from txloop.scan.value import Instance, Live, Slot
+    from txloop.scan.value import Live, Slot
 
 __all__ = ["Walk"]
 
@@ -157,6 +158,8 @@ class Walk:
         """Walk through the first of these methods that the program gives a value."""
         results = []
         for each in alternatives(value):
+            if isinstance(each, Instance) and not has_special(each, names):
+                continue  # as most have none: `member` asks more than that
             methods = (member(each, name, self.sources) for name in names)
             found = next((one for one in methods if isinstance(one, Bound)), None)
             if found is not None:

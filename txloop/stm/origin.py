@@ -213,8 +213,11 @@ def _is_of_c(thing: object) -> bool:
     return isinstance(thing, _OF_C)
 
 
+_NAME = type.__dict__["__name__"]
+
+
 def _is_builtin(cls: object) -> bool:
-    return any(cls is one for one in vars(builtins).values())
+    return vars(builtins).get(_NAME.__get__(cls)) is cls
 
 
 def _is_nowhere(name: object) -> bool:
