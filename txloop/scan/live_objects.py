@@ -335,11 +335,11 @@ def functions_of(thing: object) -> tuple[FunctionType, ...]:
             if not is_own_function(each):
                 held = contents_of(each).values()
                 things += [one for one in held if has_type(one, FunctionType, *_INNER)]
-        if has_type(each, *_INNER):
+        if type(each) is FunctionType:  # as most are
+            things.append(each.__dict__.get("__wrapped__"))
+        elif issubclass(type(each), tuple(_INNER)):
             kind = next(kind for kind in _INNER if has_type(each, kind))
             things.append(getattr(each, _INNER[kind]))
-        elif type(each) is FunctionType:  # as most are
-            things.append(each.__dict__.get("__wrapped__"))
         elif each is not None:
             things.append(getattr_static(each, "__wrapped__", None))
     return tuple(found)
