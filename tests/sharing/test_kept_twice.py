@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sharing.rounds import left, shared
+from txloop.sharing import origins
 
 KEPT_TWICE = {
     "itself": "table[k] = nested",
@@ -386,3 +387,25 @@ def test_what_a_variable_of_the_module_keeps_is_a_container(line, expected):
     source = f"items = []\ndef f(k):\n    global items, newest\n    {line}\n"
 
     assert expected in shared(f"newest = None\n{source}", "items", "newest")
+
+
+def test_what_may_be_one_of_too_many_counts_as_anything(monkeypatch):
+    source = """
+    items = []
+
+    def put(x):
+        items.append(x)
+
+    def put_lists():
+        put([1])
+        put([2])
+        put([3])
+        rows = items[-1]
+        rows.append(4)
+    """
+    assert "items = txloop.share([])" in shared(source, "items")
+
+    monkeypatch.setattr(origins, "_MOST", 2)
+
+    assert "keeps a part of what it does not know" in left(source, "items")
+    assert "txloop" not in shared(source, "items")

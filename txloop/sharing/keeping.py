@@ -175,7 +175,16 @@ class Keeping:
             if one.is_put
             for name, steps in self._aliases.sources(one.name).items()
         ]
-        kept = [Placed(one.name, one.values, one.depth) for one in self._kept]
+        self._names_in: defaultdict[str, set[str]] = defaultdict(set)
+        self._sites_in: defaultdict[str, set[Site]] = defaultdict(set)
+        placed: defaultdict[tuple[str, int], Values] = defaultdict(set)
+        for one in self._kept:
+            placed[one.name, one.depth] |= one.values
+            names = (each.name for each in one.values if each.name)
+            self._names_in[one.name].update(names)
+            sites = (each.site for each in one.values if each.site is not None)
+            self._sites_in[one.name].update(sites)
+        kept = [Placed(name, its, depth) for (name, depth), its in placed.items()]
         self._changing = Changing(texts, origins, kept)
         self._plain = _Plain(self._changing)
 
@@ -246,13 +255,14 @@ class Keeping:
 
     def all_in(self, names: set[str], sites: set[Site]) -> tuple[set[str], set[Site]]:
         """Return names and expressions, with those of all that is kept in these."""
-        found, made = {*names}, {*sites}
-        before = -1
-        while before != (before := len(found)):
-            for one in self._kept:
-                if one.name in found:
-                    found |= {each.name for each in one.values if each.name}
-                    made |= {each.site for each in one.values if each.site is not None}
+        found, made = set[str](), {*sites}
+        waiting = [*names]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += self._names_in.get(name, ())
+                made |= self._sites_in.get(name, set())
         return found, made
 
     def names_at(self, site: Site, *, inside: bool = False) -> set[str]:

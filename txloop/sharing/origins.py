@@ -63,6 +63,13 @@ Values = set[Origin]
 VIEWS = frozenset(["ChainMap", "UserDict", "UserList"])
 """Classes whose objects show others, and change these."""
 
+_MOST = 300
+"""A variable that may hold more than so many counts as one that may hold anything.
+
+Of what is widened so, all is in doubt that is stored: it is left alone. Programs of a
+few hundred lines have some 50 at the most; sets of thousands take minutes to follow.
+"""
+
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
 
@@ -100,6 +107,9 @@ class Hazard(NamedTuple):
     site: Site | None = None
 
 
+_ANYTHING: Values = {Origin(ANY), Origin(ANY, inside=True)}
+
+
 class Origins:
     """The origins of all values in a program.
 
@@ -118,10 +128,14 @@ class Origins:
 
     def add(self, function: ast.AST, name: str, values: Values) -> None:
         """Add to what a variable of a function may hold."""
-        self._locals[id(function), name] |= values
+        its = self._locals[id(function), name]
+        if len(its) <= _MOST:
+            its |= values
 
     def use(self, values: Values) -> Values:
         """Return what may grow, and note that it was asked for."""
+        if len(values) > _MOST:
+            return _ANYTHING
         self.used.setdefault(id(values), (values, len(values)))
         return values
 
