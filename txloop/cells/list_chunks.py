@@ -310,13 +310,12 @@ class Splice(ListOperation):
         items[self.start : self.stop] = self.values
         if not 0 < len(items) <= CHUNK:
             return False
-        if len(items) != size:
-            cells[Key.KEYS] = len(items)
-        elif all(map(operator.is_, chunk, items)):
+        if len(items) == size and all(map(operator.is_, chunk, items)):
             return True
         container._tx_changed = version
         container._tx_view = None
         cells[0] = tuple(items)
+        cells[Key.KEYS] = len(items)
         return True
 
     def mapped(self, convert: Callable[[object], object]) -> Splice:
