@@ -338,6 +338,10 @@ class KeepLast(ListOperation):
         surplus = size_at(container, NEWEST) - self.count
         return Splice(0, surplus).cells(container) if surplus > 0 else ()
 
+    def put_at_once(self, container: Container, version: int) -> bool:
+        surplus = size_at(container, NEWEST) - self.count
+        return surplus <= 0 or Splice(0, surplus).put_at_once(container, version)
+
     def mapped(self, convert: Callable[[object], object]) -> KeepLast:
         return self  # it stores nothing
 
