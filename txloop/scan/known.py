@@ -26,6 +26,7 @@ __all__ = [
     "MUTATORS",
     "NAMESPACES",
     "PARTS",
+    "PUTTING",
     "READERS",
     "RUNNING",
     "SCALARS",
@@ -54,6 +55,9 @@ KEEPING = frozenset(
     ]
 )
 """Those of them that keep what they are given."""
+
+PUTTING = frozenset(["put", "put_nowait"])
+"""The methods by which queues keep what they are given."""
 
 ADDING = frozenset(["iadd", "iconcat", "ior", "setitem"])
 """Functions of `operator` that put into the first argument what comes after it."""
@@ -118,11 +122,16 @@ SCALARS = frozenset(
 
 PARTS = frozenset(
     [
-        *("Counter", "OrderedDict", "chain", "choice", "choices", "copy", "cycle"),
-        *("deque", "defaultdict", "dict", "enumerate", "filter", "frozenset"),
-        *("heappop", "islice", "items", "iter", "list", "map", "max", "min", "next"),
-        *("nlargest", "nsmallest", "product", "repeat", "reversed", "sample", "set"),
-        *("sorted", "tuple", "values", "zip", "zip_longest"),
+        *("ChainMap", "Counter", "MappingProxyType", "OrderedDict", "SimpleNamespace"),
+        *("UserDict", "UserList", "_asdict", "_make", "_replace", "accumulate"),
+        *("batched", "cast", "chain", "choice", "choices", "combinations"),
+        *("combinations_with_replacement", "compress", "copy", "cycle", "defaultdict"),
+        *("deque", "dict", "dropwhile", "enumerate", "filter", "filterfalse"),
+        *("from_iterable", "fromkeys", "frozenset", "groupby", "heappop", "islice"),
+        *("items", "iter", "list", "map", "max", "min", "next", "nlargest"),
+        *("nsmallest", "pairwise", "permutations", "product", "repeat", "reversed"),
+        *("sample", "set", "sorted", "starmap", "takewhile", "tee", "tuple", "values"),
+        *("zip", "zip_longest"),
     ]
 )
 """Those whose result has parts of what they are given."""

@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import COPIERS, MUTATORS
+from txloop.scan.known import COPIERS, MUTATORS, PUTTING
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
@@ -227,7 +227,7 @@ def names_of_parts(
             if isinstance(target, ast.Subscript) and root_name(target) in own:
                 pairs += [(of, root_name(target)) for of in handed_on(value)]
     for node in walked(scope):
-        if isinstance(node, ast.Call) and last_name(node.func) in MUTATORS:
+        if isinstance(node, ast.Call) and last_name(node.func) in MUTATORS | PUTTING:
             into = root_name(node.func)
             if into in own:  # it has got what it is given
                 pairs += [(of, into) for one in node.args for of in handed_on(one)]

@@ -18,7 +18,7 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
-from txloop.scan.known import KEEPING, MUTATORS, PARTS, READERS, SCALARS
+from txloop.scan.known import KEEPING, MUTATORS, PARTS, PUTTING, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.origins import ANY, VIEWS, Origin
 from txloop.sharing.scopes import walked
@@ -57,7 +57,7 @@ _CHANGING = frozenset(["getattr", "heappop", "shuffle"])
 
 _SHARE = "txloop.share"
 
-_KEEPING_ONLY = VIEWS | {"put", "put_nowait"}
+_KEEPING_ONLY = VIEWS | PUTTING
 """Functions that keep what they are given, and do not change it."""
 
 _KNOWN = frozenset(["asyncio", "json", "logging", "os", "sys", "tornado", "txloop"])

@@ -6,7 +6,8 @@ dict is a sequence as well, so that sqlite3 looks for item 0 of it.
 The functions of `heapq` ask for a list, those of `cells.heaps` do not. A program that
 shares something imports these in their place. To all who look at its code, a call is
 one of the method of a list that does as much to its items. So is one of
-`bisect.insort`, which takes containers as they are.
+`bisect.insort`, which takes containers as they are, and one of `dataclasses.replace`
+is as the method of a named tuple.
 """
 
 from __future__ import annotations
@@ -135,19 +136,26 @@ _OURS = "txloop.cells.heaps"
 _METHODS = {"bisect": INSORTS, "heapq": HEAPS, _OURS: HEAPS}
 """Of modules: their functions that change a list, with methods that do as much."""
 
+_REPLACE = "_replace"
+
+_LIKE_METHODS = _METHODS | {
+    home: {"replace": _REPLACE} for home in ("copy", "dataclasses")
+}
+"""The same, with functions that make what has the same parts as an object."""
+
 
 def with_methods(tree: ast.Module) -> ast.Module:
-    """Return a module with calls of methods in the place of those of heapq."""
+    """Return a module with calls of methods in the place of those of functions."""
     named: dict[str, str] = {}
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
                 for one in names:
                     home = one.asname or one.name
-                    its = _METHODS.get(one.name, {})
+                    its = _LIKE_METHODS.get(one.name, {})
                     named |= {f"{home}.{name}": its[name] for name in its}
-            case ast.ImportFrom(module=str(module), names=names) if module in _METHODS:
-                its = _METHODS[module]
+            case ast.ImportFrom(module=str(module), names=names):
+                its = _LIKE_METHODS.get(module, {})
                 for one in names:
                     if one.name == "*":
                         named |= its
@@ -166,11 +174,12 @@ class _Calls(ast.NodeTransformer):
         if method is None:
             return node
         given, named = node.args, node.keywords
-        holders = [*given[:1], *(one.value for one in named if one.arg == "a")]
+        key = "" if method == _REPLACE else "a"
+        holders = [*given[:1], *(one.value for one in named if one.arg == key)]
         if len(holders) != 1 or isinstance(holders[0], ast.Starred):
             return node
         function = ast.Attribute(holders[0], method, ast.Load())
-        named = [one for one in named if one.arg != "a"]
+        named = [one for one in named if one.arg != key]
         call = ast.Call(ast.copy_location(function, node.func), given[1:], named)
         return ast.copy_location(call, node)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import ADDING, MUTATORS
+from txloop.scan.known import ADDING, MUTATORS, PUTTING
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bindings", "follow", "puts"]
 
-_STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | {"put", "put_nowait"}
+_STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | PUTTING
 
 
 def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Imported",
+    "absolute_name",
     "attributes_named",
     "bound_as_globals",
     "defaults_of",
@@ -87,6 +88,18 @@ def imports_in(tree: ast.Module) -> tuple[Imported, ...]:
 
     nodes = nodes_of_kinds(tree, ast.Import, ast.ImportFrom)
     return tuple(of(node, one) for node in nodes for one in node.names)
+
+
+def absolute_name(module: str, file: str, imported: str) -> str:
+    """Return the full name of a module that another one imports, maybe with dots."""
+    name = imported.lstrip(".")
+    level = len(imported) - len(name)
+    if not level:
+        return name
+    package = module.split(".")
+    is_package = file.endswith("__init__.py")
+    keep = len(package) - level + is_package
+    return ".".join([*package[:keep], *([name] if name else [])])
 
 
 def attributes_named(tree: ast.AST, name: str) -> Sequence[ast.Attribute]:
@@ -164,12 +177,13 @@ def bound_as_globals(tree: ast.Module) -> frozenset[str]:
     )
 
 
-def globals_named(tree: ast.Module, name: str) -> Iterator[ast.AST]:
-    """Yield each node that uses or binds the module's variable of that name.
+def globals_named(scope: ast.AST, name: str) -> Iterator[ast.AST]:
+    """Yield each node that uses or binds the variable of that name of a module.
 
-    These are names, and other nodes that bind it: imports, definitions, `except`.
+    These are names, and other nodes that bind it: imports, definitions, `except`. Of a
+    function, they are those of its own variable.
     """
-    yield from _visit(tree.body, name, is_global=True)
+    yield from _visit(body_of(scope), name, is_global=True)
 
 
 def _visit(

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS
+from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS, PUTTING
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
 from txloop.sharing.bindings import bindings, given_to, is_fresh
 from txloop.sharing.lookups import may_keep
@@ -281,7 +281,7 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
             found[target.id].append((target, loops, [value]))
         match node:
             case ast.Call(func=ast.Attribute(attr=method) as function):
-                if method in MUTATORS:
+                if method in MUTATORS | PUTTING:
                     values[root_name(function)] += arguments_of(node)
             case ast.AugAssign(target=target, value=value):
                 values[root_name(target)].append(value)

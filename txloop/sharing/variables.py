@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import (
+    absolute_name,
     attributes_named,
     bound_as_globals,
     globals_named,
@@ -120,7 +121,7 @@ class Variable:
 
     def _why_not_followed(self, text: Text) -> str:
         for one in imports_in(text.tree):
-            if _absolute(text.name, text.file, one.module) not in self.home.names:
+            if absolute_name(text.name, text.file, one.module) not in self.home.names:
                 continue
             if one.name == self.name:
                 return f"{text.place(one.node)}, imports a copy of its value"
@@ -194,7 +195,7 @@ def _imported(tree: ast.Module, module: str, file: str) -> dict[str, set[str]]:
     """Return what a module calls what it imports, by its full name."""
     found: dict[str, set[str]] = {}
     for one in imports_in(tree):
-        name = f"{_absolute(module, file, one.module)}.{one.name}".strip(".")
+        name = f"{absolute_name(module, file, one.module)}.{one.name}".strip(".")
         its = one.bound if one.home == one.module else one.module  # of `import a.b`
         found.setdefault(name, set()).add(its)
     return found
@@ -210,15 +211,3 @@ def _standing_alone(tree: ast.Module) -> dict[str, ast.AST]:
         if one not in based:
             found.setdefault(ast.unparse(one), one)
     return found
-
-
-def _absolute(module: str, file: str, imported: str) -> str:
-    """Return the full name of a module that another one imports, maybe with dots."""
-    name = imported.lstrip(".")
-    level = len(imported) - len(name)
-    if not level:
-        return name
-    package = module.split(".")
-    is_package = file.endswith("__init__.py")
-    keep = len(package) - level + is_package
-    return ".".join([*package[:keep], *([name] if name else [])])
