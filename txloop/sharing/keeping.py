@@ -18,7 +18,7 @@ from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.origins import ANY, EVERYTHING, Hazard
 from txloop.sharing.passing import bindings, puts
-from txloop.sharing.scopes import functions_in, walked
+from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import is_of_self, targets_of
 
 if TYPE_CHECKING:
@@ -165,9 +165,9 @@ class Keeping:
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }
         for text in texts:
-            owners = {id(one): owner for one, owner in functions_in(text.tree)}
             for scope, node in origins.meanings.nodes(text):
-                self._kept += self._keeps(text, scope, node, owners.get(id(scope)))
+                owner = origins.meanings.owner_of(scope)
+                self._kept += self._keeps(text, scope, node, owner)
         self._aliases = _Aliased(self._kept)
         self._kept += [
             one._replace(name=name, depth=one.depth + steps)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.sharing.constructors import constructor_of
 from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
@@ -89,6 +90,7 @@ class Meanings:
         self._files: dict[int, str] = {}
         self._packages: set[str] = set()
         self._nodes: dict[ast.Module, list[tuple[ast.AST, ast.AST]]] = {}
+        self._written: defaultdict[ast.Module, list[ast.AST]] = defaultdict(list)
         self._bases: defaultdict[str, list[str]] = defaultdict(list)
         self._called: set[str] = set()
         self._stored: set[str] = set()  # names of what is used without a call
@@ -99,6 +101,8 @@ class Meanings:
             self._collect(text)
             self._enter(text.tree, [text.tree])
             self._note_uses(text.tree)
+        for text in texts:
+            self._add_constructors(text)
         found = temporaries(texts, in_templates, self._is_local)
         self._bound |= {id(tree): {*names} for tree, names in found.items()}
         self.has_keys_for_attributes = any(
@@ -152,20 +156,35 @@ class Meanings:
                 case ast.Subscript() | ast.Call():
                     self.keys |= _keys_of_settings(node)
         for node, owner in functions_in(tree):
-            self._owners[id(node)] = owner
-            self._bound[id(node)] = {*bound_in(node), *_gone_over(node)}
-            marks = {*map(last_name, getattr(node, "decorator_list", []))}
-            if marks & {"cached_property", "property"}:
-                self.properties.add(node.name)  # type: ignore[union-attr] # it has marks
-            skipped = int(owner is not None and "staticmethod" not in marks)
-            name = self.called_as(node)
-            given = parameters(node)[skipped:]
-            function = Function(name, text, node, owner, skipped, given)
-            self.every.append(function)
-            self.functions[name].append(function)
-            if name == "initialize":
-                self.keys |= {*given}
-                self.initialized.append(function)
+            self._collect_function(text, node, owner)
+
+    def _collect_function(
+        self, text: Text, node: FunctionNode, owner: ast.ClassDef | None
+    ) -> None:
+        self._owners[id(node)] = owner
+        self._bound[id(node)] = {*bound_in(node), *_gone_over(node)}
+        marks = {*map(last_name, getattr(node, "decorator_list", []))}
+        if marks & {"cached_property", "property"}:
+            self.properties.add(node.name)  # type: ignore[union-attr] # it has marks
+        skipped = int(owner is not None and "staticmethod" not in marks)
+        name = self.called_as(node)
+        given = parameters(node)[skipped:]
+        function = Function(name, text, node, owner, skipped, given)
+        self.every.append(function)
+        self.functions[name].append(function)
+        if name == "initialize":
+            self.keys |= {*given}
+            self.initialized.append(function)
+
+    def _add_constructors(self, text: Text) -> None:
+        """Add those that stand in no text, as if they stood in their classes."""
+        classes = (one for one in walked(text.tree) if isinstance(one, ast.ClassDef))
+        for cls in classes:
+            node = constructor_of(cls, self.classes)
+            if node is not None:
+                self._collect_function(text, node, cls)
+                self._enter(node, [node, *self._around[id(cls)]])
+                self._written[text.tree].append(node)
 
     def _enter(self, node: ast.AST, around: list[ast.AST]) -> None:
         self._around[id(node)] = around
@@ -193,12 +212,16 @@ class Meanings:
         return id(node) in self._around
 
     def nodes(self, text: Text) -> list[tuple[ast.AST, ast.AST]]:
-        """Return all nodes of a module, each with its function or the module."""
+        """Return all nodes of a module, each with its function or the module.
+
+        Those of constructors that stand in no text are among them.
+        """
         tree = text.tree
         if tree not in self._nodes:
             self._nodes[tree] = [
                 (self.scope_of(node), child)
-                for node in walked(tree)
+                for top in (tree, *self._written[tree])
+                for node in walked(top)
                 for child in ast.iter_child_nodes(node)
             ]
         return self._nodes[tree]

@@ -151,7 +151,10 @@ def bindings(
                 text = getattr(key, "value", None)
                 if isinstance(text, str) and text in origins.meanings.keys:
                     yield _attribute(text), origins.of(scope, one)
-        case ast.Call(func=ast.Name(id="setattr"), args=[_, asked, value]):
+        case (
+            ast.Call(func=ast.Name(id="setattr"), args=[_, asked, value])
+            | ast.Call(func=ast.Attribute(attr="__setattr__"), args=[*_, asked, value])
+        ):
             text = str(asked.value) if isinstance(asked, ast.Constant) else ANY
             yield _attribute(text), origins.of(scope, value)
         case ast.Raise(exc=ast.Call() as call):

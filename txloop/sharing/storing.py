@@ -275,8 +275,9 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
             continue  # it has a variable of its own
         values: defaultdict[str, list[ast.expr]] = defaultdict(list)
         for target, value in given_to(node):
-            if isinstance(target, ast.Name | ast.Subscript):
-                values[root_name(target)].append(value)
+            for leaf in leaves(target):
+                if isinstance(leaf, ast.Name | ast.Subscript):
+                    values[root_name(leaf)].append(value)
         for target, value in _given_by_calls(node):
             found[target.id].append((target, loops, [value]))
         match node:
