@@ -122,8 +122,7 @@ SCALARS = frozenset(
 
 PARTS = frozenset(
     [
-        *("ChainMap", "Counter", "MappingProxyType", "OrderedDict", "SimpleNamespace"),
-        *("UserDict", "UserList", "_asdict", "_make", "_replace", "accumulate"),
+        *("Counter", "OrderedDict", "_asdict", "_make", "_replace", "accumulate"),
         *("batched", "cast", "chain", "choice", "choices", "combinations"),
         *("combinations_with_replacement", "compress", "copy", "cycle", "defaultdict"),
         *("deque", "dict", "dropwhile", "enumerate", "filter", "filterfalse"),

@@ -275,7 +275,9 @@ def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
             continue  # it has a variable of its own
         values: defaultdict[str, list[ast.expr]] = defaultdict(list)
         for target, value in given_to(node):
-            for leaf in leaves(target):
+            # What a star takes out of a display is known by its names there.
+            is_display = isinstance(value, ast.Tuple | ast.List)
+            for leaf in [target] if is_display else leaves(target):
                 if isinstance(leaf, ast.Name | ast.Subscript):
                     values[root_name(leaf)].append(value)
         for target, value in _given_by_calls(node):

@@ -46,6 +46,7 @@ _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch
 """Libraries of arrays, which take lists for indices."""
 
 _OF_PARTS = PARTS | {
+    *("ChainMap", "MappingProxyType", "SimpleNamespace", "UserDict", "UserList"),
     *("aclosing", "closing", "enter_async_context", "enter_context", "nullcontext"),
     "reduce",
 }
