@@ -1084,6 +1084,98 @@ rows = {"a": [], "b": []}
 pick = rows.get
 --
 r = pick(k); r.append(v); table[k] = r; r.append(1); more.append(rows)
+==
+P = collections.namedtuple('P', 'a b')
+--
+p = P([k], 1); q = p._replace(b=2); items.append(q); p.a.append(3)
+==
+P = collections.namedtuple('P', 'a b')
+--
+p = P([k], 1); q = p._asdict(); items.append(q); p.a.append(3)
+==
+P = collections.namedtuple('P', 'a b')
+--
+x = [[k], 1]; q = P._make(x); items.append(q); x[0].append(3)
+==
+from dataclasses import replace as again
+@dataclasses.dataclass(frozen=True)
+class D:
+    a: list
+    b: int
+--
+x = D([k], 1); y = again(x, b=2); items.append(y.a); x.a.append(v)
+==
+@dataclasses.dataclass
+class D:
+    a: list
+    b: int = 0
+ds = {}
+--
+x = [k]; ds[k] = D(a=x); x.append(v); more.append(ds[k].a)
+==
+@dataclasses.dataclass
+class D:
+    a: list
+    b: int = dataclasses.field(default=1, kw_only=True)
+--
+x = [k]; d = D(a=x); items.append(d.a); d.a.append(v); more.append([x, d.b])
+==
+@dataclasses.dataclass
+class A:
+    a: list
+@dataclasses.dataclass
+class D(A):
+    n: typing.ClassVar[int] = 2
+    b: dict = dataclasses.field(default_factory=dict)
+    c: list = dataclasses.field(default_factory=list, init=False)
+--
+x = D([k], {'z': v}); items.append(x.a); x.a.append(v); table[k] = x.b; x.b['y'] = k
+==
+class D:
+    __slots__ = ('a',)
+    def __init__(self, a): object.__setattr__(self, 'a', a)
+--
+x = D([k]); items.append(x.a); x.a.append(v)
+==
+--
+x = [[k], [v]]; first, *rest = x; items.append(first); x[0].append(v)
+==
+--
+x = [[k], [v]]; first, *rest = x; items.append(rest); x[1].append(v)
+==
+--
+x = [[k], [v]]; y, z = map(list, [x, x]); items.append(y); x[0].append(v)
+==
+--
+x = [k]; m = collections.ChainMap({'a': x}); items.append(m['a']); x.append(v)
+==
+--
+x = [k]; y = itertools.groupby([x], key=len); items.append([list(g) for _, g in y])
+x.append(v)
+==
+--
+x = [[k]]; y = list(itertools.accumulate(x, max)); items.append(y); x[0].append(v)
+==
+--
+x = [[k]]; y = list(itertools.takewhile(len, x)); items.append(y); x[0].append(v)
+==
+--
+x = [[k]]; y = list(itertools.permutations(x)); items.append(y); x[0].append(v)
+==
+--
+x = [[k]]; y = collections.UserList(x); items.append(y[0]); x[0].append(v)
+==
+--
+x = [[k]]; y = typing.cast(list, x); items.append(y); x[0].append(v)
+==
+import queue
+--
+x = [k]; q = queue.Queue(); q.put(x); y = q.get(); items.append(y); x.append(v)
+==
+@functools.lru_cache(None)
+def rows(n): return [n]
+--
+items.append(rows(k)); rows(k).append(v)
 """
 
 

@@ -26,6 +26,7 @@ from txloop.sharing.syntax import (
     changed_by,
     foreign_modules,
     holder_name,
+    is_cached,
     is_of_self,
     results_of,
     root_name,
@@ -58,6 +59,7 @@ class Aliases:
         texts: Iterable[Text],
         arguments: Arguments,
         named: Callable[[ast.AST], Set[str]],
+        in_templates: Set[str],
     ) -> None:
         """Look at all functions.
 
@@ -65,7 +67,9 @@ class Aliases:
             texts: The modules.
             arguments: What calls give for parameters.
             named: Gives all names of what an expression may be, or be a part of.
+            in_templates: The names in templates.
         """
+        self._in_templates = in_templates
         self._texts = list(texts)
         own = {text.package for text in self._texts}
         foreign = {
@@ -95,9 +99,7 @@ class Aliases:
 
     def _find_cached(self, text: Text, function: FunctionNode) -> None:
         """Note what a function returns, if `functools.cache` keeps it."""
-        marks = getattr(function, "decorator_list", [])
-        names = {last_name(getattr(one, "func", one)) for one in marks}
-        if names & {"cache", "lru_cache"}:
+        if is_cached(function):
             results = [(text, one) for one in results_of(function)]
             self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
 
@@ -151,6 +153,7 @@ class Aliases:
 
     def found(self) -> Iterator[Alias]:
         """Yield all of them, module by module."""
+        yield from self._of_templates()
         for text in self._texts:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
@@ -163,6 +166,15 @@ class Aliases:
                     last_name, node.bases
                 ):
                     yield from self._of_fields(text, node)
+
+    def _of_templates(self) -> Iterator[Alias]:
+        """Yield what templates call that stores what these give it, and may use on."""
+        for one in self._arguments.callees.every:
+            its = self._habits.of(one.name)
+            if its.stored and one.name in self._in_templates:
+                reason = f"{one.home.place(one.node)}, stores what a template gives it"
+                for into in sorted({*its.places, *its.reached}):
+                    yield one.home, None, Hazard(into, reason)
 
     def _of(
         self, text: Text, scope: FunctionNode | ast.Module, *, in_handler: bool

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import MUTATORS
 from txloop.scan.syntax import FUNCTIONS, last_name
-from txloop.sharing.syntax import arguments_of
+from txloop.sharing.syntax import arguments_of, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,14 +62,14 @@ class Flow:
             case None | ast.Constant() | ast.Compare() | ast.JoinedStr() | ast.Lambda():
                 pass
             case ast.Name(id=name):
-                found |= (
-                    self._names[scope, name]
-                    | self._names[self._meanings.module_of(scope), name]
-                )
+                found |= self._names[self._key(scope, name)]
+                found |= self._names[None, self._meanings.in_full(scope, name)]
                 if name in self.classes:
                     found.add(name)
             case ast.Attribute(value=base, attr=name):
                 found |= self.attributes[name]
+                if self._is_module(scope, base):
+                    found |= self._names[None, name]
                 if name in self.classes:
                     found.add(name)
                 if name == "value":  # of a TVar
@@ -90,6 +90,18 @@ class Flow:
                 for child in ast.iter_child_nodes(value):
                     found |= self.classes_of(child, scope)
         return found
+
+    def _key(self, scope: ast.AST, name: str) -> _Key:
+        """Return the key of a variable; those of all modules, by name, are one."""
+        is_own = self._meanings.home(scope, name) is not None
+        return (scope if is_own else None), name
+
+    def _is_module(self, scope: ast.AST, base: ast.AST) -> bool:
+        """Tell whether an expression names one of the program's modules."""
+        root = root_name(base)
+        home = self._meanings.imported_from(scope, root)
+        is_own = bool(home) and self._meanings.is_own(home)
+        return is_own and self._meanings.home(scope, root) is None
 
     def _go_over(self, node: ast.AST, scope: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -116,11 +128,14 @@ class Flow:
         found = self.classes_of(value, scope)
         match target:
             case ast.Name(id=name):
-                self._names[scope, name] |= found
+                key = self._key(scope, name)
+                self._names[key] |= found
                 if value is not None:
-                    self._values[scope, name][id(value)] = value
-            case ast.Attribute(attr=name):
+                    self._values[key][id(value)] = value
+            case ast.Attribute(value=base, attr=name):
                 self.attributes[name] |= found
+                if self._is_module(scope, base):
+                    self._names[None, name] |= found
             case ast.Subscript(value=base, slice=key):
                 found |= self.classes_of(key, scope)
                 self._put_into(base, found, scope)
@@ -133,15 +148,18 @@ class Flow:
     def _put_into(self, holder: ast.AST, found: set[str], scope: ast.AST) -> None:
         match holder:
             case ast.Name(id=name):
-                new = found - self._names[scope, name]
-                self._names[scope, name] |= found
-                if not self._values[scope, name]:
-                    self._names[self._meanings.module_of(scope), name] |= found
-                for value in self._values[scope, name].values() if new else ():
+                key = self._key(scope, name)
+                new = found - self._names[key]
+                self._names[key] |= found
+                if not self._values[key]:
+                    self._names[None, self._meanings.in_full(scope, name)] |= found
+                for value in self._values[key].values() if new else ():
                     # It may be a part of what it was taken from.
                     self._put_into(value, found, scope)
-            case ast.Attribute(attr=name):
+            case ast.Attribute(value=base, attr=name):
                 self.attributes[name] |= found
+                if self._is_module(scope, base):
+                    self._names[None, name] |= found
             case ast.Subscript(value=base) | ast.Call(func=ast.Attribute(value=base)):
                 self._put_into(base, found, scope)
 

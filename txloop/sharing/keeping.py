@@ -17,9 +17,9 @@ from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.origins import ANY, EVERYTHING, Hazard
-from txloop.sharing.passing import bindings, puts
+from txloop.sharing.passing import bindings, cache_of, puts
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import is_of_self, targets_of
+from txloop.sharing.syntax import is_cached, is_of_self, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -209,6 +209,9 @@ class Keeping:
                 own = is_self and is_handler_class(owner)
                 its = frozenset(classes)
                 yield _Kept(target.attr, values, 0, its, own, where)
+        if isinstance(node, ast.Return) and is_cached(scope):
+            values = self._origins.of(scope, node.value)
+            yield _Kept(cache_of(scope), values, 0, frozenset(), False, where)
         for holder, values in puts(self._origins, scope, node):
             for one in self._origins.of(scope, holder):
                 if one.name and not one.inside:

@@ -35,6 +35,7 @@ __all__ = [
     "may_keep",
     "may_use_any",
     "names_in_files",
+    "names_in_templates",
     "runs_what_it_does_not_name",
     "why_by_name",
     "why_in_templates",
@@ -164,6 +165,21 @@ def why_in_templates(
                 case ast.Constant(value=str(content)) if wanted <= _names_in(content):
                     return f"{text.place(node)}, may use it in a template"
     return ""
+
+
+def names_in_templates(texts: Iterable[Text], in_files: Set[str] | None) -> set[str]:
+    """Return what templates name, those in strings, too.
+
+    Args:
+        texts: All modules.
+        in_files: What those in files name, as far as it is known.
+    """
+    found = {*(in_files or ())}
+    for text in texts:
+        for node in nodes_of_kinds(text.tree, ast.Constant):
+            if isinstance(node.value, str):
+                found |= _names_in(node.value)
+    return found
 
 
 def _names_in(text: str) -> set[str]:

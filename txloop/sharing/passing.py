@@ -14,7 +14,7 @@ from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
 from txloop.sharing.origins import ANY, Origin, inside, part_of
 from txloop.sharing.scopes import defaults_of, walked
-from txloop.sharing.syntax import OF_NUMBERS, arguments_of, leaves
+from txloop.sharing.syntax import OF_NUMBERS, arguments_of, is_cached, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from txloop.sharing.origins import Origins, Values
     from txloop.sharing.texts import Text
 
-__all__ = ["bindings", "follow", "puts"]
+__all__ = ["bindings", "cache_of", "follow", "puts"]
 
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | PUTTING
 
@@ -72,7 +72,10 @@ def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -
         _add(origins, scope, holder, inside(values))
     match node:
         case ast.Return(value=ast.expr() as value):
-            origins.returned[_key(origins, scope)] |= origins.of(scope, value)
+            its = origins.of(scope, value)
+            if is_cached(scope):
+                its = its | {Origin(cache_of(scope))}
+            origins.returned[_key(origins, scope)] |= its
         case ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value):
             found = inside(origins.of(scope, value))
             origins.returned[_key(origins, scope)] |= found
@@ -99,6 +102,11 @@ def _around(origins: Origins, function: FunctionNode) -> Iterator[str]:
             )
             if one.name in origins.meanings.classes:
                 yield "__call__"
+
+
+def cache_of(function: ast.AST) -> str:
+    """Return the name of what keeps the results of a function that is cached."""
+    return f"the cache of {getattr(function, 'name', '')}"
 
 
 def _key(origins: Origins, function: ast.AST) -> str:

@@ -23,7 +23,7 @@ from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.hazards import hazards
 from txloop.sharing.importing import name_as_at_home
 from txloop.sharing.keeping import Keeping, Shared
-from txloop.sharing.lookups import why_in_templates
+from txloop.sharing.lookups import names_in_templates, why_in_templates
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, Origins
@@ -142,7 +142,8 @@ class Round:
             self.left.update((one.name, left) for one in seeds)
             return False
         named = self._keeping.names_of
-        aliases = [*Aliases(self.texts, self._arguments, named).found()]
+        templates = names_in_templates(self.texts, self.survey.in_templates)
+        aliases = [*Aliases(self.texts, self._arguments, named, templates).found()]
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)

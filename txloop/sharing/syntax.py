@@ -24,6 +24,7 @@ __all__ = [
     "foreign_modules",
     "holder_name",
     "is_after",
+    "is_cached",
     "is_in_inner_function",
     "is_of_self",
     "leaves",
@@ -214,6 +215,13 @@ def _of_loops(loops: list[ast.comprehension], value: ast.AST) -> set[str]:
         if targets & (names_handed_on(value) | found):
             found |= names_handed_on(loop.iter)
     return found
+
+
+def is_cached(function: ast.AST) -> bool:
+    """Tell whether `functools.cache` or the like keeps what a function returns."""
+    marks = getattr(function, "decorator_list", [])
+    names = {last_name(getattr(one, "func", one)) for one in marks}
+    return not names.isdisjoint(("cache", "lru_cache"))
 
 
 def results_of(function: ast.AST) -> list[ast.expr]:

@@ -1,0 +1,98 @@
+"""What modules of a program import from each other, by whatever name and where."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.rounds import left, shared
+
+HOME = """
+import functools
+rows = []
+kept = {}
+class Keep:
+    def add(self, one):
+        rows.append(one)
+keep = Keep()
+def put(one):
+    rows.append(one)
+@functools.cache
+def made():
+    return [1]
+"""
+
+STORED = {
+    "a variable": ("from app import rows as r", "r.append(y)"),
+    "a function": ("from app import put as p", "p(y)"),
+    "a class": ("from app import Keep as K, keep", "K.add(keep, y)"),
+    "a module": ("import app as a", "a.rows.append(y)"),
+    "what another module imports": ("from db import table as t", "t.append(y)"),
+    "all of another module": ("from db.all import table as t", "t.append(y)"),
+    "by a name of its own": ("from app import rows as kept", "kept.append(y)"),
+}
+OTHERS = {
+    "db": "from app import rows as table\nfrom app import put as store",
+    "db.all": "from db import *",
+}
+
+MODULES = "{imports}\ndef f(x):\n    y = [1]\n    {use}\n    y.append(x)\n"
+FUNCTIONS = "def f(x):\n    {imports}\n    y = [1]\n    {use}\n    y.append(x)\n"
+BESIDE = f"{FUNCTIONS}def g():\n    t = r = p = K = a = kept = 1\n    return t\n"
+"""Elsewhere in the module, the same names mean something else."""
+
+
+@pytest.mark.parametrize("where", [MODULES, FUNCTIONS, BESIDE])
+@pytest.mark.parametrize("case", STORED)
+def test_what_is_stored_under_another_name_is_a_container_from_the_start(case, where):
+    imports, use = STORED[case]
+    others = {**OTHERS, "web": where.format(imports=imports, use=use)}
+
+    assert "    y = txloop.share([1])\n" in shared(HOME, "rows", others=others)
+
+
+CHANGED = {
+    "a variable": (
+        "from app import plain as p",
+        "rows.append(p[0])\n    p[0].append(x)",
+    ),
+    "a cache": ("from app import made as m", "rows.append(m())\n    m().append(x)"),
+    "a library": ("import random", "rows.append(y)\n    random.choice([y]).append(x)"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_what_a_function_imports_is_no_variable_of_it(case):
+    imports, use = CHANGED[case]
+    source = (
+        f"def f(x):\n    {imports}\n    from app import rows\n    y = [x]\n    {use}\n"
+    )
+    home = f"{HOME}plain = ([0],)\n"
+
+    after = shared(home, "rows", others={"web": source})
+
+    assert "rows = []" in after or "txloop.share([1])" in after or "share([x])" in after
+
+
+def test_the_text_of_what_is_imported_stays():
+    web = "def f():\n    from app import rows as r\n    return r\n"
+
+    after = shared("rows = []\n", "rows", others={"web": web})
+
+    assert f"rows = txloop.share([])\n\n{web}" == after
+
+
+@pytest.mark.parametrize("name", ["count", "c"])
+def test_a_name_that_is_bound_again_may_be_copied_by_any_import(name):
+    home = "count = 0\ndef f():\n    global count\n    count += 1\n"
+    web = f"def g():\n    from app import count as {name}\n    return {name}\n"
+
+    assert "imports a copy of its value" in left(home, "count", others={"web": web})
+
+
+@pytest.mark.parametrize("template", ["{{ app.put(x) }}", "{% import app %}{{ x }}"])
+def test_what_a_template_has_stored_may_change_there(template):
+    others = {"page": f"page = {template!r}\n"}
+
+    reason = left(HOME, "rows", others=others)
+
+    assert ("stores what a template gives it" in reason) == ("put" in template)
