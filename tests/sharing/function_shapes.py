@@ -1137,35 +1137,25 @@ class D:
 --
 x = D([k]); items.append(x.a); x.a.append(v)
 ==
---
 x = [[k], [v]]; first, *rest = x; items.append(first); x[0].append(v)
 ==
---
 x = [[k], [v]]; first, *rest = x; items.append(rest); x[1].append(v)
 ==
---
 x = [[k], [v]]; y, z = map(list, [x, x]); items.append(y); x[0].append(v)
 ==
---
 x = [k]; m = collections.ChainMap({'a': x}); items.append(m['a']); x.append(v)
 ==
---
 x = [k]; y = itertools.groupby([x], key=len); items.append([list(g) for _, g in y])
 x.append(v)
 ==
---
 x = [[k]]; y = list(itertools.accumulate(x, max)); items.append(y); x[0].append(v)
 ==
---
 x = [[k]]; y = list(itertools.takewhile(len, x)); items.append(y); x[0].append(v)
 ==
---
 x = [[k]]; y = list(itertools.permutations(x)); items.append(y); x[0].append(v)
 ==
---
 x = [[k]]; y = collections.UserList(x); items.append(y[0]); x[0].append(v)
 ==
---
 x = [[k]]; y = typing.cast(list, x); items.append(y); x[0].append(v)
 ==
 import queue
