@@ -96,3 +96,21 @@ def test_what_a_template_has_stored_may_change_there(template):
     reason = left(HOME, "rows", others=others)
 
     assert ("stores what a template gives it" in reason) == ("put" in template)
+
+
+@pytest.mark.parametrize(
+    ("web", "is_left"),
+    [
+        ("import db\ndef f():\n    db.made()\n", False),
+        ("def f():\n    import db as d\n    d.made()\n", False),
+        ("import db\ndef f(db):\n    db.made()\n", True),
+        ("import db\ndef f(x):\n    x.db.made()\n", True),
+    ],
+)
+def test_what_a_module_has_is_no_attribute_of_a_class(web, is_left):
+    home = "class Thing:\n    made = 0\n    def add(self):\n        Thing.made += 1\n"
+    others = {"db": "def made():\n    return 1\n", "web": web}
+
+    reason = left(home, "Thing.made", others=others)
+
+    assert is_left == ("may mean another's attribute" in reason)

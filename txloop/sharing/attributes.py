@@ -12,10 +12,16 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.syntax import bound_in, last_name
+from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.bindings import bindings
 from txloop.sharing.lookups import why_by_name
-from txloop.sharing.scopes import attributes_named, functions_in, walked
+from txloop.sharing.scopes import (
+    absolute_name,
+    attributes_named,
+    functions_in,
+    imports_in,
+    walked,
+)
 from txloop.sharing.syntax import is_of_self, simple_values
 
 if TYPE_CHECKING:
@@ -98,7 +104,7 @@ class Attribute:
         uses = [
             (text, use)
             for text in self.texts
-            for use in attributes_named(text.tree, self.name)
+            for use in self._uses(text)
             if use is not first.target
         ]
         if len({(text.file, text.end(use)) for text, use in uses}) < len(uses) or any(
@@ -151,7 +157,7 @@ class Attribute:
     def _why_not(self, text: Text, first: _First) -> str:
         """Return which use may be of another attribute; "" if there is none."""
         on_class = isinstance(first.target, ast.Name)
-        for use in attributes_named(text.tree, self.name):
+        for use in self._uses(text):
             if isinstance(use.ctx, ast.Del):
                 return f"{text.place(use)}, deletes it"
         for _, cls, store in _stores(text, self.name):
@@ -167,7 +173,7 @@ class Attribute:
             if not self._is_related(cls.name):
                 return f"the class {cls.name} has an attribute {self.name}, too"
         is_its = self._is_of_class if on_class else self._is_of_application
-        for use in attributes_named(text.tree, self.name):
+        for use in self._uses(text):
             if use is not first.target and not is_its(text, use):
                 return f"{text.place(use)}, may mean another's attribute"
         for node in walked(text.tree) if on_class else ():
@@ -177,6 +183,30 @@ class Attribute:
                     if named and inner is not first.target:
                         return f"{text.place(inner)}, uses the bare name"
         return ""
+
+    def _uses(self, text: Text) -> list[ast.Attribute]:
+        """Return where an attribute of that name is used, but for those of modules."""
+        uses = attributes_named(text.tree, self.name)
+        modules = self._modules_in(text) if uses else ()
+        return [one for one in uses if last_name(one.value) not in modules]
+
+    def _modules_in(self, text: Text) -> set[str]:
+        """Return the names that mean a module wherever they stand in a text."""
+        every = {name for one in self.texts for name in one.names}
+        found: set[str] = set()
+        others: set[str] = set()
+        for one in imports_in(text.tree):
+            home = absolute_name(text.name, text.file, one.module)
+            is_module = not one.name or f"{home}.{one.name}" in every
+            (found if is_module else others).add(one.bound)
+        for node in walked(text.tree):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                others.update(bound_by(node))
+            if isinstance(node, FUNCTIONS):
+                others.update(parameters(node))
+            if isinstance(node, ast.Attribute):
+                others.add(node.attr)  # of an object, it may be anything
+        return found - others
 
     def _is_related(self, name: str) -> bool:
         return self.classes.are_related(name, self.owner)
