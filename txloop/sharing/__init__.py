@@ -13,6 +13,7 @@
     scopes      which names mean a variable of the module
     bindings    what a variable of a function is given
     temporaries variables that are used only while their module runs
+    importing   what modules import has the name that it has at home
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
     lookups     what uses a name that the code does not have: getattr, templates
@@ -27,6 +28,7 @@
     storing     where variables are stored
     using       whether they are changed after that
     mattering   whether a use changes an object, or hands it on
+    fields      constructors that stand in no text: those of dataclasses
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
     passing     how values get from place to place

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
-from txloop.sharing.constructors import constructor_of
+from txloop.sharing.fields import constructor_of
 from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
