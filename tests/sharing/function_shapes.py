@@ -1166,6 +1166,12 @@ x = [k]; q = queue.Queue(); q.put(x); y = q.get(); items.append(y); x.append(v)
 def rows(n): return [n]
 --
 items.append(rows(k)); rows(k).append(v)
+==
+import types
+ns = types.SimpleNamespace(rows=[])
+keep = ns.rows.append
+--
+x = [k]; keep(x); x.append(v); more.append(ns.rows)
 """
 
 

@@ -18,6 +18,7 @@ import builtins
 import functools
 import itertools
 import queue
+from argparse import Namespace
 from collections import (
     ChainMap,
     Counter,
@@ -28,7 +29,7 @@ from collections import (
     deque,
 )
 from contextvars import ContextVar
-from types import AsyncGeneratorType, GeneratorType, ModuleType
+from types import AsyncGeneratorType, GeneratorType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -164,6 +165,9 @@ class _Notes(ast.NodeTransformer):
         return ast.copy_location(call, node)
 
 
+_OF_NAMES = (Namespace, SimpleNamespace)
+"""Classes of the standard library whose objects have the names that they are given."""
+
 _MOST_OBJECTS = 10_000
 _GIVING_BACK: tuple[type, ...] = (
     *(asyncio.Queue, queue.Queue, queue.SimpleQueue, tornado.queues.Queue),
@@ -228,7 +232,7 @@ def _namespaces() -> Iterator[Mapping[str, object]]:
             waiting += one
         elif type(one) in (list, tuple, set, frozenset):
             waiting += one  # type: ignore[arg-type] # it is iterable
-        elif is_own_module(one) or _is_own(one):
+        elif is_own_module(one) or _is_own(one) or has_type(one, *_OF_NAMES):
             namespace = getattr(one, "__dict__", {})
             yield namespace
             waiting += namespace.values()
