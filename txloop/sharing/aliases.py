@@ -167,6 +167,16 @@ class Aliases:
                 ):
                     yield from self._of_fields(text, node)
 
+    def keeps(self, value: ast.expr) -> bool:
+        """Tell whether an expression keeps what is made in it.
+
+        A container that is made of its result is another object than what is kept.
+        """
+        if not isinstance(value, ast.Call):
+            return False
+        by_mapping = last_name(value.func) == "setdefault"
+        return by_mapping or bool(self._habits.stored_by(value))
+
     def _of_templates(self) -> Iterator[Alias]:
         """Yield what templates call that stores what these give it, and may use on."""
         for one in self._arguments.callees.every:

@@ -143,7 +143,8 @@ class Round:
             return False
         named = self._keeping.names_of
         templates = names_in_templates(self.texts, self.survey.in_templates)
-        aliases = [*Aliases(self.texts, self._arguments, named, templates).found()]
+        every = Aliases(self.texts, self._arguments, named, templates)
+        aliases = [*every.found()]
         for _, value, hazard in aliases:
             if value is None:
                 self._hazards.setdefault(hazard.name, hazard.reason)
@@ -153,7 +154,7 @@ class Round:
             held = self._share_all(seeds)
             if self._edits or held:
                 self._make_objects(held)
-            if not self._leave_more(aliases):
+            if not self._leave_more(aliases, every):
                 break
         if self._edits:
             self._share_aliases(aliases)
@@ -175,14 +176,18 @@ class Round:
                 self.left[seed.name] = Left(reason)
         return held
 
-    def _leave_more(self, aliases: list[Alias]) -> bool:
+    def _leave_more(self, aliases: list[Alias], every: Aliases) -> bool:
         """Find what must stay plain since something else does; tell whether it is new.
 
         What becomes a container is decided again then, without it.
         """
         before = len(self._hazards)
         aliases[:] = [one for one in aliases if not self._leave_plain(one)]
-        sites = {Site.of(one.file, value) for one, value, _ in aliases if value}
+        sites = {
+            Site.of(one.file, value)
+            for one, value, _ in aliases
+            if value and not every.keeps(value)
+        }
         shared = Shared(
             sites | self._sites,
             self._variables,
