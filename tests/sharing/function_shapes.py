@@ -1167,6 +1167,29 @@ def rows(n): return [n]
 --
 items.append(rows(k)); rows(k).append(v)
 ==
+class M(collections.abc.MutableMapping):
+    def __init__(self): self.d = {}
+    def __getitem__(self, n): return self.d[n]
+    def __setitem__(self, n, x): self.d[n] = x
+    def __delitem__(self, n): del self.d[n]
+    def __iter__(self): return iter(self.d)
+    def __len__(self): return len(self.d)
+m = M()
+def group(rows):
+    out = {}
+    for r in rows: out.setdefault(r[0], []).append(r)
+    return out
+--
+rows = [[k, v], ['z', 1]]; g = group(rows); more.append(g); rows[0].append(5)
+m.setdefault('z', []).append(v)
+==
+import pickle
+U = {}
+def dump(): return pickle.dumps(U)
+--
+u = U.setdefault(k, {'n': 0}); items.append(u); u['n'] += 1
+more.append([U, len(dump())])
+==
 import types
 ns = types.SimpleNamespace(rows=[])
 keep = ns.rows.append

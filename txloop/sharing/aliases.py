@@ -13,7 +13,12 @@ import ast
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
-from txloop.sharing.bindings import bindings, names_of_parts, names_of_same
+from txloop.sharing.bindings import (
+    bindings,
+    is_fresh,
+    names_of_parts,
+    names_of_same,
+)
 from txloop.sharing.callees import numbers_of
 from txloop.sharing.habits import Habit, Habits
 from txloop.sharing.handlers import is_handler_class
@@ -299,7 +304,9 @@ class Aliases:
             case ast.Call(
                 func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
             ) if "__setitem__" in self._habits.functions:
-                if not self._habits.stays(scope, value):
+                # A dict that the function has made is none of these, and stays plain.
+                is_dict = isinstance(base, ast.Name) and is_fresh(scope, base.id)
+                if not (is_dict or self._habits.stays(scope, value)):
                     reason = f"{text.place(node)}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
 
