@@ -11,11 +11,15 @@ import functools
 rows = []
 kept = {}
 class Keep:
-    def add(self, one):
+    def take(self, one):
         rows.append(one)
 keep = Keep()
 def put(one):
     rows.append(one)
+class Setting:
+    def __setattr__(self, name, one):
+        rows.append(one)
+setting = Setting()
 @functools.cache
 def made():
     return [1]
@@ -24,10 +28,12 @@ def made():
 STORED = {
     "a variable": ("from app import rows as r", "r.append(y)"),
     "a function": ("from app import put as p", "p(y)"),
-    "a class": ("from app import Keep as K, keep", "K.add(keep, y)"),
+    "a class": ("from app import Keep as K, keep", "K.take(keep, y)"),
     "a module": ("import app as a", "a.rows.append(y)"),
     "what another module imports": ("from db import table as t", "t.append(y)"),
     "all of another module": ("from db.all import table as t", "t.append(y)"),
+    "an object with a setter": ("from app import setting as s", "s.x = y"),
+    "a module's object": ("import app as a", "a.setting.x = y"),
     "by a name of its own": ("from app import rows as kept", "kept.append(y)"),
 }
 OTHERS = {
@@ -37,7 +43,7 @@ OTHERS = {
 
 MODULES = "{imports}\ndef f(x):\n    y = [1]\n    {use}\n    y.append(x)\n"
 FUNCTIONS = "def f(x):\n    {imports}\n    y = [1]\n    {use}\n    y.append(x)\n"
-BESIDE = f"{FUNCTIONS}def g():\n    t = r = p = K = a = kept = 1\n    return t\n"
+BESIDE = f"{FUNCTIONS}def g():\n    t = r = p = K = a = s = kept = 1\n    return t\n"
 """Elsewhere in the module, the same names mean something else."""
 
 
@@ -54,6 +60,10 @@ CHANGED = {
     "a variable": (
         "from app import plain as p",
         "rows.append(p[0])\n    p[0].append(x)",
+    ),
+    "what is cached": (
+        "from app import made as m",
+        "z = m()\n    rows.append(z)\n    z.append(x)",
     ),
     "a cache": ("from app import made as m", "rows.append(m())\n    m().append(x)"),
     "a library": ("import random", "rows.append(y)\n    random.choice([y]).append(x)"),
