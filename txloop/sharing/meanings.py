@@ -62,7 +62,7 @@ class Meanings:
         fields: Names of the parts of named tuples.
         properties: Names of attributes that functions give.
         has_keys_for_attributes: Whether a class may give its items as attributes.
-        used_without_call: Attributes that are not called, and name no own function.
+        used_without_call: Attributes that are not called.
     """
 
     def __init__(self, texts: Iterable[Text], in_templates: Set[str] | None) -> None:
@@ -132,11 +132,7 @@ class Meanings:
         for node in walked(tree):
             if isinstance(node, ast.Name | ast.Attribute) and id(node) not in direct:
                 self._stored.add(last_name(node))
-            if (
-                isinstance(node, ast.Attribute)
-                and id(node) not in called
-                and node.attr not in self.functions
-            ):
+            if isinstance(node, ast.Attribute) and id(node) not in called:
                 self.used_without_call.add(id(node))
 
     def _collect(self, text: Text) -> None:
