@@ -178,13 +178,13 @@ class Storing:
         What a comprehension goes over is handed on when that is over.
         """
         names = self._habits.handed_on(value)
-        yield from ((name, node) for name in names)
+        yield from ((name, node) for name in sorted(names))
         for around in walked(scope):
             for loop in getattr(around, "generators", ()):
                 for target, inside in given_to(loop):
                     if last_name(target) in names:
                         more = self._habits.handed_on(inside) - names
-                        yield from ((name, around) for name in more)
+                        yield from ((name, around) for name in sorted(more))
                         names |= more
 
     def _inner(
@@ -201,7 +201,7 @@ class Storing:
         local = local - {name}
         for node, loops, values in _additions(scope).get(name, ()):
             found = set().union(*map(self._habits.handed_on, values))
-            for inner in found & local:
+            for inner in sorted(found & local):
                 yield Store(inner, into, node, loops)
                 yield from self._inner(scope, inner, into, local)
             for own in sorted(set().union(*map(self._owning.stored_in, values))):
