@@ -26,6 +26,41 @@ BASES = {
 }
 
 
+ABSTRACT = {
+    "its base": ("import abc", "Thing(abc.ABC)", "Thing(txloop.TObject, abc.ABC, "),
+    "its base, by a name": (
+        "from abc import ABC as A",
+        "Thing(A)",
+        "Thing(txloop.TObject, A, dataclass=False)",
+    ),
+    "its metaclass": (
+        "import abc",
+        "Thing(metaclass=abc.ABCMeta)",
+        "Thing(txloop.TObject, dataclass=False, metaclass=abc.ABCMeta)",
+    ),
+    "its base and metaclass": (
+        "from abc import ABCMeta",
+        "Thing(object, metaclass=ABCMeta)",
+        "Thing(txloop.TObject, dataclass=False, metaclass=ABCMeta)",
+    ),
+    "another module's": ("from library import ABC", "Thing(ABC)", "Thing(ABC)"),
+    "a name of both": (
+        "from abc import ABC\nfrom library import ABC",
+        "Thing(ABC)",
+        "Thing(ABC)",
+    ),
+    "arguments": ("import abc", "Thing(abc.ABC, a=1)", "Thing(abc.ABC, a=1)"),
+}
+
+
+@pytest.mark.parametrize("case", ABSTRACT)
+def test_an_abstract_class_becomes_a_shared_one(case):
+    line, head, expected = ABSTRACT[case]
+    source = f"{line}\n{CLASSES.format(head, 'Thing')}"
+
+    assert f"class {expected}" in shared(source, "things")
+
+
 @pytest.mark.parametrize("case", BASES)
 def test_a_class_whose_objects_are_stored_becomes_a_shared_one(case):
     head, expected = BASES[case]

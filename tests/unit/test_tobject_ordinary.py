@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import pickle
-from abc import ABC, abstractmethod
+from abc import ABC, ABCMeta, abstractmethod
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
@@ -115,6 +115,19 @@ class Concrete(Abstract[int]):
         return str(self.value)
 
 
+class AbstractAlone(TObject, dataclass=False, metaclass=ABCMeta):
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    @abstractmethod
+    def show(self) -> str: ...
+
+
+class ConcreteAlone(AbstractAlone):
+    def show(self) -> str:
+        return str(self.value)
+
+
 class Own(TObject, dataclass=False):
     def __init__(self) -> None:
         self.calls = 0
@@ -218,10 +231,14 @@ def test_slots_are_shared():
     assert {"x": 5, "y": 6} == vars(slotted)
 
 
-def test_abstract_and_generic_classes_may_be_made_so():
-    assert "3" == Concrete(3).show()
+@pytest.mark.parametrize(
+    ("abstract", "concrete"),
+    [(Abstract, Concrete), (AbstractAlone, ConcreteAlone)],
+)
+def test_abstract_and_generic_classes_may_be_made_so(abstract, concrete):
+    assert "3" == concrete(3).show()
     with pytest.raises(TypeError, match="abstract"):
-        Abstract(1)  # type: ignore[abstract] # that is the point
+        abstract(1)
 
 
 def test_its_own_access_to_attributes_stays():

@@ -269,9 +269,7 @@ def defaults_of(cls: type, names: tuple[str, ...]) -> dict[str, object]:
 def _classes_of(cls: type, root: type) -> list[type]:
     """Return the classes that a class is made of, last first, without ours."""
     return [
-        kind
-        for kind in reversed(cls.__mro__)
-        if not issubclass(root, kind) and kind not in _NOT_ITS
+        kind for kind in reversed(cls.__mro__) if kind not in (*root.__mro__, *_NOT_ITS)
     ]
 
 

@@ -108,12 +108,12 @@ class Classes:
                 return reason
         elif node.decorator_list:
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
-        if node.keywords:
+        if any(not _is_abstract(text, one.value) for one in node.keywords):
             return "it has a metaclass, or arguments"
         if getattr(node, "type_params", None):
             return "it is generic"
         for base in node.bases:
-            if last_name(base) != "object" and last_name(base) not in self._found:
+            if not _is_ordinary(text, base) and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
         for one in node.body:
             names = {getattr(one, "name", "")}
@@ -203,8 +203,8 @@ class Classes:
 
     def _roots(self, name: str) -> set[str]:
         """Return the classes without a base that the class is derived from."""
-        _, node = self._found[name][0]
-        bases = [last_name(base) for base in node.bases if last_name(base) != "object"]
+        text, node = self._found[name][0]
+        bases = [last_name(one) for one in node.bases if not _is_ordinary(text, one)]
         return {root for base in bases for root in self._roots(base)} or {name}
 
     def are_related(self, one: str, other: str) -> bool:
@@ -244,21 +244,34 @@ class Classes:
 def _is_dataclass(text: Text, node: ast.ClassDef) -> bool:
     """Tell whether a class is a dataclass of the standard library without options."""
     decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
-    return len(decorators) == 1 and decorators[0] in _names_of_dataclass(text.tree)
+    names = _names_in(text.tree, "dataclasses", "dataclass")
+    return len(decorators) == 1 and decorators[0] in names
 
 
-def _names_of_dataclass(tree: ast.Module) -> set[str]:
-    """Return what a module calls `dataclasses.dataclass`; libraries have others."""
+def _is_ordinary(text: Text, base: ast.expr) -> bool:
+    """Tell whether a base is `object`, or an `abc.ABC` beside which TObject may be."""
+    return last_name(base) == "object" or _is_abstract(text, base)
+
+
+def _is_abstract(text: Text, base: ast.expr) -> bool:
+    """Tell whether an expression is `abc.ABC`, or its metaclass."""
+    return any(
+        ast.unparse(base) in _names_in(text.tree, "abc", name)
+        for name in ("ABC", "ABCMeta")
+    )
+
+
+def _names_in(tree: ast.Module, module: str, name: str) -> set[str]:
+    """Return what a module calls a name of the standard library, and nothing else."""
     found: set[str] = set()
     others: set[str] = set()
     for one in imports_in(tree):
-        match one.module, one.name:
-            case "dataclasses", "dataclass":
-                found.add(one.bound)
-            case "dataclasses", "":
-                found.add(f"{one.bound}.dataclass")
-            case _:
-                others |= {one.bound, f"{one.bound}.dataclass"}
+        if (one.module, one.name) == (module, name):
+            found.add(one.bound)
+        elif (one.module, one.name) == (module, ""):
+            found.add(f"{one.bound}.{name}")
+        else:
+            others |= {one.bound, f"{one.bound}.{name}"}
     return found - others
 
 
@@ -270,16 +283,25 @@ def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
 
 
 def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
-    given = "txloop.TObject"
+    given = ""
     like_dataclass = _is_dataclass(text, node)
     if not like_dataclass:
         given += ", dataclass=False"
     if also and not like_dataclass:
         names = ", ".join(f'"{name}"' for name in also)
         given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
-    if node.bases:  # it is `object`
-        base = node.bases[0]
-        edits.replace(text.start(base), text.end(base), given)
+    if node.bases and last_name(node.bases[0]) != "object":  # it is `abc.ABC`
+        at, end = text.start(node.bases[0]), text.end(node.bases[-1])
+        edits.replace(at, at, "txloop.TObject, ")
+        edits.replace(end, end, given)
+        return
+    given = f"txloop.TObject{given}"
+    if node.bases:
+        edits.replace(text.start(node.bases[0]), text.end(node.bases[0]), given)
+        return
+    if node.keywords:
+        at = text.start(node.keywords[0])
+        edits.replace(at, at, f"{given}, ")
         return
     start = text.start(node)
     head = re.compile(rf"class\s+{node.name}(\s*\(\s*\))?").match(text.source, start)
