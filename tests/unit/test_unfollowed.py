@@ -56,6 +56,8 @@ FOLLOWED = [
     "self.items.append(name); self.write({'items': self.items})",
     "Tools().run()",
     "self.write(str(name).upper().strip())",
+    "self.write(self.__class__.__name__.replace('Handler', '').lower())",
+    "self.write(type(self).__qualname__.lower() + Tools.__name__.upper())",
     "self.write(json.dumps(sorted(SIZES)))",
     "for key, size in SIZES.items(): self.write(key.upper())",
     "self.write(str(max(SIZES.values())))",

@@ -131,7 +131,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         if func.attr in CHANGERS:
             change_first(walk, arguments, node)
         # A method of an object out of a container may be one of several.
-        found = walk.contents.called(func.attr)
+        found = walk.contents.called_on(func, walk.frame)
         return either(
             walk.run(one, arguments) for one in found if isinstance(one, Bound)
         )

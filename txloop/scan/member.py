@@ -66,6 +66,9 @@ if TYPE_CHECKING:
     from txloop.scan.value import Slot
 
 
+_NAMES = ("__name__", "__qualname__")  # which every class has, as texts
+
+
 def member(value: Value, name: str, sources: Sources) -> Value:
     """Return what `value.name` stands for."""
     if isinstance(value, Live):
@@ -206,7 +209,9 @@ def _of_class(cls: type, name: str) -> Value:
         if above is not None and own_module_of(above[0]) is not None:
             return _class_member(type(cls), above, name, class_value(cls))
         label = class_attribute_label(cls, name)
-        return Live(UNKNOWN, label, Family.CLASS, class_slots(cls, name))
+        is_text = name in _NAMES and above is not None and above[0] is type
+        thing = getattr(cls, name) if is_text else UNKNOWN
+        return shared(thing, label, Family.CLASS, class_slots(cls, name))
     if has_type(found[1], classmethod):
         return _class_method(found[1], cls)
     return _class_member(cls, found, name, receiver=None)

@@ -13,6 +13,7 @@ these here are looked up in `logging` itself.
 
 from __future__ import annotations
 
+import ast
 import enum
 import logging
 from types import FunctionType, MethodType
@@ -20,13 +21,23 @@ from typing import TYPE_CHECKING, cast
 
 from txloop.scan.live_objects import class_label, functions_of, has_type, is_container
 from txloop.scan.member import class_value, member
-from txloop.scan.value import Bound, Descriptor, Family, Instance, Live, shared
+from txloop.scan.value import (
+    Bound,
+    Descriptor,
+    Family,
+    Instance,
+    Live,
+    alternatives,
+    shared,
+)
 from txloop.stm.origin import own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from txloop.scan.frame import Frame
     from txloop.scan.source import Sources
+    from txloop.scan.value import Value
     from txloop.scan.walk import Walk
 
 __all__ = ["Contents", "walk_logs"]
@@ -49,6 +60,28 @@ class Contents:
             found = (one for one in values if isinstance(one, Bound | Descriptor))
             self._found[name] = tuple(found)
         return self._found[name]
+
+    def called_on(
+        self, method: ast.Attribute, frame: Frame
+    ) -> tuple[Bound | Descriptor, ...]:
+        """Return what a method may be of which no code of the program is known.
+
+        ``self.write`` of a handler is Tornado's, whatever classes have a `write`, too.
+        """
+        of = method.value
+        receivers = alternatives(
+            frame.value(of.id) if isinstance(of, ast.Name) else None
+        )
+        known = all(self._is_inherited(one, method.attr) for one in receivers)
+        return () if known else self.called(method.attr)
+
+    def _is_inherited(self, receiver: Value, name: str) -> bool:
+        """Tell whether a name of an object is what its class has, and nothing else."""
+        if not isinstance(receiver, Instance):
+            return False
+        assigned = {*receiver.unshared, *self._sources.assigned(receiver.type)}
+        has = any(name in vars(one) for one in receiver.type.__mro__)
+        return has and name not in assigned
 
     def _all(self) -> Iterator[Instance]:
         for cls in self._sources.classes(_may_be_held):

@@ -111,4 +111,29 @@ PROGRAMS = {
         best = sorted(games, key=lambda game: game.score())
         return [*map(lambda game: game.name(), best)]
     """,
+    "method of Tornado's beside one of that name": """
+    import tornado.web
+    from txloop.fake import TObject
+    log = []
+    class Game(TObject):
+        def write(self, chunk):
+            log.append(chunk)
+    class Handler(tornado.web.RequestHandler):
+        def get(self):
+            self.write("a")
+    """,
+    "method of Tornado's that the program has put there": """
+    import tornado.web
+    from txloop.fake import TObject
+    log = []
+    class Game(TObject):
+        def write(self, chunk):
+            log.append(chunk)  # MUTATES_GLOBAL app.log
+    class Handler(tornado.web.RequestHandler):
+        def initialize(self):
+            self.write = games["a"].write
+        def get(self):
+            self.write("a")
+    games = {}
+    """,
 }

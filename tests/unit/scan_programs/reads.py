@@ -265,4 +265,11 @@ PROGRAMS = {
         def get(self):
             return self.settings["a"]  # READS_WRITTEN application.settings["a"]
     """,
+    "name of a class that is assigned": """
+    class Handler:
+        def get(self):
+            return self.__class__.__name__  # READS_WRITTEN app.Handler.__name__
+    def rename():
+        Handler.__name__ = "Page"
+    """,
 }
