@@ -7,6 +7,8 @@ variable, a parameter of which not all is known.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
@@ -15,8 +17,14 @@ from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import Callees
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
-from txloop.sharing.scopes import defaults_of, nodes_of, scopes_in, walked
-from txloop.sharing.syntax import DISPLAYS, root_name
+from txloop.sharing.scopes import (
+    defaults_of,
+    imports_in,
+    nodes_of,
+    scopes_in,
+    walked,
+)
+from txloop.sharing.syntax import DISPLAYS, parent_of, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,8 +45,15 @@ _SCALAR_MODULES = MODULES - {"random"}  # which shuffles what it is given
 _DEPTH = 4
 """The most variables and parts that are followed to what makes them."""
 
+_LOOKING = frozenset(["iscoroutinefunction", "signature", "update_wrapper", "wraps"])
+"""Functions that only look at a function."""
+
 _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
+
+
+_TRUSTED = frozenset(["abc", "asyncio", "functools", "tornado", "txloop", "typing"])
+"""What decorators of these give a verb, Tornado has given them."""
 
 
 class Arguments:
@@ -56,22 +71,25 @@ class Arguments:
             texts: The modules.
             callees: Tells what a call runs.
         """
-        self._given: dict[tuple[object, str], list[Argument]] = {}
+        self._given: dict[tuple[ast.AST, str], list[Argument]] = {}
         self._called_elsewhere: set[object] = set()
         self.taken: set[str] = set()
         self._verbs: set[object] = set()
-        self._constant: set[tuple[object, str]] = set()
+        self._constant: set[tuple[ast.AST, str]] = set()
         self.callees = callees
         for one in callees.every:
             if is_given_texts(one.owner, one.name):
                 self._verbs.add(one.node)
                 self._constant.update((one.node, each) for each in one.given)
+                marks = getattr(one.node, "decorator_list", [])
+                if not all(self._is_followed(one.home, mark) for mark in marks):
+                    self._called_elsewhere.add(one.node)
         called: set[ast.expr] = set()
         self._setters = _setters_in(callees)
         for text in texts if self._setters else ():
             self._follow_assignments(text)
         for text in texts:
-            for call, scope in _calls_in(text):
+            for call, scope in _calls_in(text, callees):
                 called.add(call.func)
                 self._follow(call, text, scope)
         passed_on = {
@@ -85,6 +103,20 @@ class Arguments:
         for name in passed_on:
             if not callees.is_class(name):
                 self._call_elsewhere(name)
+        for (function, name), given in self._given.items():
+            values = [last_name(one.value) for one in given]
+            its = {one.node for each in values for one in callees.verbs_of(each)}
+            if its and not _is_just_called(function, name):
+                self._called_elsewhere |= its
+
+    def _is_followed(self, home: Text, mark: ast.expr) -> bool:
+        """Tell whether it is known what else than texts a decorator gives a verb."""
+        root = root_name(getattr(mark, "func", mark))
+        trusted = (
+            one.bound == root and one.module.partition(".")[0] in _TRUSTED
+            for one in imports_in(home.tree)
+        )
+        return any(trusted) or all(map(self.callees.is_own, self.callees.made_by(mark)))
 
     def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
         """Note what a call gives to the functions that it may run."""
@@ -126,14 +158,14 @@ class Arguments:
     def _note(
         self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
     ) -> None:
-        spread = [each.value for each in call.args if isinstance(each, ast.Starred)]
-        spread += [each.value for each in call.keywords if each.arg is None]
-        if spread:
-            if one.node in self._verbs and _hands_on(scope, spread):
-                return  # Tornado has called what a decorator has made
+        placed = [*takewhile(lambda each: not isinstance(each, ast.Starred), call.args)]
+        spread: list[ast.expr | ast.keyword] = [*call.args[len(placed) :]]
+        spread += [each for each in call.keywords if each.arg is None]
+        # What a decorator of a verb has made was called by Tornado.
+        if spread and not (one.node in self._verbs and _hands_on(scope, spread)):
             self._called_elsewhere.add(one.node)
         given = {each.arg: each.value for each in call.keywords if each.arg}
-        given |= dict(zip(one.given, call.args[others:], strict=False))
+        given |= dict(zip(one.given, placed[others:], strict=False))
         for name, value in given.items():
             argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)
@@ -182,13 +214,26 @@ class Arguments:
         return root_name(value) in _SCALAR_MODULES and name not in PARTS
 
     def staying(self, habits: Habits) -> dict[tuple[object, str], bool]:
-        """Return of which parameters every argument stays what it is when stored."""
-        found = {key: key[0] not in self._called_elsewhere for key in self._constant}
-        for (function, name), arguments in self._given.items():
-            found[function, name] = function not in self._called_elsewhere and all(
-                habits.stays(one.scope, one.value) for one in arguments
-            )
-        return found
+        """Return of which parameters every argument stays what it is when stored.
+
+        All are thought to, until one does not: functions may give each other what
+        they are given, as methods of one name seem to.
+        """
+        keys = [*self._constant, *self._given]
+        found: dict[tuple[object, str], bool] = {
+            key: key[0] not in self._called_elsewhere for key in keys
+        }
+        while True:
+            guessed = replace(habits, given=found)
+            lost = [
+                key
+                for key, arguments in self._given.items()
+                if found[key]
+                and not all(guessed.stays(one.scope, one.value) for one in arguments)
+            ]
+            if not lost:
+                return found
+            found = {**found, **dict.fromkeys(lost, False)}
 
     def made_by_callers(
         self, scope: ast.AST, name: str, habits: Habits, depth: int = 0
@@ -265,15 +310,15 @@ def follow_calls(texts: list[Text], meanings: Meanings, flow: Flow) -> Arguments
     return Arguments(texts, callees)
 
 
-def _calls_in(text: Text) -> Iterator[tuple[ast.Call, ast.AST]]:
+def _calls_in(text: Text, callees: Callees) -> Iterator[tuple[ast.Call, ast.AST]]:
     """Yield all calls, which decorators are, too; each with its function or module."""
     for scope in scopes_in(text.tree):
         for node in nodes_of(scope):
             if isinstance(node, ast.Call):
                 yield node, scope
             for mark in getattr(node, "decorator_list", []):
-                decorated = ast.Name(node.name, ast.Load())  # type: ignore[attr-defined] # a function's or a class's
-                yield ast.Call(mark, [decorated], []), scope
+                for one in callees.made_by(mark):
+                    yield ast.Call(one, [callees.decorated(node)], []), scope
 
 
 def _setters_in(callees: Callees) -> dict[str, list[Function]]:
@@ -316,10 +361,44 @@ def _set_otherwise(node: ast.AST, setters: Iterable[str]) -> set[str]:
     return set()
 
 
-def _hands_on(scope: ast.AST, spread: list[ast.expr]) -> bool:
+def _is_just_called(function: ast.AST, name: str) -> bool:
+    """Tell whether a decorator calls or returns what it is given, and nothing else."""
+    uses = [one for one in walked(function) if isinstance(one, ast.Name)]
+    for use in uses:
+        if use.id == name:
+            parent, _ = parent_of(function, use)
+            match parent:
+                case ast.Attribute() | ast.arg() | ast.Return():
+                    pass
+                case ast.Call(func=called) if called is use:
+                    pass
+                case ast.Call(func=called) if last_name(called) in _LOOKING:
+                    pass
+                case _:
+                    return False
+    return True
+
+
+def _hands_on(scope: ast.AST, spread: list[ast.expr | ast.keyword]) -> bool:
     """Tell whether a function spreads only what it was itself given so."""
     rest = getattr(scope, "args", None)
     names = {
         getattr(getattr(rest, kind, None), "arg", "") for kind in ("vararg", "kwarg")
     }
-    return all(isinstance(one, ast.Name) and one.id in names for one in spread)
+    handed = {_name_spread(one) for one in spread}
+    return handed <= names and not any(
+        isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+        and root_name(node) in handed
+        and (not isinstance(node.ctx, ast.Load) or last_name(node) in MUTATORS)
+        for node in walked(scope)
+    )
+
+
+def _name_spread(one: ast.expr | ast.keyword) -> str:
+    """Return the variable that is spread, nothing for what else is given."""
+    match one:
+        case (
+            ast.Starred(value=ast.Name(id=name)) | ast.keyword(value=ast.Name(id=name))
+        ):
+            return name
+    return ""

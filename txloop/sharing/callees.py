@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.operators import asked_by, assigned, methods_of, setters
-from txloop.sharing.scopes import imports_in, walked
+from txloop.sharing.scopes import imports_in, nodes_of, walked
 from txloop.sharing.syntax import leaves, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
 
+    from txloop.scan.syntax import FunctionNode
     from txloop.sharing.flow import Flow
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
@@ -31,6 +32,9 @@ ANY_FUNCTION = "?"
 """Stands for the name of a function that is not known."""
 
 _INIT = "__init__"
+_DECORATED = " of a handler"
+"""Ends the names of verbs for decorators: those of stores have the same names else."""
+
 _MOST_ARGUMENTS = 16  # of one call; more are rare
 
 
@@ -57,7 +61,7 @@ class Callees:
         """
         self._meanings = meanings
         self._flow = flow
-        self._run_by: dict[int, list[tuple[Function, int]]] = {}
+        self._run_by: dict[ast.Call, list[tuple[Function, int]]] = {}
         self.is_class = meanings.classes.__contains__
         self.fields: Set[str] = meanings.fields
         self.taken: Set[str] = frozenset()
@@ -94,10 +98,16 @@ class Callees:
             each if each.name else each._replace(name=self.named(each.node))
             for each in meanings.every
         ]
+        self.every += [
+            each._replace(name=self.decorated(each.node).id)
+            for each in self.every
+            if meanings.is_verb(each.node) and _is_decorated(each.node)
+        ]
         self.functions: defaultdict[str, list[Function]] = defaultdict(list)
         self._constructors: list[Function] = []
         for each in self.every:
             self.functions[each.name].append(each)
+            self._defined.add(each.name)
             if each.owner is not None and self.named(each.node) == _INIT:
                 self._constructors.append(each)
 
@@ -165,20 +175,51 @@ class Callees:
             return self._lambdas.get(id(function), f"lambda {id(function)}")
         return getattr(function, "name", last_name(function))
 
+    def decorated(self, function: ast.AST) -> ast.Name:
+        """Return what a decorator is given."""
+        name = self.named(function)
+        if self._meanings.is_verb(function):
+            name += _DECORATED
+        return ast.Name(name, ast.Load())
+
+    def verbs_of(self, name: str) -> list[Function]:
+        """Return the verbs that decorators are given by a name."""
+        return self.functions.get(name, []) if name.endswith(_DECORATED) else []
+
+    def made_by(self, mark: ast.expr) -> list[ast.expr]:
+        """Return what a decorator is: of a call, the functions that this returns."""
+        if not isinstance(mark, ast.Call):
+            return [mark]
+        makers = self.functions.get(last_name(mark.func), ())
+        ends = [
+            each
+            for one in makers
+            for each in nodes_of(one.node)
+            if isinstance(each, ast.Return)
+        ]
+        return [one.value for one in ends if isinstance(one.value, ast.Name)] or [mark]
+
+    def is_own(self, function: ast.expr) -> bool:
+        """Tell whether an expression names a function or class of the program."""
+        names = self.passed(function)
+        return any(one in self.functions or self.is_class(one) for one in names)
+
     def run_by(self, call: ast.Call) -> list[tuple[Function, int]]:
         """Return what a call may run, with how many arguments are not its own.
 
-        Tornado calls the verbs of handlers, and these do by `self`: see `named`.
+        Tornado calls the verbs of handlers, and these do by `self`, and decorators.
         """
-        if id(call) not in self._run_by:
+        if call not in self._run_by:
             verbs = self._meanings.is_of_handler(call.func)
-            self._run_by[id(call)] = [
+            self._run_by[call] = [
                 (one, others)
                 for name, others in self.of(call)
                 for one in self._of_name(name)
-                if verbs or not self._meanings.is_verb(one.node)
+                if verbs
+                or name.endswith(_DECORATED)
+                or not self._meanings.is_verb(one.node)
             ]
-        return self._run_by[id(call)]
+        return self._run_by[call]
 
     def _setting(self, node: ast.AST) -> list[str]:
         """Return the names of what an assignment calls: setters, and other methods."""
@@ -284,8 +325,12 @@ class Callees:
                 return [(ANY_FUNCTION, 0)]  # what a TVar holds
             case ast.Attribute() | ast.Name():
                 name, *others = self._all_of(last_name(node.func))
-                # By another name a method may be called with its object.
-                return [(name, 0), *((one, n) for one in others for n in (0, 1))]
+                # By another name a method may be called with its object; verbs are.
+                return [(name, 0)] + [
+                    (one, n)
+                    for one in others
+                    for n in ((1,) if one.endswith(_DECORATED) else (0, 1))
+                ]
         return [(ANY_FUNCTION, 0)]
 
     def _with_derived(self, name: str) -> list[str]:
@@ -306,6 +351,10 @@ class Callees:
         return (
             [ANY_FUNCTION] if not known and self._bound.intersection(found) else found
         )
+
+
+def _is_decorated(function: FunctionNode) -> bool:
+    return bool(getattr(function, "decorator_list", ()))
 
 
 def _is_own_class(called: ast.expr, method: ast.AST) -> bool:

@@ -176,6 +176,8 @@ def names_handed_on(value: ast.AST) -> set[str]:
             return _of_all(parts)
         case ast.BinOp(op=operator) if isinstance(operator, OF_NUMBERS):
             return set()
+        case ast.BinOp() if _is_text(value):
+            return set()
         case ast.BinOp(left=one, op=ast.Sub()):
             return names_handed_on(one)
         case ast.BinOp(left=one, op=ast.Mult(), right=other):
@@ -201,6 +203,19 @@ def names_handed_on(value: ast.AST) -> set[str]:
                 given.append(function.value)
             return _of_all(given)
     return set()
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Tell whether a value is a text since one is written there, or added to it.
+
+    What has operators of its own is asked elsewhere (see `operators`).
+    """
+    match value:
+        case ast.JoinedStr() | ast.Constant(value=str()):
+            return True
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _is_text(left) or _is_text(right)
+    return False
 
 
 def _of_all(values: Iterable[ast.AST]) -> set[str]:
