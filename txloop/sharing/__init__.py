@@ -24,6 +24,8 @@
     operators   what lines call without a call: own operators, setters of properties
     habits      what these do with what they are given
     arguments   what calls give for their parameters
+    decorators  what verbs get beside texts of decorators
+    unnamed     what is called without its name
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
     using       whether they are changed after that

@@ -15,16 +15,17 @@ from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import Callees
+from txloop.sharing.decorators import hands_on, is_followed, is_just_called
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import (
     defaults_of,
-    imports_in,
+    functions_in,
     nodes_of,
     scopes_in,
     walked,
 )
-from txloop.sharing.syntax import DISPLAYS, parent_of, root_name
+from txloop.sharing.syntax import DISPLAYS, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,15 +46,8 @@ _SCALAR_MODULES = MODULES - {"random"}  # which shuffles what it is given
 _DEPTH = 4
 """The most variables and parts that are followed to what makes them."""
 
-_LOOKING = frozenset(["iscoroutinefunction", "signature", "update_wrapper", "wraps"])
-"""Functions that only look at a function."""
-
 _CALLING_LATER = frozenset(["map", "partial", "starmap", "submit"])
 """Functions that call what they are given first."""
-
-
-_TRUSTED = frozenset(["abc", "asyncio", "functools", "tornado", "txloop", "typing"])
-"""What decorators of these give a verb, Tornado has given them."""
 
 
 class Arguments:
@@ -82,7 +76,7 @@ class Arguments:
                 self._verbs.add(one.node)
                 self._constant.update((one.node, each) for each in one.given)
                 marks = getattr(one.node, "decorator_list", [])
-                if not all(self._is_followed(one.home, mark) for mark in marks):
+                if not all(is_followed(callees, one.home, mark) for mark in marks):
                     self._called_elsewhere.add(one.node)
         called: set[ast.expr] = set()
         self._setters = _setters_in(callees)
@@ -103,20 +97,28 @@ class Arguments:
         for name in passed_on:
             if not callees.is_class(name):
                 self._call_elsewhere(name)
-        for (function, name), given in self._given.items():
+        for (function, name), given in [*self._given.items()]:
             values = [last_name(one.value) for one in given]
-            its = {one.node for each in values for one in callees.verbs_of(each)}
-            if its and not _is_just_called(function, name):
-                self._called_elsewhere |= its
+            verbs = [one for each in values for one in callees.verbs_of(each)]
+            if verbs:
+                self._follow_decorator(function, name, verbs)
+        self._called_elsewhere |= callees.called_without_name
 
-    def _is_followed(self, home: Text, mark: ast.expr) -> bool:
-        """Tell whether it is known what else than texts a decorator gives a verb."""
-        root = root_name(getattr(mark, "func", mark))
-        trusted = (
-            one.bound == root and one.module.partition(".")[0] in _TRUSTED
-            for one in imports_in(home.tree)
-        )
-        return any(trusted) or all(map(self.callees.is_own, self.callees.made_by(mark)))
+    def _follow_decorator(
+        self, decorator: ast.AST, name: str, verbs: list[Function]
+    ) -> None:
+        """Note what a decorator, or a function in it, gives the verbs that it is given.
+
+        By its name a parameter may be mistaken for that of other functions.
+        """
+        if not is_just_called(decorator, name):
+            self._called_elsewhere |= {one.node for one in verbs}
+        home = next(one.home for one in self.callees.every if one.node is decorator)
+        for scope in (decorator, *(inner for inner, _ in functions_in(decorator))):
+            for call in nodes_of(scope):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == name:
+                    for verb in verbs:
+                        self._note(call, 1, home, scope, verb)
 
     def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
         """Note what a call gives to the functions that it may run."""
@@ -162,7 +164,7 @@ class Arguments:
         spread: list[ast.expr | ast.keyword] = [*call.args[len(placed) :]]
         spread += [each for each in call.keywords if each.arg is None]
         # What a decorator of a verb has made was called by Tornado.
-        if spread and not (one.node in self._verbs and _hands_on(scope, spread)):
+        if spread and not (one.node in self._verbs and hands_on(scope, spread)):
             self._called_elsewhere.add(one.node)
         given = {each.arg: each.value for each in call.keywords if each.arg}
         given |= dict(zip(one.given, placed[others:], strict=False))
@@ -359,46 +361,3 @@ def _set_otherwise(node: ast.AST, setters: Iterable[str]) -> set[str]:
         case ast.Name(id="setattr"):
             return {*setters}
     return set()
-
-
-def _is_just_called(function: ast.AST, name: str) -> bool:
-    """Tell whether a decorator calls or returns what it is given, and nothing else."""
-    uses = [one for one in walked(function) if isinstance(one, ast.Name)]
-    for use in uses:
-        if use.id == name:
-            parent, _ = parent_of(function, use)
-            match parent:
-                case ast.Attribute() | ast.arg() | ast.Return():
-                    pass
-                case ast.Call(func=called) if called is use:
-                    pass
-                case ast.Call(func=called) if last_name(called) in _LOOKING:
-                    pass
-                case _:
-                    return False
-    return True
-
-
-def _hands_on(scope: ast.AST, spread: list[ast.expr | ast.keyword]) -> bool:
-    """Tell whether a function spreads only what it was itself given so."""
-    rest = getattr(scope, "args", None)
-    names = {
-        getattr(getattr(rest, kind, None), "arg", "") for kind in ("vararg", "kwarg")
-    }
-    handed = {_name_spread(one) for one in spread}
-    return handed <= names and not any(
-        isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
-        and root_name(node) in handed
-        and (not isinstance(node.ctx, ast.Load) or last_name(node) in MUTATORS)
-        for node in walked(scope)
-    )
-
-
-def _name_spread(one: ast.expr | ast.keyword) -> str:
-    """Return the variable that is spread, nothing for what else is given."""
-    match one:
-        case (
-            ast.Starred(value=ast.Name(id=name)) | ast.keyword(value=ast.Name(id=name))
-        ):
-            return name
-    return ""

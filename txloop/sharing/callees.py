@@ -17,6 +17,7 @@ from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.operators import asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, nodes_of, walked
 from txloop.sharing.syntax import leaves, root_name
+from txloop.sharing.unnamed import called_without_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
@@ -103,6 +104,7 @@ class Callees:
             for each in self.every
             if meanings.is_verb(each.node) and _is_decorated(each.node)
         ]
+        self.called_without_name = called_without_name(texts, meanings, self.every)
         self.functions: defaultdict[str, list[Function]] = defaultdict(list)
         self._constructors: list[Function] = []
         for each in self.every:

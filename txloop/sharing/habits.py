@@ -251,12 +251,22 @@ class Habits:
             return True
         if self._makes_tuple(call):
             return self._all_stay(scope, arguments_of(call), depth)
-        if name in SCALARS or name == "cls" or self.callees.is_class(name):
+        if name == "cls" or self.callees.is_class(name) or self._is_scalar(name):
             return True
         if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
             # The default of `get` comes second.
             return self._all_stay(scope, [function.value, *call.args[1:]], depth)
         return self.of(name).returns_same
+
+    def _is_scalar(self, name: str) -> bool:
+        """Tell whether what has that name returns what cannot change.
+
+        Handlers may decode arguments into anything; and the program may have functions
+        that have such a name.
+        """
+        own = self.callees.functions
+        decoded = name.endswith("_argument") and "decode_argument" in own
+        return name in SCALARS and name not in own and not decoded
 
     def _is_scalar_sum(self, value: ast.BinOp) -> bool:
         """Tell whether a part is a text or a number: what that is added to is, too."""
