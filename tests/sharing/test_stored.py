@@ -33,6 +33,11 @@ ALIASES = {
         "        x.append(n)\n        items.append(x)\n",
         "x = txloop.share([])",
     ),
+    "by a dict of its keys": (
+        "def f():\n    x = []\n    y = dict.fromkeys('ab', x)\n"
+        "    table.update(y)\n    x.append(1)\n",
+        "x = txloop.share([])",
+    ),
     "in two attributes": (
         "class A:\n    def f(self):\n        self.a = self.b = []\n",
         "self.a = self.b = txloop.share([])",
@@ -233,6 +238,21 @@ ONE_COPY = {
 @pytest.mark.parametrize("case", ONE_COPY)
 def test_what_is_only_stored_stays_plain(case):
     assert 1 == shared(f"items = []\n{ONE_COPY[case]}", "items").count("txloop.share")
+
+
+@pytest.mark.parametrize("pattern", ["P(a=x)", "P(x)", "P(a={'b': x})", "P(a=[x, *_])"])
+def test_what_a_pattern_takes_out_of_an_object_may_be_elsewhere(pattern):
+    source = f"""
+items = []
+class P(External):
+    pass
+def f():
+    p = P([1])
+    match p:
+        case {pattern}: items.append(x); x.append(1)
+"""
+    assert "txloop" not in shared(source, "items")
+    assert "stores 'x' and goes on with it" in left(source, "items")
 
 
 STORED_AND_CHANGED = {

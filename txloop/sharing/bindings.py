@@ -81,6 +81,8 @@ def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
     for node in walked(scope):
         if isinstance(node, ast.Match) and not isinstance(node.subject, _LEADING):
             others |= names_in_patterns(node)
+        elif isinstance(node, ast.MatchClass):  # they get what its attributes have
+            others |= {name for one in ast.walk(node) for name in bound_by(one)}
     return values, others
 
 

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import ADDING, MUTATORS, PUTTING
-from txloop.scan.syntax import last_name, parameters
+from txloop.scan.syntax import bound_by, last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
 from txloop.sharing.origins import ANY, Origin, inside, part_of
@@ -152,6 +152,13 @@ def bindings(
                 if isinstance(one, ast.MatchAs | ast.MatchStar) and one.name:
                     name = ast.Name(one.name, ast.Store())
                     yield name, values | part_of(values) | inside(part_of(values))
+        case ast.MatchClass(kwd_attrs=names, kwd_patterns=patterns, patterns=others):
+            given = [origins.of(scope, _attribute(name)) for name in names]
+            given += [{Origin(ANY)}] * len(others)
+            for values, pattern in zip(given, [*patterns, *others], strict=True):
+                for one in ast.walk(pattern):
+                    for each in bound_by(one):
+                        yield ast.Name(each, ast.Store()), values | part_of(values)
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             yield from _defined_by(origins, scope, node)
         case ast.Dict(keys=keys, values=given):

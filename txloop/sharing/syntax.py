@@ -49,7 +49,7 @@ _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch
 _OF_PARTS = PARTS | {
     *("ChainMap", "MappingProxyType", "SimpleNamespace", "UserDict", "UserList"),
     *("aclosing", "closing", "enter_async_context", "enter_context", "nullcontext"),
-    "reduce",
+    *("fromkeys", "reduce"),
 }
 """Those functions, and others that return what they are given, or parts of it."""
 
