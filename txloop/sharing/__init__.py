@@ -7,6 +7,7 @@
     survey      runs the program up to its loop in a child: what is shared
     making      which line has made each plain object, and which names lead to it
     rewriting   from that to changes of the text: one round
+    changes     what is told of that
     texts       a module's text, where its syntax stands in it, changes by position
     syntax      parts of syntax trees
     handlers    which classes are handlers
@@ -18,6 +19,7 @@
     attributes  attributes that are assigned again: TVars
     lookups     what uses a name that the code does not have: getattr, templates
     classes     classes whose objects become TObjects
+    strays      what sets attributes of objects elsewhere than on `self`
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
-from txloop.sharing.bindings import bindings
 from txloop.sharing.flow import annotated_in, assigned_in
-from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
+from txloop.sharing.scopes import imports_in, walked
+from txloop.sharing.strays import stray_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ class Classes:
                 if isinstance(node, ast.ClassDef):
                     self._found.setdefault(node.name, []).append((text, node))
         self._flow = flow
-        self._strays = [*_stray_attributes(self._texts)]
+        self._strays = [*stray_attributes(self._texts)]
         self._why: dict[str, str] = {}
 
     def is_shared(self, name: str) -> bool:
@@ -308,100 +308,3 @@ def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> No
     assert head is not None, text.segment(node)[:80]
     name_end = start + head[0].index(node.name, len("class")) + len(node.name)
     edits.replace(name_end, head.end(), f"({given})")
-
-
-class _Stray(NamedTuple):
-    """A line that sets an attribute elsewhere than on `self`, or by a name in a text.
-
-    Attributes:
-        text: The module.
-        scope: The function, or the module's tree.
-        of: The object.
-        attribute: Its name; None for any.
-        owner: The class whose method it is, where that sets one of `self`; or "".
-    """
-
-    text: Text
-    scope: ast.AST
-    of: ast.expr
-    attribute: str | None
-    owner: str
-
-
-def _stray_attributes(texts: Iterable[Text]) -> Iterator[_Stray]:
-    for text in texts:
-        imported = _imported(text.tree)
-        for scope, owner in [(text.tree, None), *functions_in(text.tree)]:
-            for node in nodes_of(scope):
-                for of, attribute in _set_by(node, scope):
-                    name = of.id if isinstance(of, ast.Name) else ""
-                    if isinstance(node, ast.Attribute) and name in imported:
-                        continue
-                    own = owner.name if owner and _is_own(scope, of) else ""
-                    yield _Stray(text, scope, of, attribute, own)
-
-
-def _is_own(method: ast.AST, of: ast.expr) -> bool:
-    """Tell whether it is the object of a method, or one that a class method makes."""
-    if not isinstance(of, ast.Name) or of.id == "self":
-        return isinstance(of, ast.Name)
-    marks = map(last_name, getattr(method, "decorator_list", ()))
-    values, others = bindings(method, of.id)
-    makers = {ast.unparse(getattr(one, "func", one)) for one in values}
-    return makers == {"cls"} and not others and "classmethod" in marks
-
-
-def _set_by(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.expr, str | None]]:
-    """Yield whose attribute a node sets, and which; None for any."""
-    match node:
-        case ast.Attribute(value=base, attr="__dict__", ctx=ast.Store()):
-            yield base, None
-        case ast.Attribute(value=ast.Name(id="self" | "cls"), ctx=ast.Store()):
-            pass
-        case ast.Attribute(value=base, attr=name, ctx=ast.Store()):
-            named = isinstance(base, ast.Name)
-            if named or last_name(base) not in ("application", "request", "settings"):
-                yield base, name
-        case ast.Call(func=ast.Name(id="setattr"), args=[base, named, _]):
-            texts = _texts_of(named, scope)
-            yield from ((base, text) for text in texts)
-            if not texts:
-                yield base, None
-        case ast.Subscript(value=namespace, ctx=ast.Store()):
-            yield from ((base, None) for base in _with_namespace(namespace))
-        case ast.Call(
-            func=ast.Attribute(value=namespace, attr="update" | "setdefault")
-        ):
-            yield from ((base, None) for base in _with_namespace(namespace))
-
-
-def _texts_of(node: ast.expr, scope: ast.AST) -> list[str]:
-    """Return the texts that an expression may be; none if not all are known."""
-    values, others = [node], False
-    if isinstance(node, ast.Name):
-        values, others = bindings(scope, node.id)
-    found = [one.value for one in values if isinstance(one, ast.Constant)]
-    texts = [one for one in found if isinstance(one, str)]
-    return texts if not others and len(texts) == len(values) else []
-
-
-def _with_namespace(node: ast.expr) -> list[ast.expr]:
-    """Return the object of which an expression is the `__dict__`, if it is one."""
-    match node:
-        case ast.Attribute(value=base, attr="__dict__"):
-            return [base]
-        case ast.Call(func=ast.Name(id="vars"), args=[base]):
-            return [base]
-    return []
-
-
-def _imported(tree: ast.Module) -> set[str]:
-    """Return names of modules, and of what is made as an application."""
-    found = {one.bound for one in imports_in(tree)}
-    for node in walked(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            if last_name(node.value.func).endswith(("Application", "App", "Server")):
-                found.update(map(last_name, node.targets))
-        elif isinstance(node, ast.ClassDef):
-            found.add(node.name)
-    return found

@@ -15,7 +15,7 @@ from txloop.sharing.texts import read_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from txloop.sharing.rewriting import Change, Left
+    from txloop.sharing.changes import Change, Left
     from txloop.sharing.survey import Survey
     from txloop.sharing.texts import Text
 

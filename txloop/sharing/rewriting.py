@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from txloop.sharing.aliases import Aliases
 from txloop.sharing.arguments import follow_calls
 from txloop.sharing.attributes import Attribute
+from txloop.sharing.changes import Change, Left
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
 from txloop.sharing.exact import imports_of_heaps
@@ -40,43 +41,7 @@ if TYPE_CHECKING:
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
-__all__ = ["Change", "Left", "Round", "names_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One object of the program that is shared otherwise now.
-
-    Attributes:
-        key: What tells it from others in all rounds.
-        name: What findings call it.
-        label: The module that is changed.
-        line: Where.
-        became: What it has become.
-        why: Whose lines share it.
-        into: Where it is stored, if it is a container only for that.
-    """
-
-    key: str
-    name: str
-    label: str
-    line: int
-    became: str
-    why: tuple[str, ...] = ()
-    into: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """One thing that is left alone.
-
-    Attributes:
-        reason: Why.
-        held: The class whose objects are held on the loop thread for that; or "".
-    """
-
-    reason: str
-    held: str = ""
+__all__ = ["Round", "names_of"]
 
 
 @dataclass
