@@ -56,8 +56,8 @@ KEEPING = frozenset(
 )
 """Those of them that keep what they are given."""
 
-PUTTING = frozenset(["put", "put_nowait"])
-"""The methods by which queues keep what they are given."""
+PUTTING = frozenset(["put", "put_nowait", "set_result"])
+"""The methods by which queues and futures keep what they are given."""
 
 ADDING = frozenset(["iadd", "iconcat", "ior", "setitem"])
 """Functions of `operator` that put into the first argument what comes after it."""

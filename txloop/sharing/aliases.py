@@ -212,21 +212,27 @@ class Aliases:
             parts = names_of_parts(scope, same, self._habits.handed_on)
             if store.is_held_here:
                 parts -= {store.into} - same
-            # A cache gives it to others, too, as handlers do with attributes.
+            # A cache gives it to others, too, as handlers do with attributes; and what
+            # was set as a future's result has the one who did that.
             owned = {
                 each: one
                 for one in values
                 for each in self._owning.stored_in(one)
                 if not self._owning.stays(each)
             }
-            shown = any(self._results_kept(one) for one in values) or any(
-                self._owning.is_used_on(*one) for one in owned.items()
+            shown = (
+                any(self._results_kept(one) for one in values)
+                or any(self._owning.is_used_on(*one) for one in owned.items())
+                or any(map(_is_of_future, values))
             )
             if not (shown or is_used_on(self._habits, scope, store, parts)):
                 continue
             reason = f"stores {store.name!r} and goes on with it"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
-            comes_later = any(isinstance(one, ast.Await | ast.Yield) for one in values)
+            comes_later = any(
+                isinstance(one, ast.Await | ast.Yield) or _is_of_future(one)
+                for one in values
+            )
             if arguments is None or comes_later:
                 for into in {store.into, *self._storing.others(store)}:
                     yield text, None, hazard._replace(name=into)
@@ -241,6 +247,7 @@ class Aliases:
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 waits = isinstance(value, ast.Await | ast.Yield | ast.YieldFrom)
+                waits = waits or _is_of_future(value)
                 stays = self._habits.stays(scope, value)
                 if is_name or waits or stays or value in self._habits.owned:
                     continue
@@ -369,3 +376,15 @@ class Aliases:
             and not named
             and not self._habits.stays(scope, node.value)
         )
+
+
+def _is_of_future(value: ast.expr) -> bool:
+    """Tell whether it is the result of a future that is there already."""
+    match value:
+        case (
+            ast.Await(value=of) | ast.Call(func=ast.Attribute(value=of, attr="result"))
+        ):
+            taken = last_name(getattr(of, "func", None))
+            named = isinstance(of, ast.Name | ast.Attribute | ast.Subscript)
+            return named or taken in ("pop", "popleft", "setdefault")
+    return False

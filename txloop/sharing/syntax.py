@@ -53,7 +53,7 @@ _OF_PARTS = PARTS | {
 }
 """Those functions, and others that return what they are given, or parts of it."""
 
-_TAKING = GETTERS | {"popitem"}
+_TAKING = GETTERS | {"popitem", "result"}
 
 
 def changed_by(node: ast.AST) -> ast.AST | None:
@@ -186,7 +186,11 @@ def names_handed_on(value: ast.AST) -> set[str]:
             return _of_all(displays or [one, other])
         case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
             return names_handed_on(one) | names_handed_on(other)
-        case ast.Starred(value=inner) | ast.Subscript(value=inner):
+        case (
+            ast.Await(value=inner)
+            | ast.Starred(value=inner)
+            | ast.Subscript(value=inner)
+        ):
             return names_handed_on(inner)
         case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.GeneratorExp(elt=one):
             return names_handed_on(one) | _of_loops(value.generators, one)
