@@ -220,19 +220,18 @@ class Aliases:
                 for each in self._owning.stored_in(one)
                 if not self._owning.stays(each)
             }
+            of_future = any(map(_is_of_future, values))
             shown = (
-                any(self._results_kept(one) for one in values)
+                of_future
+                or any(self._results_kept(one) for one in values)
                 or any(self._owning.is_used_on(*one) for one in owned.items())
-                or any(map(_is_of_future, values))
             )
             if not (shown or is_used_on(self._habits, scope, store, parts)):
                 continue
             reason = f"stores {store.name!r} and goes on with it"
             hazard = Hazard(store.into, f"{text.place(store.node)}, {reason}")
-            comes_later = any(
-                isinstance(one, ast.Await | ast.Yield) or _is_of_future(one)
-                for one in values
-            )
+            waited = any(isinstance(one, ast.Await | ast.Yield) for one in values)
+            comes_later = of_future or waited
             if arguments is None or comes_later:
                 for into in {store.into, *self._storing.others(store)}:
                     yield text, None, hazard._replace(name=into)
