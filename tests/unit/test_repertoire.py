@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from txloop.engine.profile import Profile
-from txloop.web.fronts.conditions import SHORT_SECONDS, Pauses, is_dearer, limit_of
+from txloop.executors.fronts.page import Page
+from txloop.web.fronts.conditions import (
+    SHORT_SECONDS,
+    Pauses,
+    Traffic,
+    is_dearer,
+    limit_of,
+)
 from txloop.web.fronts.request import On
+from txloop.web.fronts.verbs import Verb
 
 
 def place(on: On, seconds: float) -> On:
@@ -101,3 +112,47 @@ def test_runs_elsewhere_that_end_by_themselves_only_read_or_tell(writing, expect
 
     assert expected == is_dearer(profile, 0.0001, 2, 1.0)
     assert 20 == profile.commits == profile.attempts
+
+
+def test_what_is_dear_is_nearly_all_until_much_else_comes():
+    traffic = Traffic()
+    found = []
+
+    for dear in (0, 50, 80, 95, 80, 60, 80):
+        for _ in range(50):
+            traffic.turn(100, dear)
+        found.append(traffic.is_dear)
+
+    assert [False, False, False, True, True, False, False] == found
+
+
+def test_nothing_is_dear_where_nothing_comes():
+    traffic = Traffic()
+
+    traffic.turn(0, 0)
+
+    assert not traffic.is_dear
+
+
+def test_what_fronts_have_written_counts_whichever_of_them_it_was():
+    # GIVEN a verb that two fronts run, which always writes
+    anything: Any = None
+    profile = Profile("GET Main")
+    verb = Verb(
+        *(0, (0, "GET"), anything, profile, anything, anything, anything),
+        *(On.HERE, On.HERE, Pauses(), 0, {}),
+    )
+    page = Page()
+    fronts: Any = [SimpleNamespace(place=one, slot=page.slot(one)) for one in (1, 2)]
+
+    # WHEN
+    for _ in range(20):
+        for front in fronts:
+            for _ in range(10):
+                front.slot.count(0, 0.0001)
+        verb.note_written(20, making=0)
+        verb.count(fronts)
+
+    # THEN
+    assert profile.writing > 0.99
+    assert [400, 0] == [verb.runs_since(), verb.runs_since()]

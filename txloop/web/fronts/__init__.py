@@ -9,6 +9,7 @@
     servers     which servers and connections fronts can serve
     doorman     the owner: which connections fronts get, and what becomes of requests
     repertoire  the owner: which verbs run in fronts, and which in workers
+    verbs       ... what is known of each
     conditions  ... where that is right, and worth it
     opening     when a loop's fronts are opened, and why there may be none
 """

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
     from txloop.engine.profile import Profile
 
-__all__ = ["PAUSE_TURNS", "SHORT_SECONDS", "Pauses", "Routing", "is_dearer", "limit_of"]
+__all__ = [
+    "PAUSE_TURNS",
+    "SHORT_SECONDS",
+    "Pauses",
+    "Routing",
+    "Traffic",
+    "is_dearer",
+    "limit_of",
+]
 
 _SETTINGS = ("default_handler_class", "default_handler_args")
 
@@ -38,6 +46,8 @@ WRITING_SECONDS = 0.0003
 
 _FEW_CORES = 2
 _MOSTLY = 0.5  # of all runs
+_NEARLY_ALL, _MANY = 0.9, 0.7  # of recent runs: from when on, and until when
+_RECENT_WEIGHT = 0.2  # of the last turn
 PAUSE_TURNS = 10  # how long a verb that was switched off stays off at first
 _LONGEST_PAUSE_TURNS = 600  # ... and at most, if that happens again and again
 
@@ -117,6 +127,31 @@ class Pauses:
         self._on += on
         if self._on >= self._next:
             self._next, self._on = PAUSE_TURNS, 0
+
+
+class Traffic:
+    """What share of the recent runs is of verbs that are dearer in fronts.
+
+    These are the owner's while hardly anything else comes. Beside others they stay: a
+    connection that sends both would go to and fro, or keep the others at the owner.
+
+    Attributes:
+        is_dear: Whether nearly all are of such verbs.
+    """
+
+    __slots__ = ("_dear", "_runs", "is_dear")
+
+    def __init__(self) -> None:
+        """Begin with no runs."""
+        self._runs = self._dear = 0.0
+        self.is_dear = False
+
+    def turn(self, runs: int, dear: int) -> None:
+        """Count the runs since the last turn, and those of dear verbs among them."""
+        self._runs += _RECENT_WEIGHT * (runs - self._runs)
+        self._dear += _RECENT_WEIGHT * (dear - self._dear)
+        share = _MANY if self.is_dear else _NEARLY_ALL
+        self.is_dear = self._dear > share * self._runs
 
 
 def limit_of(on: On) -> float:

@@ -36,7 +36,7 @@ from txloop.web.fronts.moving import (
     take_new,
 )
 from txloop.web.fronts.places import ThreadServing, run_front, serve_in_threads
-from txloop.web.fronts.repertoire import Repertoire, Verb
+from txloop.web.fronts.repertoire import Repertoire
 from txloop.web.fronts.request import On
 from txloop.web.fronts.servers import (
     is_stock,
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from txloop.executors.fronts.reception import FrontEnd, Reception
     from txloop.loop.ioloop import TransactionLoop
     from txloop.stm.types import Answer, Call, Conflict
+    from txloop.web.fronts.verbs import Verb
 
 __all__ = ["Doorman"]
 
@@ -333,7 +334,7 @@ class Doorman:
     ) -> None:
         """Let what has run in a front commit, or run there again."""
         verb = self._repertoire[kind]
-        self._repertoire.note_asked(verb)
+        verb.note_asked()
         if isinstance(outcome.error, TxTimeoutError):
             self._repertoire.note_overtime(verb)
         arrive(

@@ -7,15 +7,13 @@ fronts forward to workers.
 
 from __future__ import annotations
 
-import dataclasses
-import operator
 import time
 from typing import TYPE_CHECKING
 
 from tornado import httputil
 
 from txloop.executors.crew import ProcessStats
-from txloop.executors.fronts.page import MOST_KINDS, Done
+from txloop.executors.fronts.page import MOST_KINDS
 from txloop.executors.protocol import available_cores
 from txloop.stm.types import Call
 from txloop.web.as_stock import asks_for_attempts
@@ -24,10 +22,11 @@ from txloop.web.fronts.conditions import (
     PAUSE_TURNS,
     Pauses,
     Routing,
-    is_dearer,
+    Traffic,
     limit_of,
 )
 from txloop.web.fronts.request import On
+from txloop.web.fronts.verbs import Verb
 from txloop.web.frozen import FrozenRequest
 from txloop.web.request_attempt import run_request
 from txloop.web.targets import all_targets, register_all
@@ -36,8 +35,6 @@ from txloop.web.verdicts import held_because, is_judged, is_served_elsewhere
 if TYPE_CHECKING:
     from tornado.web import Application
 
-    from txloop.engine.profile import Profile
-    from txloop.engine.transaction import Transaction
     from txloop.executors.faults import Faults
     from txloop.executors.fronts.reception import FrontEnd, Reception
     from txloop.loop.ioloop import TransactionLoop
@@ -45,59 +42,11 @@ if TYPE_CHECKING:
     from txloop.web.eligible import Plan
     from txloop.web.targets import Target
 
-__all__ = ["Repertoire", "Verb"]
+__all__ = ["Repertoire"]
 
-_DEAR_WEIGHT = 0.02
-_FORGET_WEIGHT = 0.005  # in each turn in which a verb is off
 _PROVING_RUNS = 5
 _FORGIVE_SECONDS = 600.0  # after the last death of a front that ran a verb
 _MOST_DEATHS = 3  # of fronts that ran a verb, until it runs in workers only
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Verb:
-    """One verb of one target, which may run in fronts.
-
-    Attributes:
-        kind: The number by which fronts know it.
-        key: Target and method.
-        application: The target's.
-        profile: The record of its function.
-        plan: How it runs.
-        call: What stands for any request of the kind.
-        watching: A transaction that never runs, by which plain objects are looked at.
-        on: What fronts do with it.
-        suits: What they should do, as it was found the last time.
-        pauses: For how long it stays off.
-        deaths: How many fronts have died while they ran it, in the last time.
-        forgiven_at: When these are forgotten (`time.monotonic`).
-        done: What is counted of it already, by place.
-        written: How many that fronts have committed are not counted yet.
-        dear: The share of its commits in fronts that keep more than these busy, as a
-            moving average: the owner was asked for them, or each replica has to make
-            containers. Without any it falls.
-        proved_at: After how many attempts it may run in threads beside itself; None if
-            plain objects have not been looked at.
-        looked_at: After how many attempts they were, last.
-    """
-
-    kind: int
-    key: tuple[int, str]
-    application: Application
-    profile: Profile
-    plan: Plan
-    call: Call
-    watching: Transaction
-    on: On
-    suits: On
-    pauses: Pauses
-    deaths: int
-    done: dict[int, Done]
-    written: int = 0
-    dear: float = 0.0
-    forgiven_at: float = 0.0
-    proved_at: int | None = None
-    looked_at: int = 0
 
 
 class _AnyRequest(FrozenRequest):
@@ -129,6 +78,7 @@ class Repertoire:
         self._kinds: list[Verb] = []
         self._traced_from = 0  # as in `Replica`
         self._routing = Routing()
+        self._traffic = Traffic()
         self._turns_to_renewal = 0
 
     def __getitem__(self, kind: int) -> Verb:
@@ -201,10 +151,11 @@ class Repertoire:
 
     def turn(self) -> None:
         """Think again about each verb; called now and then."""
+        self._weigh()
         for verb in self._kinds:
             verb.pauses.tick(verb.on is not On.OFF)
             if verb.on is On.OFF:
-                verb.dear *= 1 - _FORGET_WEIGHT
+                verb.forget()
             if verb.deaths and time.monotonic() > verb.forgiven_at:
                 verb.deaths, verb.profile.deadly = 0, False
             if self._look_whether_changing(verb, verb.on):
@@ -214,6 +165,15 @@ class Repertoire:
             self._turns_to_renewal -= 1
         elif self._routing.changed:
             self._renew()
+
+    def _weigh(self) -> None:
+        """Look how much of what came since the last turn is dearer in fronts."""
+        runs = dear = 0
+        for verb in self._kinds:
+            number = verb.runs_since()
+            runs += number
+            dear += number and number * self._is_dearer(verb)
+        self._traffic.turn(runs, dear)
 
     def _renew(self) -> None:
         """Have fronts forked that know the routes as they are now, if that is possible.
@@ -258,16 +218,19 @@ class Repertoire:
             or 10 * profile.retries > profile.attempts
         ):
             return On.OFF
-        seconds = _seconds_of(profile)
-        dearer = is_dearer(profile, seconds, self._cores, verb.dear)
-        if dearer and self._needs_no_attempt(verb):
+        if self._traffic.is_dear and self._is_dearer(verb):
             return On.OFF
+        seconds = verb.seconds
         short = self.hurries() or (seconds is not None and seconds < limit_of(verb.on))
         # A thread cannot be ended. What has a limit runs in those of workers.
         ended = self.desk.copies or verb.call.timeout_seconds is None
         if short and ended and verb.deaths < _MOST_DEATHS:
             return On.HERE
         return On.OFF if seconds is None else On.AWAY
+
+    def _is_dearer(self, verb: Verb) -> bool:
+        """Tell whether a verb is dearer in fronts, if nothing else comes."""
+        return verb.is_dearer(self._cores) and self._needs_no_attempt(verb)
 
     def _needs_no_attempt(self, verb: Verb) -> bool:
         """Tell whether the owner runs it as in stock Tornado, if it runs it."""
@@ -338,18 +301,8 @@ class Repertoire:
         profiles.fronts = sum(front.open for front in self.desk.fronts)
         profiles.front_tally = self.desk.tally
         profiles.front_processes = [*map(self._describe, self.desk.fronts)]
-        for front in self.desk.fronts:
-            for verb in self._kinds:
-                done, before = front.slot.done(verb.kind), verb.done.get(front.place)
-                if before is None:
-                    before = Done()
-                if done.counts != before.counts:
-                    verb.done[front.place] = done
-                    counts = [*map(operator.sub, done.counts, before.counts)]
-                    seconds = done.seconds - before.seconds
-                    verb.profile.note_others(counts, seconds, verb.written)
-                    verb.written = 0
-                    profiles.marked += sum(counts)
+        for verb in self._kinds:
+            profiles.marked += verb.count(self.desk.fronts)
 
     def note_written(self, kind: int, number: int, making: int) -> None:
         """Take note of so many commits that fronts have made by themselves.
@@ -359,14 +312,7 @@ class Repertoire:
             number: How often.
             making: How many of these have made containers.
         """
-        verb = self._kinds[kind]
-        verb.written += number
-        left = (1 - _DEAR_WEIGHT) ** number
-        verb.dear = left * verb.dear + (1 - left) * making / number
-        heat = verb.profile.heat
-        if heat.cell is not None:  # now: conflicts are noted one by one, too
-            for _ in range(number):
-                heat.note_commit()
+        self._kinds[kind].note_written(number, making)
 
     def note_conflict(self, kind: int, conflict: Conflict, body_seconds: float) -> None:
         """Take note of an attempt that a front has aborted by itself."""
@@ -374,10 +320,6 @@ class Repertoire:
         profile.attempts += 1
         profile.note_body(body_seconds, inline=False)
         profile.note_conflict(conflict)
-
-    def note_asked(self, verb: Verb) -> None:
-        """Take note of a commit that a front has asked for."""
-        verb.dear += _DEAR_WEIGHT * (1 - verb.dear)
 
     def _describe(self, front: FrontEnd) -> ProcessStats:
         running = front.slot.running()
@@ -423,12 +365,6 @@ class Repertoire:
         front.notes.append(("verbs", on))
         if self._traced_from:
             front.notes.append(("trace", self._traced_from))
-
-
-def _seconds_of(profile: Profile) -> float | None:
-    """Return how long a body takes, as far as that is known."""
-    here, away = profile.here.seconds, profile.body.seconds
-    return away if here is None else min(here, away or here)
 
 
 def _ignore(value: object, error: object) -> None:
