@@ -26,7 +26,7 @@ import txloop.stm.attempt
 from tests.comparing import as_plain, attempted, contents, raised
 from tests.model.replica import Replica
 from txloop import or_else, retry
-from txloop.stm.attempt import Attempt
+from txloop.stm.attempt import Attempt, make_current
 from txloop.stm.store import committed
 from txloop.stm.validation import decide
 
@@ -249,11 +249,11 @@ def install(outcome: Outcome) -> None:
 @contextmanager
 def attempt_at(version: int) -> Iterator[Attempt]:
     """Read and write as an attempt whose snapshot was opened earlier."""
-    running = txloop.stm.attempt.running
-    attempt = running.attempt = Attempt(version, True)
+    attempt = Attempt(version, True)
+    make_current(attempt)
     committed.forget_views()
     try:
         yield attempt
     finally:
-        running.attempt = None
+        make_current(None)
         committed.forget_views()

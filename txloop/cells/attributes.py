@@ -77,7 +77,7 @@ class Attribute:
     def __get__(self, shared: Container | None, kind: type) -> Any:
         if shared is None:
             return self._of_class(kind)
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             value = shared._tx_cells[self.place]
             if type(value) is Entry:
@@ -100,7 +100,7 @@ class Attribute:
 
     def value(self, shared: Container) -> object:
         """Return the value that the object itself has, or MISSING."""
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is not None:
             return attempt.read(shared, self.name)
         value = shared._tx_cells[self.place]

@@ -26,7 +26,7 @@ class KeyedCells(Container):
 
     def __contains__(self, key: object) -> bool:
         try:
-            attempt = running.attempt
+            attempt = running.attempt if committed.noting else None
             if attempt is None:
                 cell = self._tx_cells.get(key, MISSING)
                 if type(cell) is Entry:
@@ -44,7 +44,7 @@ class KeyedCells(Container):
         return None
 
     def __len__(self) -> int:
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         return self._tx_size if attempt is None else attempt.size(self)
 
     def clear(self) -> None:
@@ -57,7 +57,7 @@ class KeyedCells(Container):
 
     def _keys(self) -> list[Hashable]:
         """Return the keys as they are now; later changes do not disturb it."""
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             return list(committed.contents_at(self, NEWEST))
         return attempt.keys(self)

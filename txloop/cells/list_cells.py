@@ -66,7 +66,7 @@ class ListCells(Container):
         """Return one item, or MISSING; a negative index is not there."""
         if index < 0:
             return MISSING
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             self._reads += 1
             if self._is_often(self._reads, NEWEST):
@@ -111,7 +111,7 @@ class ListCells(Container):
         view = self._tx_view
         if view is not None:
             return 0 <= index < len(view)
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None or index < 0:
             return 0 <= index < size_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._tx_number)
@@ -135,7 +135,7 @@ class ListCells(Container):
         """Return everything; callers must not change it."""
         if self._tx_view is not None:
             return self._tx_view
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             return contents_at(self, NEWEST)
         own: ListWrites | None = attempt.writes.get(self._tx_number)
@@ -154,7 +154,7 @@ class ListCells(Container):
         return contents
 
     def _slice(self, wanted: slice) -> list[Any]:
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             places = range(*wanted.indices(size_at(self, NEWEST)))
             if wanted.step is None and places:

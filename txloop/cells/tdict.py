@@ -28,12 +28,13 @@ from txloop.cells.shareable import (
     shareable_values,
 )
 from txloop.cells.views import Items, Keys, Values
-from txloop.stm.attempt import running
+from txloop.stm.attempt import Attempt, running
 from txloop.stm.container import NEWEST
+from txloop.stm.held import STRANGE
 from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
-from txloop.stm.types import MISSING
-from txloop.stm.versions import Entry
+from txloop.stm.types import MISSING, Unsendable
+from txloop.stm.versions import Entry, value_at
 
 __all__ = ["TDict", "as_dict", "fill_dict"]
 
@@ -102,14 +103,27 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         return made
 
     def __getitem__(self, key: K) -> V:
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         value: Any  # __setitem__ stored a V
         if attempt is None:
             value = self._tx_cells.get(key, MISSING)
             if type(value) is Entry:
                 value = value.value
-        else:
+        elif (number := self._tx_number) in attempt.writes:
             value = attempt.read(self, key)
+        else:
+            # As `Attempt.read` does: the call would take a third of it.
+            version = attempt.snapshot  # before it: see `LateAttempt`
+            value = self._tx_cells.get(key, MISSING)
+            if type(value) is Entry:
+                value = value_at(value, version)
+            attempt.values.add((number, key))  # after it: see `condemn`
+            if (
+                type(value) in STRANGE
+                or self._tx_forgotten
+                or (Unsendable.exist and type(key) in STRANGE)
+            ):
+                attempt.check(self, value, key)
         if value is MISSING:
             return self.__missing__(key)
         return value  # type: ignore[no-any-return] # a cast takes as long as the rest
@@ -124,7 +138,7 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     def get(self, key: K, default: V | D, /) -> V | D: ...
     def get(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of `key`, or `default` if it is not there."""
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             value = self._tx_cells.get(key, MISSING)
             if type(value) is Entry:
@@ -261,13 +275,30 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         return self
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mapping):
-            return NotImplemented
         if self is other:
             return True
+        # Without copies, where that will do: a list looks for one of its items so.
+        theirs: Any = other
+        kind = type(other)
+        if type(self) is TDict and (kind is dict or kind is TDict):
+            attempt = running.attempt if committed.noting else None
+            settled = committed.settled if attempt is None else attempt.settled
+            equal = self._tx_cells == (theirs if kind is dict else theirs._tx_cells)
+            if self._is_bare(attempt, settled) and (
+                kind is dict or theirs._is_bare(attempt, settled)
+            ):
+                return bool(equal)
+        if not isinstance(other, Mapping):
+            return NotImplemented
         if not isinstance(other, TDict) and isinstance(other, dict):
             return self.copy() == other  # its class may have a method for it
         return self._contents() == as_dict(other)
+
+    def _is_bare(self, attempt: Attempt | None, settled: int) -> bool:
+        """Tell whether its cells are its contents, all of which was read just now."""
+        if self._tx_changed > settled or self._tx_shuffled:
+            return False
+        return attempt is None or attempt.note_all(self)
 
     def __ne__(self, other: object) -> bool:
         if not isinstance(other, TDict) and isinstance(other, dict):
@@ -284,7 +315,7 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     # How
 
     def _contents(self) -> dict[K, V]:
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             contents = committed.contents_at(self, NEWEST)
         else:
@@ -293,7 +324,7 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
 
     def _found(self, key: object) -> Any:
         """Return the value of a key, or MISSING, whatever a derived class does."""
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         if attempt is None:
             value = self._tx_cells.get(key, MISSING)
             return value.value if type(value) is Entry else value

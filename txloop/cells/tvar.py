@@ -53,7 +53,7 @@ class TVar(Container, Generic[T]):
         Raises:
             TxForgottenError: if it was made in a transaction that was undone.
         """
-        attempt = running.attempt
+        attempt = running.attempt if committed.noting else None
         value: Any  # set() stored a T
         if attempt is None:
             value = self._tx_cells.get(Key.VALUE, MISSING)

@@ -21,6 +21,7 @@ from txloop.stm.container import Container, forgotten_message
 from txloop.stm.held import STRANGE
 from txloop.stm.sets import Closed, ClosedSpans, KeyedWrites
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 from txloop.stm.types import (
     MISSING,
     Cell,
@@ -248,6 +249,20 @@ class Attempt:
             self._refuse_unsendable(container, found.values())
         return found
 
+    @property
+    def settled(self) -> int:
+        """As `Store.settled`, for who reads all of a container next; see `note_all`."""
+        return min(committed.settled, self.snapshot)
+
+    def note_all(self, container: Container) -> bool:
+        """Remember that all of a container was read; return whether it may be so."""
+        if Unsendable.exist or container._tx_number in self.writes:
+            return False
+        self.values.add((container._tx_number, Key.ALL))
+        if container._tx_forgotten:
+            self.refuse(container)
+        return True
+
     def size(self, container: Container) -> int:
         """Return the number of keys, remembering that their coming and going counts."""
         own = self.writes.get(container._tx_number)
@@ -455,6 +470,8 @@ class _Running(threading.local):
 running = _Running()
 """Has what this thread runs as its `attempt`; for containers, which save a call so."""
 
+_AT_ONCE = not gil_enabled()
+
 
 def current() -> Attempt | None:
     """Return the attempt that this thread runs, or None outside a transaction."""
@@ -464,3 +481,5 @@ def current() -> Attempt | None:
 def make_current(attempt: Attempt | None) -> None:
     """Let this thread run `attempt` from now on, or none, whatever it ran before."""
     running.attempt = attempt
+    # Other threads than this one have attempts only while there are `readers`.
+    committed.noting = attempt is not None or _AT_ONCE or bool(committed.readers)

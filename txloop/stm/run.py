@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
-from txloop.stm.attempt import Attempt, current, running
+from txloop.stm.attempt import Attempt, current, make_current
 from txloop.stm.attempt_kinds import LateAttempt, LateTracedAttempt, TracedAttempt
 from txloop.stm.measuring import BodyTimer
 from txloop.stm.signals import exits_by_signal, raise_again
@@ -199,7 +199,8 @@ def run_body(attempt: Attempt, call: Ready) -> tuple[object, BaseException | Non
     speculative, loop = attempt.speculative, asyncio._get_running_loop()
     if speculative:
         asyncio._set_running_loop(_forbidden_loop)  # type: ignore[arg-type] # see the class
-    outer, running.attempt = running.attempt, attempt
+    outer = current()
+    make_current(attempt)
     committed.forget_views()  # what others have read, this one has not
     try:
         value = call.function(*call.args, **call.kwargs)
@@ -216,7 +217,7 @@ def run_body(attempt: Attempt, call: Ready) -> tuple[object, BaseException | Non
             loop.call_soon(raise_again, error)
     finally:
         committed.forget_views()
-        running.attempt = outer
+        make_current(outer)
         if speculative:
             asyncio._set_running_loop(loop)
     return value, error

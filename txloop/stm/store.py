@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from txloop.errors import TxThreadError
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.contents import put, put_all, settle, values_of
-from txloop.stm.threads import NO_THREAD, counting_from, recheck
+from txloop.stm.threads import NO_THREAD, counting_from, gil_enabled, recheck
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import PLACE_BITS, value_at
 
@@ -85,6 +85,10 @@ class Store:
             `NO_THREAD` in a replica.
         readers: What runs attempts in threads other than the owner's; while there is
             any, containers show no views.
+        settled: No cell holds an entry that is as old as this version, or older.
+        noting: Whether an attempt may run just now, in any thread, that has to note
+            what it reads. If not, containers need not ask which this thread runs: that
+            takes longer than all else that a read does.
     """
 
     def __init__(self) -> None:
@@ -93,6 +97,7 @@ class Store:
         self.kept: dict[int, Container] | None = None
         self.owner: int | None = None
         self.readers: set[object] = set()
+        self.noting = not gil_enabled()
         self._reader = threading.get_ident()
         self._views: set[int] = set()  # numbers: a view keeps no container alive
         self._dropped = self._drop  # one for all: each would be an object of its own
@@ -102,7 +107,7 @@ class Store:
         self._snapshots: dict[int, int] = {}
         self._oldest = 0  # of these; there may be many
         self._superseded: deque[tuple[int, Container, Hashable]] = deque()
-        self._settled = 0  # no cell holds an entry that is as old as this, or older
+        self.settled = 0
 
     # Containers
 
@@ -199,9 +204,9 @@ class Store:
     def contents_at(self, container: Container, version: int) -> dict[Hashable, Any]:
         """Return the keys and values at `version`, in insertion order."""
         # Another thread may write meanwhile: it sets `_tx_changed` before the cells,
-        # and `_settled` after them. So the former is read after the copy, the latter
+        # and `settled` after them. So the former is read after the copy, the latter
         # before it.
-        settled = self._settled
+        settled = self.settled
         cells: dict[Hashable, Any] = container._tx_cells.copy()
         if container._tx_changed <= settled and not container._tx_shuffled:
             return cells
@@ -306,7 +311,7 @@ class Store:
                     superseded.append((version, container, cell))
                 place += 1
         if not (kept or superseded):
-            self._settled = version
+            self.settled = version
         self.version = version
         return version
 
@@ -323,7 +328,7 @@ class Store:
         if put(container, key, value, version, version << PLACE_BITS, kept):
             self._superseded.append((version, container, key))
         if not (kept or self._superseded):
-            self._settled = version
+            self.settled = version
         self.version = version
         if self.followers:
             self._tell((container, key, value))
@@ -341,7 +346,7 @@ class Store:
             self.install([(container, Key.ALL, operation)])
             return
         if not self._superseded:
-            self._settled = version
+            self.settled = version
         self.version = version
         if self.followers:
             self._tell((container, Key.ALL, operation))
@@ -423,7 +428,7 @@ class Store:
         while superseded and superseded[0][0] <= oldest:
             _, container, key = superseded.popleft()
             settle(container, key, oldest)
-        self._settled = oldest
+        self.settled = oldest
 
 
 committed = Store()
