@@ -51,6 +51,18 @@ def test_one_that_is_long_is_sent_away():
     assert [False] * 99 == [profile.decide_stay(TRANSPORT) for _ in range(99)]
 
 
+@pytest.mark.parametrize(("seconds", "stays"), [(2e-3, True), (5e-3, False)])
+def test_one_whose_calls_run_one_after_the_other_stays_if_it_is_not_long(
+    seconds, stays
+):
+    profile = measured(away=[1.0] * 9, here=[seconds])
+    assert not profile.decide_stay(TRANSPORT)
+
+    profile.heat.lined_up = True
+
+    assert stays == profile.decide_stay(TRANSPORT)
+
+
 def test_one_that_looks_short_from_afar_is_tried_here_now_and_then():
     # GIVEN
     profile = measured(away=[2 * TRANSPORT])

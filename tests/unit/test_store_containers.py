@@ -234,6 +234,24 @@ def test_what_a_replica_forgets_can_die(store):
     assert store.find(5) is None
 
 
+def test_what_lives_though_it_was_forgotten_haunts_a_replica_until_it_dies(store):
+    # GIVEN
+    store.become_replica(1000)
+    one = Box()
+    store.adopt(one, 5)
+    store.adopt(Box(), 6)
+
+    # WHEN
+    store.forget([5, 6])
+
+    # THEN
+    gc.collect()
+    assert {5} == store.haunting
+    del one
+    gc.collect()
+    assert set() == store.haunting
+
+
 def test_loading_replaces_what_a_replica_knew(store, box):
     # GIVEN
     store.install([(box, "old", 1), (box, "both", 1)])

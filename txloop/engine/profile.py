@@ -237,7 +237,12 @@ class Profile:
             return False
         here_seconds = self.here.seconds
         if here_seconds is None or here_seconds > _CERTAINLY_SHORT:
-            self.stayed = self.short(transport_seconds)
+            self.stayed = self.short(transport_seconds) or (
+                # Workers would run one after the other, too.
+                self.heat.lined_up
+                and here_seconds is not None
+                and here_seconds < MEDIUM_SECONDS
+            )
         else:
             self.stayed = transport_seconds > 0.0 or self.on_loop_because is not None
         if self.stayed:

@@ -78,9 +78,11 @@ class Attempt:
             would, it runs as in stock Tornado instead.
         fixed: What happened that cannot be undone, so that it cannot retry, or None.
         traced: Whether it notes where in the source things happen: `TracedAttempt`.
+        notes: Whether it notes what it reads: all but a `ReadingAttempt`.
     """
 
     traced: ClassVar[bool] = False
+    notes: ClassVar[bool] = True
 
     __slots__ = (
         "abandoned",
@@ -482,4 +484,5 @@ def make_current(attempt: Attempt | None) -> None:
     """Let this thread run `attempt` from now on, or none, whatever it ran before."""
     running.attempt = attempt
     # Other threads than this one have attempts only while there are `readers`.
-    committed.noting = attempt is not None or _AT_ONCE or bool(committed.readers)
+    notes = attempt is not None and attempt.notes
+    committed.noting = notes or _AT_ONCE or bool(committed.readers)

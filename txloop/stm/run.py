@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import BecomeInevitable, Retrying, TxInternalError
 from txloop.stm.attempt import Attempt, current, make_current
-from txloop.stm.attempt_kinds import LateAttempt, LateTracedAttempt, TracedAttempt
+from txloop.stm.attempt_kinds import (
+    LateAttempt,
+    LateTracedAttempt,
+    ReadingAttempt,
+    TracedAttempt,
+)
 from txloop.stm.measuring import BodyTimer
 from txloop.stm.signals import exits_by_signal, raise_again
 from txloop.stm.store import committed
@@ -21,7 +26,14 @@ if TYPE_CHECKING:
     import contextvars
     from collections.abc import Callable
 
-__all__ = ["hide_task", "run_attempt", "run_body", "run_here", "run_ready"]
+__all__ = [
+    "hide_task",
+    "run_attempt",
+    "run_body",
+    "run_here",
+    "run_reading",
+    "run_ready",
+]
 
 _CHANGES_DECIMALS = (
     "it changes decimal's context, which others use, too; use decimal.localcontext()"
@@ -86,6 +98,21 @@ def run_here(call: Call) -> Outcome | Retry:
     return answer
 
 
+def run_reading(
+    ready: Ready, context: contextvars.Context, guarded: bool
+) -> Answer | float | None:
+    """Run what is short as `run_ready` does, without a note of what it reads.
+
+    Nothing may be committed meanwhile.
+
+    Returns:
+        Likewise; or None if it does more than read, and has to run by `run_ready`.
+    """
+    attempt = ReadingAttempt(committed.version, True, context.copy())
+    found = _run_in(attempt, ready, context, guarded)
+    return None if attempt.has_to_note else found
+
+
 def run_ready(
     ready: Ready,
     context: contextvars.Context,
@@ -107,13 +134,21 @@ def run_ready(
         took, if it has only read and did not fail, so that nothing is left to be
         decided, or done.
     """
-    own = own_decimals(context)
-    # What the function sets in its context has to travel: it is what a copy lacks.
-    kind = _KINDS[worker > 0]
     if snapshot is None:
         snapshot = committed.version
-    attempt = kind(snapshot, True, context.copy())
-    attempt.decimals = own
+    # What the function sets in its context has to travel: it is what a copy lacks.
+    attempt = _KINDS[worker > 0](snapshot, True, context.copy())
+    return _run_in(attempt, ready, context, guarded, worker)
+
+
+def _run_in(
+    attempt: Attempt,
+    ready: Ready,
+    context: contextvars.Context,
+    guarded: bool,
+    worker: int = 0,
+) -> Answer | float:
+    attempt.decimals = own = own_decimals(context)
     if guarded:
         attempt.files = set()
     started = time.perf_counter()

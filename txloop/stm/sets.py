@@ -1,4 +1,4 @@
-"""The sets of an attempt: what it writes, and a read set that is closed.
+"""The sets of an attempt: what it writes, and sets that are closed.
 
 What it writes to one container stands in an object of its own until it is committed.
 The read set is a plain set. Of an attempt that must not read any more, another thread
@@ -8,7 +8,7 @@ read would have to ask for, but fails where the read would be noted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never, Protocol
+from typing import TYPE_CHECKING, Any, Never, Protocol
 
 from txloop.errors import BecomeInevitable
 from txloop.stm.container import Clear, Update
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from txloop.stm.container import Container, Write
     from txloop.stm.types import Cell
 
-__all__ = ["Closed", "ClosedSpans", "KeyedWrites", "OwnWrites"]
+__all__ = ["Closed", "ClosedSpans", "ClosedWrites", "KeyedWrites", "OwnWrites"]
 
 _MANY = 32  # cells; as many are one write, as are those of what is empty
 
@@ -91,3 +91,26 @@ class ClosedSpans(dict[int, tuple[int, int]]):
 
     def __setitem__(self, number: int, span: tuple[int, int]) -> Never:
         raise BecomeInevitable("this attempt was cancelled")
+
+
+class ClosedWrites(dict[int, Any]):
+    """The writes of an attempt that must not write: what it has read is not noted.
+
+    Attributes:
+        asked: Whether it has tried to, or to do something else for which its reads
+            would have to be known.
+    """
+
+    __slots__ = ("asked",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = False
+
+    def __setitem__(self, number: int, own: OwnWrites) -> Never:
+        self.refuse()
+
+    def refuse(self) -> Never:
+        """End the attempt: it has to run again, and note what it reads."""
+        self.asked = True
+        raise BecomeInevitable("it does more than read")

@@ -81,6 +81,8 @@ class Store:
         followers: Told of every commit and of every container that died.
         kept: Containers that live although nothing here refers to them (a replica
             keeps what the loop's process keeps), by number; None where that is not so.
+        haunting: Numbers of those that live although the loop's process has dropped
+            them, and this one has let go of them.
         owner: The thread that alone may write; None before the first transaction, and
             `NO_THREAD` in a replica.
         readers: What runs attempts in threads other than the owner's; while there is
@@ -93,6 +95,7 @@ class Store:
 
     def __init__(self) -> None:
         self.version = 0
+        self.haunting: set[int] = set()
         self.followers: list[Follower] = []
         self.kept: dict[int, Container] | None = None
         self.owner: int | None = None
@@ -155,6 +158,7 @@ class Store:
         if self._references.get(number) is reference:
             del self._references[number]
             self._views.discard(number)
+            self.haunting.discard(number)
             for follower in self.followers:
                 follower.dropped(number)
 
@@ -190,10 +194,14 @@ class Store:
     def forget(self, numbers: Iterable[int]) -> None:
         """Let go of containers that the loop's process has dropped."""
         assert self.kept is not None
+        gone = []
         for number in numbers:
             container = self.kept.pop(number, None)
             if container is not None:
                 container._tx_forgotten = True
+                gone.append(number)
+        container = None
+        self.haunting.update(self._references.keys() & gone)
 
     # Reading
 

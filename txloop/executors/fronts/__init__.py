@@ -8,6 +8,7 @@
     connection      the owner's end of one process
     carrier         the front's end, whatever lies between
     replica         ... of a process: a replica of the store, and attempts on it
+    reading         ... which first take it that they only read
     thread_carrier  ... of a thread, which reads the store itself
     link            a socket: frames, and descriptors that go with them
     box             what threads leave for each other

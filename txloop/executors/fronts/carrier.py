@@ -20,7 +20,7 @@ import itertools
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
-from txloop.stm.types import Outcome, Trace
+from txloop.stm.types import Outcome, Ready, Trace
 
 if TYPE_CHECKING:
     import contextvars
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.page import Page, Slot
-    from txloop.stm.types import Answer, Call, Ready
+    from txloop.stm.types import Answer, Call
     from txloop.watch import Roots
 
-__all__ = ["Carrier", "Kind", "Verdict"]
+__all__ = ["Carrier", "Kind", "Undoable", "Verdict"]
 
 _log = logging.getLogger("txloop")
 
@@ -42,6 +42,13 @@ class Verdict(enum.IntEnum):
     COMMITTED = 0
     CONFLICT = 1  # run it again
     ELSEWHERE = 2  # it has to run where the owner is
+
+
+class Undoable(Ready, Protocol):
+    """A call that may run, and then run again."""
+
+    def undo(self) -> None:
+        """Put everything back to how it was before it ran."""
 
 
 class Kind(Protocol):
@@ -163,7 +170,7 @@ class Carrier(abc.ABC):
     # Transactions
 
     @abc.abstractmethod
-    def run(self, ready: Ready, kind: Kind) -> Answer | None:
+    def run(self, ready: Undoable, kind: Kind) -> Answer | None:
         """Run something short at the newest version that may be read here.
 
         Args:

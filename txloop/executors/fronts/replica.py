@@ -39,6 +39,7 @@ from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
 from txloop.executors.fronts.page import LAG_COMMITS
 from txloop.executors.fronts.posted import Posted, PostedOutcomes
+from txloop.executors.fronts.reading import ReadingFirst
 from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.processes.worker import become_copy, run_start_hooks
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
     from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.board import Board
-    from txloop.executors.fronts.carrier import Kind
+    from txloop.executors.fronts.carrier import Kind, Undoable
     from txloop.executors.fronts.commit_lock import CommitLock
     from txloop.executors.fronts.page import Page
     from txloop.executors.protocol import Reactor
@@ -118,6 +119,7 @@ class Replica(Carrier):
         assert committed.kept is not None
         self._known = Known(0, committed.kept, agreed_kinds())
         self._posted = PostedOutcomes()  # since the last `settle` or `flush`
+        self._reading_first = ReadingFirst()
         self._opened_at = 0.0  # when the owner slept, as far as that was seen
 
     def begin(self, reactor: Reactor, on_readable: Callable[[], object]) -> None:
@@ -242,7 +244,7 @@ class Replica(Carrier):
 
     # Transactions
 
-    def run(self, ready: Ready, kind: Kind) -> Answer | None:
+    def run(self, ready: Undoable, kind: Kind) -> Answer | None:
         slot = self._slot
         assert slot is not None
         subject = self._watch.subject(kind.roots)
@@ -253,13 +255,17 @@ class Replica(Carrier):
         worker = 0
         if self.traced_from:
             worker, began_ns = self.traced_from + self._place, time.monotonic_ns()
-        context, limit = self._base.context.copy(), kind.timeout_seconds
+        context, limit = self._base.context, kind.timeout_seconds
+        call: Ready = ready
         if limit is not None:
-            ready = Call(
+            call = Call(
                 self._alarm.run, (ready, limit), {}, commits_on=ready.commits_on
             )
         slot.begin(kind.number)
-        found = run_ready(ready, context, guarded, worker)
+        if worker:
+            found = run_ready(call, context.copy(), guarded, worker)
+        else:
+            found = self._reading_first.run(call, ready.undo, context, kind)
         slot.end()
         if limit is not None and self._alarm.rang:
             found = self._time_out(kind, limit)

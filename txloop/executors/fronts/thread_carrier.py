@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.box import Box
-    from txloop.executors.fronts.carrier import Kind
+    from txloop.executors.fronts.carrier import Kind, Undoable
     from txloop.executors.fronts.page import Page
     from txloop.executors.fronts.reception import DeskReactor
-    from txloop.stm.types import Answer, Call, Ready
+    from txloop.stm.types import Answer, Call
 
 __all__ = ["ThreadCarrier"]
 
@@ -133,7 +133,7 @@ class ThreadCarrier(Carrier):
 
     # Transactions
 
-    def run(self, ready: Ready, kind: Kind) -> Answer | None:
+    def run(self, ready: Undoable, kind: Kind) -> Answer | None:
         slot, box = self._slot, self._box
         assert slot is not None
         worker = began_ns = 0
