@@ -161,7 +161,16 @@ def default(self: json.JSONEncoder, value: object) -> object:
 
 def has_json(container: Container) -> bool:
     """Tell whether JSON takes a container: all, or those that pass for dict or list."""
-    return not PassesFor.on or isinstance(container, dict | list)
+    if not PassesFor.on:
+        return True
+    kind = type(container)
+    passes = _with_json.get(kind)
+    if passes is None:  # of the class: to ask for each object takes half of the time
+        passes = _with_json[kind] = isinstance(container, dict | list)
+    return passes
+
+
+_with_json: dict[type, bool] = {}
 
 
 def _encode_like_plain() -> None:
