@@ -34,6 +34,7 @@
     part_by_part  what goes through plain objects part by part, and containers then
     live          lists that are changed while they are gone over
     heaps         what heapq has, for lists of both kinds
+    locks         a lock for which nothing ever waits
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from __future__ import annotations
 from txloop.cells.channel import Channel
 from txloop.cells.kinds import register_immutable
 from txloop.cells.likeness import like_plain
+from txloop.cells.locks import FreeLock
 from txloop.cells.share import plain, share
 from txloop.cells.tcache import TCache, cached
 from txloop.cells.tcounter import TCount, TCounter
@@ -56,6 +58,7 @@ from txloop.cells.tvar import TVar
 
 __all__ = [
     "Channel",
+    "FreeLock",
     "TCache",
     "TCount",
     "TCounter",

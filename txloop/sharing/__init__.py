@@ -40,6 +40,7 @@
     keeping     what is kept in two places, one of which stays plain
     demands     what has to be plain
     threads     what runs on other threads, and may touch
+    locks       locks for which nothing ever waits
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.flow import annotated_in, assigned_in
-from txloop.sharing.scopes import imports_in, walked
+from txloop.sharing.scopes import names_of_standard, walked
 from txloop.sharing.strays import stray_attributes
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class Classes:
 def _is_dataclass(text: Text, node: ast.ClassDef) -> bool:
     """Tell whether a class is a dataclass of the standard library without options."""
     decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
-    names = _names_in(text.tree, "dataclasses", "dataclass")
+    names = names_of_standard(text.tree, "dataclasses", "dataclass")
     return len(decorators) == 1 and decorators[0] in names
 
 
@@ -256,23 +256,9 @@ def _is_ordinary(text: Text, base: ast.expr) -> bool:
 def _is_abstract(text: Text, base: ast.expr) -> bool:
     """Tell whether an expression is `abc.ABC`, or its metaclass."""
     return any(
-        ast.unparse(base) in _names_in(text.tree, "abc", name)
+        ast.unparse(base) in names_of_standard(text.tree, "abc", name)
         for name in ("ABC", "ABCMeta")
     )
-
-
-def _names_in(tree: ast.Module, module: str, name: str) -> set[str]:
-    """Return what a module calls a name of the standard library, and nothing else."""
-    found: set[str] = set()
-    others: set[str] = set()
-    for one in imports_in(tree):
-        if (one.module, one.name) == (module, name):
-            found.add(one.bound)
-        elif (one.module, one.name) == (module, ""):
-            found.add(f"{one.bound}.{name}")
-        else:
-            others |= {one.bound, f"{one.bound}.{name}"}
-    return found - others
 
 
 def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:

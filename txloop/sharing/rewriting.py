@@ -26,6 +26,7 @@ from txloop.sharing.importing import name_as_at_home
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.lookups import names_in_templates, why_in_templates
 from txloop.sharing.making import Site
+from txloop.sharing.locks import free_locks
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, Origins
 from txloop.sharing.passing import follow
@@ -100,7 +101,8 @@ class Round:
     def run(self) -> bool:
         """Change what can be; return whether anything was."""
         seeds = [one for one in self.survey.seeds if not one.shared]
-        if not seeds:
+        locks = [*free_locks(self.texts)]
+        if not (seeds or locks):
             return False
         if EVERYTHING in self._hazards:
             left = Left(self._hazards[EVERYTHING])
@@ -124,6 +126,8 @@ class Round:
         if self._edits:
             self._share_aliases(aliases)
             self._replace_heaps()
+        for text, call in locks:
+            self._free(text, call)
         for file, edits in self._edits.items():
             text = self._by_file[file]
             text.change(edits.applied(text.source))
@@ -353,6 +357,15 @@ class Round:
             for node, part, new in imports_of_heaps(text.tree):
                 start = text.source.index(part, text.start(node))
                 self._edits[text.file].replace(start, start + len(part), new)
+
+    def _free(self, text: Text, call: ast.Call) -> None:
+        key = f"lock {text.label}:{call.lineno}"
+        if key in self.skipped:
+            return
+        start, end = text.start(call.func), text.end(call.func)
+        self._edits[text.file].replace(start, end, "txloop.cells.FreeLock")
+        became = "one that is always free: nothing waits while it is taken"
+        self.changes.append(Change(key, "a lock", text.label, call.lineno, became))
 
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))

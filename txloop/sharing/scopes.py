@@ -37,6 +37,7 @@ __all__ = [
     "functions_in",
     "globals_named",
     "imports_in",
+    "names_of_standard",
     "nodes_of",
     "nodes_of_kinds",
     "scopes_in",
@@ -88,6 +89,20 @@ def imports_in(tree: ast.Module) -> tuple[Imported, ...]:
 
     nodes = nodes_of_kinds(tree, ast.Import, ast.ImportFrom)
     return tuple(of(node, one) for node in nodes for one in node.names)
+
+
+def names_of_standard(tree: ast.Module, module: str, name: str) -> set[str]:
+    """Return what a module calls a name of the standard library, and nothing else."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for one in imports_in(tree):
+        if (one.module, one.name) == (module, name):
+            found.add(one.bound)
+        elif (one.module, one.name) == (module, ""):
+            found.add(f"{one.bound}.{name}")
+        else:
+            others |= {one.bound, f"{one.bound}.{name}"}
+    return found - others
 
 
 def absolute_name(module: str, file: str, imported: str) -> str:
