@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from tests.sharing.commanding import PROGRAM, program, run
 from tests.sharing.rounds import left, shared
 
 CLASSES = """
@@ -59,6 +60,95 @@ def test_an_abstract_class_becomes_a_shared_one(case):
     source = f"{line}\n{CLASSES.format(head, 'Thing')}"
 
     assert f"class {expected}" in shared(source, "things")
+
+
+TYPED = """
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+T = TypeVar("T")
+{}
+things = []
+def add(name):
+    things.append({}(name))
+"""
+
+THING = "class {}:\n    def __init__(self, name): self.name = name"
+
+TYPED_CLASSES = {
+    "Generic": (
+        THING.format("Thing(Generic[T])"),
+        "Thing",
+        "class Thing(txloop.TObject, Generic[T], dataclass=False):",
+    ),
+    "called with types": (
+        THING.format("Thing(Generic[T])"),
+        "Thing[str]",
+        "class Thing(txloop.TObject, Generic[T], dataclass=False):",
+    ),
+    "derived from one with types": (
+        THING.format("Thing(Generic[T])") + "\nclass Note(Thing[str]): pass",
+        "Note",
+        "class Thing(txloop.TObject, Generic[T], dataclass=False):",
+    ),
+    "a protocol's": (
+        "@runtime_checkable\nclass Named(Protocol[T]):\n    def f(self) -> T: ...\n"
+        + THING.format("Thing(Named[str])"),
+        "Thing",
+        "class Thing(txloop.TObject, Named[str], dataclass=False):",
+    ),
+    "asked for its types": (
+        THING.format("Thing(Generic[T])") + "\nprint(things[0].__orig_class__)",
+        "Thing[str]",
+        "class Thing(Generic[T]):",
+    ),
+    "of a library": (
+        "from library import Generic\n" + THING.format("Thing(Generic[T])"),
+        "Thing",
+        "class Thing(Generic[T]):",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TYPED_CLASSES)
+def test_a_class_with_types_for_its_parts_becomes_a_shared_one(case):
+    lines, called, expected = TYPED_CLASSES[case]
+
+    assert expected in shared(TYPED.format(lines, called), "things")
+
+
+def test_what_a_class_with_types_is_given_is_followed():
+    source = TYPED.format(THING.format("Thing(Generic[T])"), "Thing")
+    source += "row = []\nthings.append(Thing[str](row))\nrow.append(1)\n"
+
+    assert "row = txloop.share([])" in shared(source, "things")
+
+
+GENERIC = PROGRAM.replace("import sys", "import sys, typing").replace(
+    "asked = 0",
+    """T = typing.TypeVar("T")
+class Source(typing.Protocol[T]):
+    def draw(self) -> T: ...
+class Store(Source[T], typing.Generic[T]):
+    def __init__(self, first):
+        self.asked = first
+    def draw(self):
+        self.asked += 1
+        return self.asked
+store = Store[int](-1)
+asked = 0""",
+)
+GENERIC = GENERIC.replace("asked += 1\n\n", "asked = store.draw()\n\n").replace(
+    "        asked += 1\n", "        asked = store.draw()\n"
+)
+
+
+@pytest.mark.slow
+def test_verbs_that_share_objects_of_generic_classes_run_in_parallel(tmp_path):
+    code, printed, _ = run(program(tmp_path, GENERIC), "share", "app.py")
+
+    assert (code, "Of 3 verbs, 0 would run in parallel before, 3 after." in printed) == (
+        0,
+        True,
+    )
 
 
 @pytest.mark.parametrize("case", BASES)

@@ -7,7 +7,7 @@ its code assigns are its attributes.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from txloop.cells.assigned import assigned_names, declared_in, slots_of
 from txloop.cells.shareable import shareable
@@ -38,7 +38,7 @@ BEING_MADE = -1
 It writes to the cells directly: no commit has let others know of it yet.
 """
 
-_NOT_ITS = (object, Generic)
+_NOT_ITS = (object, Generic, Protocol)
 _SPECIAL = ("__eq__", "__hash__", "__repr__", "__copy__", "__deepcopy__")
 
 

@@ -14,6 +14,7 @@
     scopes      which names mean a variable of the module
     bindings    what a variable of a function is given
     temporaries variables that are used only while their module runs
+    generics    classes that are given the types of their parts
     importing   what modules import has the name that it has at home
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars

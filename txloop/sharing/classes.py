@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.flow import annotated_in, assigned_in
-from txloop.sharing.scopes import names_of_standard, walked
+from txloop.sharing.scopes import attributes_named, names_of_standard, walked
 from txloop.sharing.strays import stray_attributes
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ class Classes:
         text, node = found[0]
         if id(node) not in self._top:
             return "it is defined inside of something"
-        if _is_dataclass(text, node):
+        if self._is_protocol(name):
+            pass  # it may be a base beside TObject, whatever decorates it
+        elif _is_dataclass(text, node):
             reason = self._why_not_dataclass(name, node)
             if reason:
                 return reason
@@ -112,6 +114,8 @@ class Classes:
             return "it has a metaclass, or arguments"
         if getattr(node, "type_params", None):
             return "it is generic"
+        if any(attributes_named(one.tree, "__orig_class__") for one in self._texts):
+            return "objects are asked for their __orig_class__"
         for base in node.bases:
             if not _is_ordinary(text, base) and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
@@ -202,10 +206,20 @@ class Classes:
             yield name, text, node
 
     def _roots(self, name: str) -> set[str]:
-        """Return the classes without a base that the class is derived from."""
+        """Return the classes without a base that the class is derived from.
+
+        A protocol can be derived from nothing but others: it stays what it is.
+        """
         text, node = self._found[name][0]
+        if self._is_protocol(name):
+            return set()
         bases = [last_name(one) for one in node.bases if not _is_ordinary(text, one)]
         return {root for base in bases for root in self._roots(base)} or {name}
+
+    def _is_protocol(self, name: str) -> bool:
+        """Tell whether a class is derived from `typing.Protocol` itself."""
+        text, node = self._found[name][0]
+        return any(_is_of_typing(text, base, "Protocol") for base in node.bases)
 
     def are_related(self, one: str, other: str) -> bool:
         """Tell whether one of two classes is derived from the other, or is it."""
@@ -249,8 +263,20 @@ def _is_dataclass(text: Text, node: ast.ClassDef) -> bool:
 
 
 def _is_ordinary(text: Text, base: ast.expr) -> bool:
-    """Tell whether a base is `object`, or an `abc.ABC` beside which TObject may be."""
-    return last_name(base) == "object" or _is_abstract(text, base)
+    """Tell whether a base is `object`, or one beside which TObject may be."""
+    return (
+        last_name(base) == "object"
+        or _is_abstract(text, base)
+        or _is_of_typing(text, base, "Generic", "Protocol")
+    )
+
+
+def _is_of_typing(text: Text, base: ast.expr, *names: str) -> bool:
+    """Tell whether an expression is one of these names of `typing`."""
+    return any(
+        ast.unparse(base) in names_of_standard(text.tree, "typing", name)
+        for name in names
+    )
 
 
 def _is_abstract(text: Text, base: ast.expr) -> bool:

@@ -21,6 +21,7 @@ from txloop.sharing.demands import Demands
 from txloop.sharing.exact import imports_of_heaps
 from txloop.sharing.flow import Flow
 from txloop.sharing.handlers import mark_handlers
+from txloop.sharing.generics import name_generics
 from txloop.sharing.hazards import hazards
 from txloop.sharing.importing import name_as_at_home
 from txloop.sharing.keeping import Keeping, Shared
@@ -65,6 +66,7 @@ class Round:
 
     def __post_init__(self) -> None:
         self._edits: defaultdict[str, Edits] = defaultdict(Edits)
+        name_generics(self.texts)
         name_as_at_home(self.texts)
         for text in self.texts:
             its = {name for file, name in self.survey.handlers if file == text.file}
