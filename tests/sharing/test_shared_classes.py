@@ -122,6 +122,8 @@ def test_what_a_class_with_types_is_given_is_followed():
     assert "row = txloop.share([])" in shared(source, "things")
 
 
+ALL_AFTER = "Of 3 verbs, 0 would run in parallel before, 3 after."
+
 GENERIC = PROGRAM.replace("import sys", "import sys, typing").replace(
     "asked = 0",
     """T = typing.TypeVar("T")
@@ -145,7 +147,10 @@ GENERIC = GENERIC.replace("asked += 1\n\n", "asked = store.draw()\n\n").replace(
 def test_verbs_that_share_objects_of_generic_classes_run_in_parallel(tmp_path):
     code, printed, _ = run(program(tmp_path, GENERIC), "share", "app.py")
 
-    assert (code, "Of 3 verbs, 0 would run in parallel before, 3 after." in printed) == (
+    assert (
+        code,
+        "Of 3 verbs, 0 would run in parallel before, 3 after." in printed,
+    ) == (
         0,
         True,
     )

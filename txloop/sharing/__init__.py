@@ -5,6 +5,7 @@
     command     prints what would change and why; or writes it into the files
     planning    all rounds: until nothing is left to share
     survey      runs the program up to its loop in a child: what is shared
+    things      the objects that findings name
     making      which line has made each plain object, and which names lead to it
     rewriting   from that to changes of the text: one round
     changes     what is told of that
@@ -18,6 +19,7 @@
     importing   what modules import has the name that it has at home
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
+    enclosed    numbers and texts that functions keep: TVars
     lookups     what uses a name that the code does not have: getattr, templates
     classes     classes whose objects become TObjects
     strays      what sets attributes of objects elsewhere than on `self`

@@ -26,9 +26,7 @@ def name_generics(texts: Iterable[Text]) -> None:
     """Replace the trees of the modules that give types to classes."""
     texts = [*texts]
     trees = [text.tree for text in texts]
-    classes = {
-        one.name for tree in trees for one in nodes_of_kinds(tree, ast.ClassDef)
-    }
+    classes = {one.name for tree in trees for one in nodes_of_kinds(tree, ast.ClassDef)}
     for text in texts:
         given = {
             one

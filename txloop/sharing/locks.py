@@ -1,31 +1,33 @@
 """Locks of programs that have one thread, for which nothing ever waits.
 
-A copy of a lock in a worker is of no use where another thread, or a coroutine that waits
-meanwhile, may hold the lock. Where neither is possible, each lock is free whenever
-something takes it, and an object without state does as much: a `FreeLock`.
+A copy of a lock in a worker is of no use where another thread, or a coroutine that
+waits meanwhile, may hold the lock. Where neither is possible, each lock is free
+whenever something takes it, and an object without state does as much: a `FreeLock`.
 
 A lock is such a one if each use of its name in the program is a ``with``, or takes it
-right before a ``try`` that gives it back at the end, with nothing in between that awaits
-or yields. What takes a lock twice waits for ever; that is not kept.
+right before a ``try`` that gives it back at the end, with nothing in between that
+awaits or yields. What takes a lock twice waits for ever; that is not kept.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import sys
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import IMPORTING, RUNNING
 from txloop.scan.syntax import FUNCTIONS, bound_by, last_name
+from txloop.sharing.changes import Change
 from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import imports_in, names_of_standard, walked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Set
 
-    from txloop.sharing.texts import Text
+    from txloop.sharing.texts import Edits, Text
 
-__all__ = ["free_locks"]
+__all__ = ["free_locks", "replace_locks"]
 
 _MAKERS = ("Lock", "RLock")
 
@@ -84,12 +86,27 @@ def free_locks(texts: Collection[Text]) -> Iterator[tuple[Text, ast.Call]]:
     yield from (one for calls in made.values() for one in calls)
 
 
-def _has_one_thread(tree: ast.Module, own: Collection[str]) -> bool:
+def replace_locks(
+    found: Iterable[tuple[Text, ast.Call]],
+    skipped: Container[str],
+    edits: Mapping[str, Edits],
+) -> Iterator[Change]:
+    """Have calls make free locks, but for those of keys that are skipped."""
+    for text, call in found:
+        key = f"lock {text.label}:{call.lineno}"
+        if key not in skipped:
+            start, end = text.start(call.func), text.end(call.func)
+            edits[text.file].replace(start, end, "txloop.cells.FreeLock")
+            became = "one that is always free: nothing waits while it is taken"
+            yield Change(key, "a lock", text.label, call.lineno, became)
+
+
+def _has_one_thread(tree: ast.Module, own: Set[str]) -> bool:
     """Tell whether nothing in a module can have code run on another thread."""
     called: set[str] = set()  # what the module calls `threading`
     for one in imports_in(tree):
         package = one.module.partition(".")[0]
-        if package and package not in own | _LIBRARIES or one.module in _MODULES:
+        if (package and package not in own | _LIBRARIES) or one.module in _MODULES:
             return False
         if one.name in _ELSEWHERE or f"{one.module}.{one.name}" in _MODULES:
             return False
@@ -134,7 +151,7 @@ def _taken_by(node: ast.AST) -> Iterator[ast.expr]:
     for field in ("body", "orelse", "finalbody"):
         lines = getattr(node, field, None)
         if isinstance(lines, list):
-            for line, after in zip(lines, lines[1:], strict=False):
+            for line, after in itertools.pairwise(lines):
                 yield from _taken_for(line, after)
 
 
@@ -183,5 +200,5 @@ def _names_in(node: ast.AST, own: Collection[str]) -> Iterator[str]:
     match node:
         case ast.arg(arg=name) | ast.keyword(arg=str(name)):
             yield name
-        case ast.MatchClass(kwd_attrs=names):
-            yield from names
+        case ast.MatchClass(kwd_attrs=attributes):
+            yield from attributes

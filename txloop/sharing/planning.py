@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.origins import EVERYTHING
-from txloop.sharing.rewriting import Round, names_of
-from txloop.sharing.survey import survey
+from txloop.sharing.rewriting import Round
+from txloop.sharing.survey import names_of, survey
 from txloop.sharing.texts import read_text
 
 if TYPE_CHECKING:

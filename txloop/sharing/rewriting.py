@@ -7,7 +7,6 @@ the texts. It ends when nothing is left that it can change.
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,32 +17,34 @@ from txloop.sharing.attributes import Attribute
 from txloop.sharing.changes import Change, Left
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
-from txloop.sharing.exact import imports_of_heaps
+from txloop.sharing.enclosed import make_attribute, make_enclosed
+from txloop.sharing.exact import replace_heaps
 from txloop.sharing.flow import Flow
-from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.generics import name_generics
+from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.hazards import hazards
 from txloop.sharing.importing import name_as_at_home
 from txloop.sharing.keeping import Keeping, Shared
+from txloop.sharing.locks import free_locks, replace_locks
 from txloop.sharing.lookups import names_in_templates, why_in_templates
 from txloop.sharing.making import Site
-from txloop.sharing.locks import free_locks
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, Origins
 from txloop.sharing.passing import follow
 from txloop.sharing.scopes import walked
+from txloop.sharing.survey import names_for, names_of
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
 from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from txloop.sharing.aliases import Alias
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
-__all__ = ["Round", "names_of"]
+__all__ = ["Round"]
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Round:
         self._plain_holders: set[str] = set()  # in which such objects are stored
         self._put_into: set[str] = set()  # what gets one that cannot be shared
         self._meanings = Meanings(self.texts, self.survey.in_templates)
-        origins = Origins(self._meanings)
+        origins = self._origins = Origins(self._meanings)
         self._flow = Flow(self.texts, self._meanings)
         self._arguments = follow_calls(self.texts, self._meanings, self._flow)
         follow(self.texts, origins, self._arguments.callees)
@@ -127,9 +128,9 @@ class Round:
                 break
         if self._edits:
             self._share_aliases(aliases)
-            self._replace_heaps()
-        for text, call in locks:
-            self._free(text, call)
+            replace_heaps(self.texts, self._edits)
+        free = replace_locks(locks, self.skipped, self._edits)
+        self.changes += free
         for file, edits in self._edits.items():
             text = self._by_file[file]
             text.change(edits.applied(text.source))
@@ -203,7 +204,7 @@ class Round:
         )
 
     def _why_left(self, seed: Seed) -> str:
-        names = {*_names_of(seed), EVERYTHING}
+        names = {*names_for(seed), EVERYTHING}
         if seed.site is not None:  # it may be known by what a function returns
             names |= self._keeping.names_at(seed.site, inside=True)
         others = self._keeping.with_others(names) - names
@@ -234,6 +235,8 @@ class Round:
                 if seed.owner == "object":
                     return "", classes | {owner}
                 return self._make_attribute(seed, attribute), classes
+        elif seed.owner in ("closure", "function") and seed.site is None:
+            return self._make_of_function(seed), classes
         if seed.site is None and classes and seed.kind in self._flow.classes:
             return "", classes
         if seed.site is None:
@@ -292,6 +295,26 @@ class Round:
         text, line = place
         self._variables.add(seed.attribute)
         self._note(key, seed, text, line, "a TVar: the attribute is assigned again")
+        return ""
+
+    def _make_of_function(self, seed: Seed) -> str:
+        key = f"{seed.owner} {seed.of}.{seed.attribute or seed.name}"
+        if key in self.skipped:
+            return self.skipped[key]
+        home, _, function = seed.of.rpartition(":")
+        if seed.owner == "closure":
+            text = self._by_file.get(home)
+            if text is None:
+                return f"it is in {home}, which is not the program's"
+            line = make_enclosed(text, function, seed.name, self._origins, self._edits)
+        else:
+            text, name = self._by_label[home], seed.attribute
+            line = make_attribute(
+                self.texts, text, function, name, self._origins, self._edits
+            )
+        if isinstance(line, str):
+            return line
+        self._note(key, seed, text, line, "a TVar: it is assigned again")
         return ""
 
     def _why_in_templates(self, seed: Seed, module: str = "") -> str:
@@ -354,36 +377,9 @@ class Round:
                 )
             )
 
-    def _replace_heaps(self) -> None:
-        for text in self.texts:
-            for node, part, new in imports_of_heaps(text.tree):
-                start = text.source.index(part, text.start(node))
-                self._edits[text.file].replace(start, start + len(part), new)
-
-    def _free(self, text: Text, call: ast.Call) -> None:
-        key = f"lock {text.label}:{call.lineno}"
-        if key in self.skipped:
-            return
-        start, end = text.start(call.func), text.end(call.func)
-        self._edits[text.file].replace(start, end, "txloop.cells.FreeLock")
-        became = "one that is always free: nothing waits while it is taken"
-        self.changes.append(Change(key, "a lock", text.label, call.lineno, became))
-
     def _note(self, key: str, seed: Seed, text: Text, line: int, became: str) -> None:
         why = tuple(self.survey.lines.get(seed.name, ()))
         self.changes.append(Change(key, seed.name, text.label, line, became, why))
-
-
-def names_of(seeds: Iterable[Seed], *, shared: bool) -> set[str]:
-    """Return the names under which hazards tell of those that are shared, or not."""
-    return {name for one in seeds if one.shared is shared for name in _names_of(one)}
-
-
-def _names_of(seed: Seed) -> tuple[str, ...]:
-    """Return the names under which hazards may tell of what a seed is about."""
-    argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
-    name = argument[1] if argument else seed.attribute.strip("'")
-    return name, *seed.names
 
 
 def _alias_key(text: Text, value: ast.expr) -> str:

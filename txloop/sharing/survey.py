@@ -8,48 +8,42 @@ program, and reads the answer.
 
 from __future__ import annotations
 
-import ast
-import functools
 import os
 import pickle
 import re
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MemberDescriptorType
 from typing import TYPE_CHECKING, NoReturn
 
-from tornado.web import Application, RequestHandler
-
-from txloop.cells.tobject import TObject
 from txloop.check.judging import IN_PARALLEL, shared, verdicts
 from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
-from txloop.scan.live_objects import class_label, module_label
+from txloop.scan.live_objects import module_label
 from txloop.scan.source import own_modules
 from txloop.sharing.handlers import handlers_of_program
 from txloop.sharing.lookups import names_in_files
 from txloop.sharing.making import (
     NOTED,
-    PLAIN,
     Site,
     names_of_plain,
     note_what_is_made,
     site_of,
     strange_names,
 )
+from txloop.sharing.things import classes_in, describe, found
 from txloop.stm.container import Container
-from txloop.stm.origin import file_of, is_own_module, own_module_of
-from txloop.web.targets import all_targets, applications
+from txloop.stm.origin import file_of
+from txloop.web.targets import all_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from txloop.scan import Finding
 
-__all__ = ["Seed", "Survey", "Verb", "survey"]
+__all__ = ["Seed", "Survey", "Verb", "names_for", "names_of", "survey"]
 
 _PASSED = {
     FindingKind.ACTS_OUTSIDE,
@@ -57,8 +51,6 @@ _PASSED = {
     FindingKind.NOT_FOLLOWED,
     FindingKind.REACHES,
 }
-_STEP = re.compile(r"\.(\w+)|\[((?:'[^']*'|\"[^\"]*\"|[^\]])*)\]")
-_MOST_OBJECTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +59,12 @@ class Seed:
 
     Attributes:
         name: What findings call it.
-        owner: What has it: "module", "object", "class", "application", "argument", or
-            "" where that is not known.
-        of: The label of the module or class that has it, or "".
+        owner: What has it: "module", "object", "class", "application", "argument",
+            "function" for an attribute of one, "closure" for a variable of one, or ""
+            where that is not known.
+        of: The label of the module or class that has it; of a function's attribute that
+            and the name of the function, of a closure's variable the file and the
+            function that assigns it; or "".
         attribute: Its name there.
         kind: The name of its type.
         site: Where it was made, if it is a plain object of which that is known.
@@ -231,7 +226,11 @@ def _look(failed: str) -> Survey:
     for verdict in judged:
         for finding in verdict.findings:
             if finding.kind not in _PASSED or finding.thing == "count":
-                seeds.setdefault(finding.name, _seed(finding, names))
+                seed = seeds.setdefault(finding.name, _seed(finding, names))
+                is_closure = finding.kind is FindingKind.WRITES_CLOSURE
+                if is_closure and seed.site is None and not seed.owner:
+                    of = f"{finding.file}:{finding.function}"
+                    seeds[seed.name] = replace(seed, owner="closure", of=of)
     result.seeds = list(seeds.values())
     result.late = assigned_late()
     result.strange = strange_names()
@@ -252,9 +251,9 @@ def _names_of(module: ModuleType) -> Iterator[str]:
 
 
 def _seed(finding: Finding, names: Mapping[int, set[str]]) -> Seed:
-    owner, attribute, thing = _found(finding.name)
-    kind, of = _describe(owner)
-    holds = {*finding.holds, *_classes_in(thing)}
+    owner, attribute, thing = found(finding.name)
+    kind, of = describe(owner)
+    holds = {*finding.holds, *classes_in(thing)}
     noted = type(thing) in NOTED
     identity = id(thing) if noted else finding.identity
     shared = isinstance(thing, Container)
@@ -273,122 +272,13 @@ def _seed(finding: Finding, names: Mapping[int, set[str]]) -> Seed:
     )
 
 
-_ARGUMENT = object()
-_NOTHING = object()
+def names_of(seeds: Iterable[Seed], *, shared: bool) -> set[str]:
+    """Return the names under which hazards tell of those that are shared, or not."""
+    return {name for one in seeds if one.shared is shared for name in names_for(one)}
 
 
-def _found(name: str) -> tuple[object, str, object]:
-    """Return what has the thing of that name, its name there, and the thing."""
-    for root, rest in _roots(name):
-        owner: object = _NOTHING
-        attribute, thing = "", root
-        for step in _STEP.finditer(rest):
-            owner = thing
-            attribute = step[1] or step[2]
-            if step[1] is not None and type(owner) in (*PLAIN, tuple):
-                owner = _holder(owner, attribute)
-            thing = _part(owner, step[1], step[2])
-            if thing is _NOTHING:
-                break
-        else:
-            if rest:
-                return owner, attribute, thing
-            return _ARGUMENT, name[name.index("(") + 1 : -1], thing
-    return _NOTHING, "", _NOTHING
-
-
-def _holder(plain: object, attribute: str) -> object:
-    """Return one of the objects in a plain one that has the attribute.
-
-    Findings about an element's attribute do not say which element's it is.
-    """
-    for one in _parts_of(plain):
-        is_own = own_module_of(type(one)) is not None
-        if is_own and _part(one, attribute, "") is not _NOTHING:
-            return one
-    return _NOTHING
-
-
-def _roots(name: str) -> Iterator[tuple[object, str]]:
-    argument = re.match(r"initialize\((\w+)\)", name)
-    if argument:
-        for target in all_targets():
-            if argument[1] in target.handler_kwargs:
-                yield target.handler_kwargs[argument[1]], name[argument.end() :]
-        return
-    if name.startswith("application"):
-        for application in applications():
-            yield application, name.removeprefix("application")
-    for module in _own_modules():
-        label = module_label(vars(module))
-        if name.startswith(f"{label}."):
-            yield module, name.removeprefix(label)
-
-
-@functools.cache
-def _own_modules() -> list[ModuleType]:
-    """Return the program's modules, in the child; the longest names first."""
-    return sorted(own_modules(), key=lambda one: -len(module_label(vars(one))))
-
-
-def _part(owner: object, attribute: str | None, key: str) -> object:
-    if attribute is not None:
-        if isinstance(owner, type):
-            for kind in owner.__mro__:
-                if attribute in vars(kind):
-                    return vars(kind)[attribute]
-            return _NOTHING
-        if isinstance(owner, TObject):
-            return getattr(owner, attribute, _NOTHING)
-        if type(getattr(type(owner), attribute, None)) is MemberDescriptorType:
-            return getattr(owner, attribute, _NOTHING)
-        own = getattr(owner, "__dict__", {})
-        if attribute in own or own_module_of(type(owner)) is None:
-            return own.get(attribute, _NOTHING)
-        # An object has what its class gives it until it is assigned.
-        given = _part(type(owner), attribute, key)
-        return _NOTHING if hasattr(type(given), "__get__") else given
-    try:
-        return owner[ast.literal_eval(key)]  # type: ignore[index] # if it has any
-    except Exception:  # whatever the program's classes raise
-        return _NOTHING
-
-
-def _describe(owner: object) -> tuple[str, str]:
-    if owner is _ARGUMENT:
-        return "argument", ""
-    if owner is _NOTHING:
-        return "", ""
-    if is_own_module(owner):
-        return "module", module_label(vars(owner))
-    if isinstance(owner, type):
-        return "class", class_label(owner)
-    if isinstance(owner, Application):
-        return "application", class_label(type(owner))
-    if own_module_of(type(owner)) is not None:
-        return "object", class_label(type(owner))
-    return "", ""
-
-
-def _classes_in(thing: object) -> set[str]:
-    """Return the program's classes whose objects are inside of a thing."""
-    owned = (one for one in _parts_of(thing) if own_module_of(type(one)) is not None)
-    return {class_label(type(one)) for one in owned}
-
-
-def _parts_of(thing: object) -> Iterator[object]:
-    """Yield a thing and what is inside of it, deeply."""
-    seen: set[int] = set()
-    waiting = [thing]
-    while waiting and len(seen) < _MOST_OBJECTS:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, type | Application | RequestHandler):
-            continue
-        seen.add(id(one))
-        yield one
-        if isinstance(one, dict):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, list | tuple | set | frozenset) or type(one) in PLAIN:
-            waiting += one  # type: ignore[arg-type] # it is iterable
-        elif own_module_of(type(one)) is not None:
-            waiting += getattr(one, "__dict__", {}).values()
+def names_for(seed: Seed) -> tuple[str, ...]:
+    """Return the names under which hazards may tell of what a seed is about."""
+    argument = re.search(r"\((\w+)\)$", seed.name)  # of a function: a default
+    name = argument[1] if argument else seed.attribute.strip("'")
+    return name, *seed.names
