@@ -22,7 +22,7 @@ from txloop.scan.syntax import (
     parameters,
 )
 from txloop.sharing.lookups import why_by_name
-from txloop.sharing.scopes import attributes_named, globals_named, imports_in, walked
+from txloop.sharing.scopes import attributes_named, globals_named, walked
 from txloop.sharing.syntax import simple_values
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def make_enclosed(
         return f"{text.place(home)}, may use it by a name that is not in the text"
     names = [one for one in uses if isinstance(one, ast.Name)]
     odd = [one for one in uses if one not in names or isinstance(one.ctx, ast.Del)]
-    odd += [one.node for one in imports_in(text.tree) if one.bound == name]
     if odd:
         return f"{text.place(odd[0])}, binds or deletes it otherwise"
     body = getattr(home, "body", [])

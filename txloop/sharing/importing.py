@@ -19,6 +19,7 @@ from txloop.scan.syntax import (
     FUNCTIONS,
     bound_by,
     declared_in,
+    nonlocal_in,
     own_nodes,
     parameters,
 )
@@ -142,7 +143,8 @@ class _Imports:
 
     def _is_only_read(self, scope: ast.Module | FunctionNode, one: Imported) -> bool:
         """Tell whether one import binds a name there, and nothing else does."""
-        return one.bound not in declared_in(scope) and all(
+        others = declared_in(scope) | nonlocal_in(scope)
+        return one.bound not in others and all(
             use is one.node
             or (isinstance(use, ast.Name) and isinstance(use.ctx, ast.Load))
             for use in globals_named(scope, one.bound)
