@@ -21,6 +21,7 @@
     attributes  attributes that are assigned again: TVars
     enclosed    numbers and texts that functions keep: TVars
     lookups     what uses a name that the code does not have: getattr, templates
+    derived     classes that add methods to a dict or list
     classes     classes whose objects become TObjects
     strays      what sets attributes of objects elsewhere than on `self`
     flow        where objects of these classes may get to

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
+from txloop.sharing.derived import BASES
 from txloop.sharing.flow import annotated_in, assigned_in
 from txloop.sharing.scopes import attributes_named, names_of_standard, walked
 from txloop.sharing.strays import stray_attributes
@@ -28,6 +29,9 @@ _SPECIAL = frozenset(
 )
 
 
+_SHARED = frozenset(["TObject", "txloop.TObject", *BASES.values()])
+"""Bases of classes that are shared already."""
+
 _VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
 """Bases of classes whose objects are stored as they are."""
 
@@ -36,16 +40,23 @@ class Classes:
     """The classes of a program, by simple name."""
 
     def __init__(
-        self, texts: Iterable[Text], flow: Flow, hazards: Mapping[str, str]
+        self,
+        texts: Iterable[Text],
+        flow: Flow,
+        hazards: Mapping[str, str],
+        containers: Mapping[str, str],
     ) -> None:
         """Look at all classes.
 
         Args:
             texts: The modules.
             flow: Where their objects get to.
-            hazards: By the name of an attribute, why it must not hold a container.
+            hazards: By the name of an attribute, why it must not hold a container; or
+                by that of a class, why it must not become one.
+            containers: The classes that may become containers: see `derived`.
         """
         self._texts = list(texts)
+        self._containers = containers
         self._hazards = hazards
         self._found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
         self._top: set[int] = set()
@@ -61,7 +72,7 @@ class Classes:
     def is_shared(self, name: str) -> bool:
         """Tell whether the class is a TObject already."""
         return any(
-            "TObject" in ast.unparse(base) or self.is_shared(last_name(base))
+            ast.unparse(base) in _SHARED or self.is_shared(last_name(base))
             for _, node in self._found.get(name, ())
             for base in node.bases
             if last_name(base) != name
@@ -100,6 +111,8 @@ class Classes:
         if len(found) != 1:
             return f"there are {len(found) or 'no'} classes of that name"
         text, node = found[0]
+        if name in self._containers:
+            return self._why_no_container(name)
         if id(node) not in self._top:
             return "it is defined inside of something"
         if self._is_protocol(name):
@@ -126,6 +139,13 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _why_no_container(self, name: str) -> str:
+        """Return what speaks against a class that adds methods to a container."""
+        for stray in self._strays:
+            if name in self._flow.classes_of(stray.of, stray.scope):
+                return f"{stray.text.place(stray.of)}, gives it an attribute"
+        return self._hazards.get(self._containers[name], "")
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
@@ -199,11 +219,24 @@ class Classes:
             if self.is_shared(name):
                 continue
             text, node = self._found[name][0]
+            if name in self._containers:
+                at, end = text.start(node.bases[0]), text.end(node.bases[0])
+                new = BASES[last_name(node.bases[0])]
+                edits[text.file].replace(at, end, new)
+                yield name, text, node
+                continue
             _derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
                 if name in self._line(other) and _is_dataclass(its_text, cls):
                     _undecorate(its_text, cls, edits[its_text.file])
             yield name, text, node
+
+    def became(self, name: str) -> str:
+        """Return what a class becomes."""
+        if name not in self._containers:
+            return "a TObject"
+        its = BASES[last_name(self._found[name][0][1].bases[0])]
+        return f"a {its.removeprefix('txloop.')}"
 
     def _roots(self, name: str) -> set[str]:
         """Return the classes without a base that the class is derived from.
@@ -211,6 +244,8 @@ class Classes:
         A protocol can be derived from nothing but others: it stays what it is.
         """
         text, node = self._found[name][0]
+        if name in self._containers:
+            return {self._containers[name]}
         if self._is_protocol(name):
             return set()
         bases = [last_name(one) for one in node.bases if not _is_ordinary(text, one)]

@@ -298,6 +298,8 @@ class Keeping:
     def hazards(self, shared: Shared) -> Iterator[Hazard]:
         """Yield the names that must stay plain, if no more than this is shared."""
         plain = self._plain = _Plain(self._changing)
+        containers = {*self._origins.meanings.containers.values()}
+        plain.itself |= {one for one in containers if not shared.is_object(one)}
         before = -1
         while before != (before := len(plain)):
             for one in self._kept:

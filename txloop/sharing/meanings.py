@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import MODULES, PARTS
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.sharing.derived import container_classes
 from txloop.sharing.fields import constructor_of
 from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
@@ -61,6 +62,7 @@ class Meanings:
         initialized: The `initialize` methods, which get that as arguments.
         fields: Names of the parts of named tuples.
         properties: Names of attributes that functions give.
+        containers: Classes whose objects may become containers: see `derived`.
         has_keys_for_attributes: Whether a class may give its items as attributes.
         used_without_call: Attributes that are not called.
     """
@@ -74,6 +76,7 @@ class Meanings:
         """
         texts = list(texts)
         self.every: list[Function] = []
+        self.containers = container_classes(texts)
         self.functions: defaultdict[str, list[Function]] = defaultdict(list)
         self._no_verbs: dict[str, list[Function]] = {}  # those that are no verbs
         self.classes: dict[str, list[ast.ClassDef]] = {}

@@ -353,12 +353,13 @@ class Origins:
     def _of_object(self, scope: ast.AST, call: ast.Call, name: str) -> Values:
         """Return what an object of a class has in it, if it is a tuple or the like."""
         node = self.meanings.classes[name][-1]
+        itself = {Origin(its) for its in [self.meanings.containers.get(name)] if its}
         frozen = any("frozen" in ast.unparse(one) for one in node.decorator_list)
         bases = {last_name(base) for base in node.bases}
-        if not frozen and not bases & {*_OF_PARTS, *VIEWS}:
+        if not (frozen or itself or bases & {*_OF_PARTS, *VIEWS}):
             return set()
         found = self._of_all(scope, arguments_of(call))
-        return inside(found | part_of(found))
+        return itself | inside(found | part_of(found))
 
     def _made(self, scope: ast.AST, node: ast.expr) -> Origin:
         return Origin("", site=self.site(scope, node))

@@ -42,6 +42,10 @@ def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
     for function in origins.meanings.initialized:
         for one in function.given:
             origins.add(function.node, one, {Origin(one)})
+    for function in origins.meanings.every:
+        its = function.owner and origins.meanings.containers.get(function.owner.name)
+        if its and function.skipped:
+            origins.add(function.node, parameters(function.node)[0], {Origin(its)})
     nodes = [pair for text in texts for pair in origins.meanings.nodes(text)]
     used: list[dict[int, tuple[Values, int]]] = [{} for _ in nodes]
     todo = [*range(len(nodes))]

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.sharing.derived import container_classes
 from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.origins import EVERYTHING
 from txloop.sharing.rewriting import Round
@@ -127,7 +128,8 @@ def _rounds(
     texts = [read_text(file, names[file], labels[file]) for file in names]
     plan = Plan(before, before, all_texts=texts)
     plan.originals = {text.file: text.source for text in texts}
-    plan.live = changes_in_loops(texts)
+    # What methods do to the list that their object is, loops over that have to see.
+    plan.live = changes_in_loops(texts) or bool(container_classes(texts))
     found = before
     for _ in range(_MOST_ROUNDS):
         turn = Round(texts, found, skipped)

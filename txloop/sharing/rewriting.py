@@ -94,7 +94,12 @@ class Round:
 
     def _start_over(self) -> None:
         self._edits.clear()
-        self._classes = Classes(self.texts, self._flow, self._hazards)
+        containers = self._meanings.containers
+        for name, reason in [*self._hazards.items()] if containers else ():
+            its = self._keeping.all_in({name}, set())[0] & {*containers.values()}
+            for root in containers.values() if name == "self" else its:
+                self._hazards.setdefault(root, reason)
+        self._classes = Classes(self.texts, self._flow, self._hazards, containers)
         self._sites: set[Site] = set()
         self._variables: set[str] = set()
         self._objects: set[str] = set()
@@ -231,6 +236,9 @@ class Round:
             attribute = Attribute(
                 self.texts, self._classes, self.survey.late, owner, seed.attribute
             )
+            is_own = seed.kind in self._meanings.containers
+            if is_own and not attribute.is_rebound():
+                return "", classes
             if seed.site is None or attribute.is_rebound():
                 if seed.owner == "object":
                     return "", classes | {owner}
@@ -345,7 +353,7 @@ class Round:
                     f"class {name}",
                     text.label,
                     node.lineno,
-                    "a TObject: its objects are shared",
+                    f"{self._classes.became(name)}: its objects are shared",
                 )
             )
 

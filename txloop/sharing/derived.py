@@ -1,0 +1,117 @@
+"""Classes of the program that are derived from `dict` or `list`, and add methods only.
+
+Each becomes a TDict or a TList with these methods: its base is replaced. For all that
+follows objects, those of such a class have its name; those of a class that is derived
+from it have the name of that, too.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.scan.syntax import bound_by, last_name
+from txloop.sharing.flow import assigned_in
+from txloop.sharing.scopes import nodes_of_kinds, walked
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from txloop.sharing.texts import Text
+
+__all__ = ["BASES", "container_classes"]
+
+BASES = {"dict": "txloop.TDict", "list": "txloop.TList"}
+"""What such a class is derived from, before and after."""
+
+_OWN = frozenset(["__call__", "__init__", "__missing__", "__repr__", "__str__"])
+"""Special methods that it may have: containers ask them where plain objects do."""
+
+_MARKS = frozenset(["classmethod", "property", "staticmethod"])
+
+_ASKED = frozenset(["__class__", "__dict__"])
+"""Attributes that containers do not have as objects of such classes do."""
+
+
+def container_classes(texts: Collection[Text]) -> dict[str, str]:
+    """Return these classes, each with the one of them that has the plain base."""
+    found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
+    for text in texts:
+        for node in nodes_of_kinds(text.tree, ast.ClassDef):
+            found.setdefault(node.name, []).append((text, node))
+        if any(one.attr in _ASKED for one in nodes_of_kinds(text.tree, ast.Attribute)):
+            return {}
+    bases = {
+        name: last_name(node.bases[0])
+        for name, [(text, node), *others] in found.items()
+        if not others and _adds_methods_only(text, node)
+    }
+    roots: dict[str, str] = {}
+    while new := {
+        name: roots.get(base, name)
+        for name, base in bases.items()
+        if name not in roots
+        if base in roots or _is_plain(*found[name][0])
+    }:
+        roots |= new
+    # All that are derived from one have to be such classes, too.
+    while odd := {
+        last_name(base)
+        for name, its in found.items()
+        for _, node in its
+        for base in node.bases
+        if last_name(base) in roots and name not in roots
+    }:
+        gone = {roots[name] for name in odd}
+        roots = {name: root for name, root in roots.items() if root not in gone}
+    return roots
+
+
+def _is_plain(text: Text, node: ast.ClassDef) -> bool:
+    """Tell whether the base of a class is Python's own, or a container by now."""
+    base = ast.unparse(node.bases[0])
+    taken = any(base in bound_by(one) for one in walked(text.tree))
+    return base in BASES.values() or (base in BASES and not taken)
+
+
+def _adds_methods_only(text: Text, node: ast.ClassDef) -> bool:
+    if len(node.bases) != 1 or node.keywords or node.decorator_list:
+        return False
+    if getattr(node, "type_params", None) or assigned_in(node):
+        return False
+    if node not in text.tree.body or any(
+        last_name(one.value) in BASES for one in _attributes_in(node)
+    ):
+        return False
+    taken = {*dir(dict), *dir(list)} - _OWN
+    return all(_is_harmless(one, taken) for one in node.body)
+
+
+def _attributes_in(node: ast.ClassDef) -> list[ast.Attribute]:
+    """Return the attributes that the code of a class names."""
+    return [one for one in walked(node) if isinstance(one, ast.Attribute)]
+
+
+def _is_harmless(line: ast.stmt, taken: Collection[str]) -> bool:
+    """Tell whether a line of a class's body adds a method, or a constant."""
+    match line:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
+            return name not in taken and not name.startswith("_")
+        case ast.FunctionDef(name=name, decorator_list=marks, body=body):
+            if not {*map(last_name, marks)} <= _MARKS or name in taken:
+                return False
+            if name == "__init__":
+                return _makes_base_first(body)
+            return name in _OWN or not name.startswith("__")
+    return False
+
+
+def _makes_base_first(body: list[ast.stmt]) -> bool:
+    """Tell whether a constructor first calls that of its base."""
+    text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    match body[text:]:
+        case [ast.Expr(value=ast.Call(func=function)), *_]:
+            return ast.unparse(function) == "super().__init__"
+    return False
