@@ -32,6 +32,7 @@
     arguments   what calls give for their parameters
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name
+    scalars     attributes that are given numbers and texts only
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
     using       whether they are changed after that

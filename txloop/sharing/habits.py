@@ -214,7 +214,7 @@ class Habits:
                 return self._variable_stays(scope, name, depth)
             case ast.Call():
                 return self._result_stays(scope, value, depth)
-            case ast.BinOp(op=ast.Add() | ast.Sub()) if self._is_scalar_sum(value):
+            case ast.BinOp(op=ast.Add() | ast.Sub()) if self.is_scalar_sum(value):
                 return True
             case ast.BinOp(left=ast.Attribute() | ast.Subscript() | ast.Name()):
                 return False
@@ -251,14 +251,14 @@ class Habits:
             return True
         if self._makes_tuple(call):
             return self._all_stay(scope, arguments_of(call), depth)
-        if name == "cls" or self.callees.is_class(name) or self._is_scalar(name):
+        if name == "cls" or self.callees.is_class(name) or self.is_scalar(name):
             return True
         if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
             # The default of `get` comes second.
             return self._all_stay(scope, [function.value, *call.args[1:]], depth)
         return self.of(name).returns_same
 
-    def _is_scalar(self, name: str) -> bool:
+    def is_scalar(self, name: str) -> bool:
         """Tell whether what has that name returns what cannot change.
 
         Handlers may decode arguments into anything; and the program may have functions
@@ -268,7 +268,7 @@ class Habits:
         decoded = name.endswith("_argument") and "decode_argument" in own
         return name in SCALARS and name not in own and not decoded
 
-    def _is_scalar_sum(self, value: ast.BinOp) -> bool:
+    def is_scalar_sum(self, value: ast.BinOp) -> bool:
         """Tell whether a part is a text or a number: what that is added to is, too."""
         if self.has_arrays or not _SUMS.isdisjoint(self.functions):
             return False
@@ -278,7 +278,7 @@ class Habits:
                     return True
                 case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
                     return True
-                case ast.BinOp(op=ast.Add() | ast.Sub()) if self._is_scalar_sum(one):
+                case ast.BinOp(op=ast.Add() | ast.Sub()) if self.is_scalar_sum(one):
                     return True
         return False
 

@@ -17,6 +17,7 @@ from txloop.sharing.bindings import given_to
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.mattering import matters
+from txloop.sharing.scalars import scalar_attributes
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import attribute_of_self, changed_by, is_of_self, parent_of
 
@@ -50,6 +51,8 @@ class Owning:
         self._by_name = False  # handlers ask for attributes by names that they make
         self._set_by: set[str] = set()  # attributes that something else may keep
         self._stored: defaultdict[str, set[str]] = defaultdict(set)
+        texts = [*texts]
+        self._scalars = scalar_attributes(texts, habits)
         for text in texts:
             for scope in scopes_in(text.tree):
                 self._take(text, scope)
@@ -125,7 +128,10 @@ class Owning:
         """Return the own attributes that are stored, or parts of them, with a value."""
         nodes = [*ast.walk(value)]
         bases = {
-            one.value for one in nodes if isinstance(one, ast.Attribute | ast.Subscript)
+            one.value
+            for one in nodes
+            if isinstance(one, ast.Attribute | ast.Subscript)
+            if last_name(one) not in self._scalars
         }
         with_parts = {own_attribute(one) for one in bases}
         handed = {
