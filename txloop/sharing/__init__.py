@@ -29,6 +29,7 @@
     callees     which functions of the program a call may run
     operators   what lines call without a call: own operators, setters of properties
     habits      what these do with what they are given
+    assigning   assignments that run setters of properties, and of items
     arguments   what calls give for their parameters
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name

@@ -9,10 +9,16 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
 from txloop.scan.syntax import last_name, parameters
+from txloop.sharing.assigning import (
+    assigned_by,
+    item_setters_in,
+    set_otherwise,
+    setters_in,
+)
 from txloop.sharing.bindings import bindings, is_bound_otherwise
 from txloop.sharing.callees import Callees
 from txloop.sharing.decorators import hands_on, is_followed, is_just_called
@@ -28,7 +34,7 @@ from txloop.sharing.scopes import (
 from txloop.sharing.syntax import DISPLAYS, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.flow import Flow
@@ -79,7 +85,7 @@ class Arguments:
                 if not all(is_followed(callees, one.home, mark) for mark in marks):
                     self._called_elsewhere.add(one.node)
         called: set[ast.expr] = set()
-        self._setters = _setters_in(callees)
+        self._setters = setters_in(callees)
         for text in texts if self._setters else ():
             self._follow_assignments(text)
         for text in texts:
@@ -102,7 +108,10 @@ class Arguments:
             verbs = [one for each in values for one in callees.verbs_of(each)]
             if verbs:
                 self._follow_decorator(function, name, verbs)
-        self._called_elsewhere |= callees.called_without_name
+        items = item_setters_in(callees, texts)
+        self._called_elsewhere |= callees.called_without_name - items
+        for text in texts if items else ():
+            self._follow_items(text, items)
 
     def _follow_decorator(
         self, decorator: ast.AST, name: str, verbs: list[Function]
@@ -142,7 +151,7 @@ class Arguments:
         for scope in scopes_in(text.tree):
             seen: set[ast.AST] = set()
             for node in nodes_of(scope):
-                for target, value in _assigned_by(node):
+                for target, value in assigned_by(node, ast.Attribute):
                     seen.add(target)
                     for one in self._setters.get(last_name(target), ()):
                         argument = Argument(text, scope, value)
@@ -153,9 +162,30 @@ class Arguments:
                 if node not in seen:
                     self._called_elsewhere |= {
                         one.node
-                        for name in _set_otherwise(node, self._setters)
+                        for name in set_otherwise(node, self._setters)
                         for one in self._setters[name]
                     }
+
+    def _follow_items(self, text: Text, setters: Set[ast.AST]) -> None:
+        """Note what assignments to items give to the program's own `__setitem__`."""
+        for scope in scopes_in(text.tree):
+            seen: set[ast.AST] = set()
+            for node in nodes_of(scope):
+                for target, value in assigned_by(node, ast.Subscript):
+                    seen.add(target)
+                    for one in self.callees.setting(target):
+                        if one.node not in setters:
+                            continue
+                        both = zip(one.given, (target.slice, value), strict=False)
+                        for name, given in both:
+                            argument = Argument(text, scope, given)
+                            key = one.node, name
+                            self._given.setdefault(key, []).append(argument)
+            for node in nodes_of(scope):
+                stores = isinstance(getattr(node, "ctx", None), ast.Store)
+                if isinstance(node, ast.Subscript) and stores and node not in seen:
+                    called = {one.node for one in self.callees.setting(node)}
+                    self._called_elsewhere |= called & setters
 
     def _note(
         self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
@@ -321,43 +351,3 @@ def _calls_in(text: Text, callees: Callees) -> Iterator[tuple[ast.Call, ast.AST]
             for mark in getattr(node, "decorator_list", []):
                 for one in callees.made_by(mark):
                     yield ast.Call(one, [callees.decorated(node)], []), scope
-
-
-def _setters_in(callees: Callees) -> dict[str, list[Function]]:
-    """Return the setters of properties that are decorated as such, by their names."""
-    found: dict[str, list[Function]] = {}
-    for one in callees.every:
-        marks = getattr(one.node, "decorator_list", [])
-        is_setter = any(
-            isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in marks
-        )
-        if is_setter and len(marks) == len(one.given) == 1:
-            found.setdefault(one.name, []).append(one)
-    return found
-
-
-def _assigned_by(node: ast.AST) -> Iterator[tuple[ast.Attribute, ast.expr]]:
-    """Yield the attributes that a node assigns, with what each is given."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            yield from ((one, value) for one in targets if _is_attribute(one))
-        case ast.AnnAssign(target=ast.Attribute() as target, value=ast.expr() as value):
-            yield target, value
-        case ast.AugAssign(target=ast.Attribute() as target, op=op, value=value):
-            yield target, ast.BinOp(target, op, value)
-
-
-def _is_attribute(target: ast.expr) -> TypeGuard[ast.Attribute]:
-    return isinstance(target, ast.Attribute)
-
-
-def _set_otherwise(node: ast.AST, setters: Iterable[str]) -> set[str]:
-    """Return which setters a node may call with what is not known."""
-    match node:
-        case ast.Attribute(attr="fset" | "__set__" | "__setattr__"):
-            return {*setters}
-        case ast.Attribute(attr=name, ctx=ast.Store()):
-            return {name}.intersection(setters)
-        case ast.Name(id="setattr"):
-            return {*setters}
-    return set()
