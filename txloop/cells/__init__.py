@@ -26,6 +26,7 @@
     tcache        TCache: a cache that forgets; `cached`
     claims        which attempt computes what a cache misses
     share         from plain objects to containers and back, deeply
+    plainly       the same for what knows no containers, however deep these are in it
     shareable     what may be stored: immutable values and containers
     kinds         the same by the kinds of values, and what to do about the rest
     foreign       objects of numpy and pydantic that never change
@@ -43,6 +44,7 @@ from txloop.cells.channel import Channel
 from txloop.cells.kinds import register_immutable
 from txloop.cells.likeness import like_plain
 from txloop.cells.locks import FreeLock
+from txloop.cells.plainly import plainly
 from txloop.cells.share import plain, share
 from txloop.cells.tcache import TCache, cached
 from txloop.cells.tcounter import TCount, TCounter
@@ -74,6 +76,7 @@ __all__ = [
     "cached",
     "like_plain",
     "plain",
+    "plainly",
     "register_immutable",
     "share",
 ]

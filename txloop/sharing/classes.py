@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.derived import BASES
-from txloop.sharing.flow import annotated_in, assigned_in
 from txloop.sharing.scopes import attributes_named, names_of_standard, walked
 from txloop.sharing.strays import stray_attributes
+from txloop.sharing.syntax import annotated_in, assigned_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,9 +11,9 @@ import enum
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import FUNCTIONS, parameters
-from txloop.sharing.flow import assigned_in
 from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.origins import ANY, EVERYTHING, Hazard
+from txloop.sharing.syntax import assigned_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,8 +11,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_by, last_name
-from txloop.sharing.flow import assigned_in
 from txloop.sharing.scopes import nodes_of_kinds, walked
+from txloop.sharing.syntax import assigned_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection

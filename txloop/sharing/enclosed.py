@@ -29,14 +29,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from txloop.sharing.origins import Origins
+    from txloop.sharing.survey import Seed
     from txloop.sharing.texts import Edits, Text
 
-__all__ = ["make_attribute", "make_enclosed"]
+__all__ = ["make_kept"]
 
 _UNKNOWN = "it is not known what it is given"
 
 
-def make_enclosed(
+def make_kept(
+    texts: Sequence[Text], seed: Seed, origins: Origins, edits: Mapping[str, Edits]
+) -> tuple[Text, int] | str:
+    """Make what a function keeps a TVar, with all its uses.
+
+    Args:
+        texts: All modules.
+        seed: What was found of it: its owner is a "closure" or a "function".
+        origins: Where values come from.
+        edits: Gets the changes, by file.
+
+    Returns:
+        The module and the line that makes it; why it is left alone, if it is.
+    """
+    of, _, function = seed.of.rpartition(":")
+    home = next((one for one in texts if of in (one.file, one.label)), None)
+    if home is None:
+        return f"it is in {of}, which is not the program's"
+    if seed.owner == "closure":
+        line = _make_enclosed(home, function, seed.name, origins, edits)
+    else:
+        name = seed.attribute
+        line = _make_attribute(texts, home, function, name, origins, edits)
+    return line if isinstance(line, str) else (home, line)
+
+
+def _make_enclosed(
     text: Text,
     writer: str,
     name: str,
@@ -73,7 +100,7 @@ def make_enclosed(
     return _make(text, body, names, _own(home, names), origins, edits)
 
 
-def make_attribute(
+def _make_attribute(
     texts: Sequence[Text],
     home: Text,
     function: str,

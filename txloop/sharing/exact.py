@@ -21,14 +21,12 @@ from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import DISPLAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from txloop.sharing.texts import Edits, Text
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "Databases",
+    "imports_of_heaps",
     "is_passed_on",
-    "replace_heaps",
     "wanted_exactly",
     "with_methods",
 ]
@@ -194,15 +192,7 @@ def is_passed_on(home: str, name: str) -> bool:
     return name in _METHODS.get(home, ())
 
 
-def replace_heaps(texts: Iterable[Text], edits: Mapping[str, Edits]) -> None:
-    """Have modules import our heaps in the place of `heapq`."""
-    for text in texts:
-        for node, part, new in _imports_of_heaps(text.tree):
-            start = text.source.index(part, text.start(node))
-            edits[text.file].replace(start, start + len(part), new)
-
-
-def _imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:
+def imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:
     """Yield each import of heapq, with a part of its text and what is to be there."""
     for node in walked(tree):
         match node:

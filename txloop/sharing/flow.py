@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import MUTATORS
 from txloop.scan.syntax import FUNCTIONS, last_name
-from txloop.sharing.syntax import arguments_of, root_name
+from txloop.sharing.syntax import arguments_of, assigned_in, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -193,21 +193,3 @@ class Flow:
                 for attribute in assigned_in(node):
                     waiting += self.attributes[attribute]
         return reached
-
-
-def annotated_in(node: ast.ClassDef) -> set[str]:
-    """Return the attributes that a class declares."""
-    return {
-        one.target.id
-        for one in node.body
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
-    }
-
-
-def assigned_in(node: ast.ClassDef) -> set[str]:
-    """Return the attributes that a class declares or that its methods assign."""
-    found = annotated_in(node)
-    for one in ast.walk(node):
-        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
-            found.add(one.attr)
-    return found

@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import IMPORTING, RUNNING
 from txloop.scan.syntax import FUNCTIONS, bound_by, last_name
-from txloop.sharing.changes import Change
 from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import imports_in, names_of_standard, walked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Set
+    from collections.abc import Collection, Iterable, Iterator, Set
 
-    from txloop.sharing.texts import Edits, Text
+    from txloop.sharing.texts import Text
 
-__all__ = ["free_locks", "replace_locks"]
+__all__ = ["free_locks"]
 
 _MAKERS = ("Lock", "RLock")
 
@@ -84,21 +83,6 @@ def free_locks(texts: Collection[Text]) -> Iterator[tuple[Text, ast.Call]]:
             if why_by_name(text, name):
                 del made[name]
     yield from (one for calls in made.values() for one in calls)
-
-
-def replace_locks(
-    found: Iterable[tuple[Text, ast.Call]],
-    skipped: Container[str],
-    edits: Mapping[str, Edits],
-) -> Iterator[Change]:
-    """Have calls make free locks, but for those of keys that are skipped."""
-    for text, call in found:
-        key = f"lock {text.label}:{call.lineno}"
-        if key not in skipped:
-            start, end = text.start(call.func), text.end(call.func)
-            edits[text.file].replace(start, end, "txloop.cells.FreeLock")
-            became = "one that is always free: nothing waits while it is taken"
-            yield Change(key, "a lock", text.label, call.lineno, became)
 
 
 def _has_one_thread(tree: ast.Module, own: Set[str]) -> bool:

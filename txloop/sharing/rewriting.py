@@ -17,20 +17,21 @@ from txloop.sharing.attributes import Attribute
 from txloop.sharing.changes import Change, Left
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
-from txloop.sharing.enclosed import make_attribute, make_enclosed
-from txloop.sharing.exact import replace_heaps
+from txloop.sharing.dumping import dumped
+from txloop.sharing.enclosed import make_kept
 from txloop.sharing.flow import Flow
 from txloop.sharing.generics import name_generics
 from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.hazards import hazards
 from txloop.sharing.importing import name_as_at_home
 from txloop.sharing.keeping import Keeping, Shared
-from txloop.sharing.locks import free_locks, replace_locks
+from txloop.sharing.locks import free_locks
 from txloop.sharing.lookups import names_in_templates, why_in_templates
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, Origins
 from txloop.sharing.passing import follow
+from txloop.sharing.replacing import copy_dumped, replace_heaps, replace_locks
 from txloop.sharing.scopes import walked
 from txloop.sharing.survey import names_for, names_of
 from txloop.sharing.texts import Edits
@@ -85,7 +86,10 @@ class Round:
         follow(self.texts, origins, self._arguments.callees)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
-        for one in hazards(self.texts, demands, Threads(self.texts, origins)):
+        self._dumped = [*dumped(self.texts, demands)]
+        copied = {given for _, given in self._dumped}
+        threads = Threads(self.texts, origins)
+        for one in hazards(self.texts, demands, threads, copied):
             if one.site is None:
                 self._hazards.setdefault(one.name, one.reason)
             else:
@@ -134,8 +138,8 @@ class Round:
         if self._edits:
             self._share_aliases(aliases)
             replace_heaps(self.texts, self._edits)
-        free = replace_locks(locks, self.skipped, self._edits)
-        self.changes += free
+            copy_dumped(self._dumped, self._edits)
+        self.changes += replace_locks(locks, self.skipped, self._edits)
         for file, edits in self._edits.items():
             text = self._by_file[file]
             text.change(edits.applied(text.source))
@@ -309,20 +313,10 @@ class Round:
         key = f"{seed.owner} {seed.of}.{seed.attribute or seed.name}"
         if key in self.skipped:
             return self.skipped[key]
-        home, _, function = seed.of.rpartition(":")
-        if seed.owner == "closure":
-            text = self._by_file.get(home)
-            if text is None:
-                return f"it is in {home}, which is not the program's"
-            line = make_enclosed(text, function, seed.name, self._origins, self._edits)
-        else:
-            text, name = self._by_label[home], seed.attribute
-            line = make_attribute(
-                self.texts, text, function, name, self._origins, self._edits
-            )
-        if isinstance(line, str):
-            return line
-        self._note(key, seed, text, line, "a TVar: it is assigned again")
+        made = make_kept(self.texts, seed, self._origins, self._edits)
+        if isinstance(made, str):
+            return made
+        self._note(key, seed, *made, "a TVar: it is assigned again")
         return ""
 
     def _why_in_templates(self, seed: Seed, module: str = "") -> str:

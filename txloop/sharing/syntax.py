@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DISPLAYS",
     "OF_NUMBERS",
+    "annotated_in",
     "arguments_of",
+    "assigned_in",
     "attribute_of_self",
     "changed_by",
     "each_given",
@@ -369,3 +371,21 @@ def uses_arrays(tree: ast.Module) -> bool:
     """Tell whether a module imports a library of arrays."""
     packages = (one.module.partition(".")[0] for one in imports_in(tree))
     return not _WITH_ARRAYS.isdisjoint(packages)
+
+
+def annotated_in(node: ast.ClassDef) -> set[str]:
+    """Return the attributes that a class declares."""
+    return {
+        one.target.id
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+
+
+def assigned_in(node: ast.ClassDef) -> set[str]:
+    """Return the attributes that a class declares or that its methods assign."""
+    found = annotated_in(node)
+    for one in ast.walk(node):
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
+            found.add(one.attr)
+    return found

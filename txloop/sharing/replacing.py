@@ -1,0 +1,51 @@
+"""What programs with containers call in the place of functions of Python's library."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.sharing.changes import Change
+from txloop.sharing.exact import imports_of_heaps
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+    from txloop.sharing.texts import Edits, Text
+
+__all__ = ["copy_dumped", "replace_heaps", "replace_locks"]
+
+_COPY = "txloop.cells.plainly"
+
+
+def replace_heaps(texts: Iterable[Text], edits: Mapping[str, Edits]) -> None:
+    """Have modules import our heaps in the place of `heapq`."""
+    for text in texts:
+        for node, part, new in imports_of_heaps(text.tree):
+            start = text.source.index(part, text.start(node))
+            edits[text.file].replace(start, start + len(part), new)
+
+
+def copy_dumped(
+    found: Iterable[tuple[Text, ast.expr]], edits: Mapping[str, Edits]
+) -> None:
+    """Have copies given in the place of what was found."""
+    for text, given in found:
+        is_copy = isinstance(given, ast.Call) and ast.unparse(given.func) == _COPY
+        if not is_copy:
+            edits[text.file].wrap(text, given, _COPY)
+
+
+def replace_locks(
+    found: Iterable[tuple[Text, ast.Call]],
+    skipped: Container[str],
+    edits: Mapping[str, Edits],
+) -> Iterator[Change]:
+    """Have calls make free locks, but for those of keys that are skipped."""
+    for text, call in found:
+        key = f"lock {text.label}:{call.lineno}"
+        if key not in skipped:
+            start, end = text.start(call.func), text.end(call.func)
+            edits[text.file].replace(start, end, "txloop.cells.FreeLock")
+            became = "one that is always free: nothing waits while it is taken"
+            yield Change(key, "a lock", text.label, call.lineno, became)
