@@ -48,6 +48,9 @@ def test_what_changes_after_that_is_a_container_from_the_start():
         ("", "session['a'] = 1; operator.setitem(session, 'a', x)"),
         ("", "session['a'] = 1; ChainMap(session)['a'] = x"),
         ("", "session['a'] = 1\nclass Other(Session, UserDict): pass"),
+        ("", "g(session, x); x.append(1)\ndef g(*a): a[0]['a'] = a[1]"),
+        ("", "g(s=session, x=x); x.append(1)\ndef g(**k): k['s']['a'] = k['x']"),
+        ("", "map(g, [session], [x])\ndef g(s, x): s['a'] = x"),
         ("(UserDict)", "session['a'] = 1; session.update(a=x)"),
     ],
 )

@@ -182,6 +182,10 @@ class Aliases:
         by_mapping = last_name(value.func) == "setdefault"
         return by_mapping or bool(self._habits.stored_by(value))
 
+    def stays(self, scope: ast.AST, value: ast.expr) -> bool:
+        """Tell whether a value is the same object once it is stored."""
+        return self._habits.stays(scope, value)
+
     def _of_templates(self) -> Iterator[Alias]:
         """Yield what templates call that stores what these give it, and may use on."""
         for one in self._arguments.callees.every:

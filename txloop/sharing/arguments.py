@@ -16,7 +16,9 @@ from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.assigning import (
     assigned_by,
     item_setters_in,
+    may_come_by_star,
     set_otherwise,
+    sets,
     setters_in,
 )
 from txloop.sharing.bindings import bindings, is_bound_otherwise
@@ -182,10 +184,13 @@ class Arguments:
                             key = one.node, name
                             self._given.setdefault(key, []).append(argument)
             for node in nodes_of(scope):
-                stores = isinstance(getattr(node, "ctx", None), ast.Store)
-                if isinstance(node, ast.Subscript) and stores and node not in seen:
-                    called = {one.node for one in self.callees.setting(node)}
-                    self._called_elsewhere |= called & setters
+                if not (isinstance(node, ast.Subscript) and sets(node)):
+                    continue
+                called = {one.node for one in self.callees.setting(node)} & setters
+                if node not in seen:
+                    self._called_elsewhere |= called
+                elif not called and may_come_by_star(scope, root_name(node)):
+                    self._called_elsewhere |= setters
 
     def _note(
         self, call: ast.Call, others: int, text: Text, scope: ast.AST, one: Function
@@ -198,7 +203,14 @@ class Arguments:
             self._called_elsewhere.add(one.node)
         given = {each.arg: each.value for each in call.keywords if each.arg}
         given |= dict(zip(one.given, placed[others:], strict=False))
-        for name, value in given.items():
+        every = [*given.items()]
+        names = one.node.args
+        if names.vararg is not None:  # it gets whatever has no place of its own
+            every += [(names.vararg.arg, value) for value in placed[others:]]
+        if names.kwarg is not None:
+            more = given.keys() - {*one.given}
+            every += [(names.kwarg.arg, given[name]) for name in sorted(more)]
+        for name, value in every:
             argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)
         for name, value in defaults_of(one.node).items():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeVar
 
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import FUNCTIONS, bound_in, last_name
+from txloop.sharing.bindings import is_fresh
 from txloop.sharing.scopes import walked
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ __all__ = ["assigned_by", "item_setters_in", "set_otherwise", "setters_in"]
 
 _ITEMS_BY_NAME = frozenset(["ChainMap", "__setitem__", "setitem", "shuffle"])
 """What sets items where no line shows it."""
+
+_FIRST = ("cls", "self")
 
 _BARE = ("object", "txloop.TObject")
 
@@ -56,6 +59,21 @@ def item_setters_in(callees: Callees, texts: Iterable[Text]) -> set[ast.AST]:
         if one.owner.name not in derived_from
         if all(ast.unparse(base) in _BARE for base in one.owner.bases)
     }
+
+
+def sets(node: ast.Subscript) -> bool:
+    """Tell whether a node sets an item."""
+    return isinstance(node.ctx, ast.Store)
+
+
+def may_come_by_star(scope: ast.AST, name: str) -> bool:
+    """Tell whether a variable of a function may be what calls give by a star.
+
+    Of that it is not followed which classes it is of.
+    """
+    if not isinstance(scope, FUNCTIONS) or name in _FIRST:
+        return False
+    return name in bound_in(scope) and not is_fresh(scope, name)
 
 
 def assigned_by(

@@ -26,11 +26,12 @@ from txloop.sharing.scopes import attributes_named, globals_named, walked
 from txloop.sharing.syntax import simple_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from txloop.sharing.origins import Origins
     from txloop.sharing.survey import Seed
     from txloop.sharing.texts import Edits, Text
+
+    Stays = Callable[[ast.AST, ast.expr], bool]
 
 __all__ = ["make_kept"]
 
@@ -38,14 +39,14 @@ _UNKNOWN = "it is not known what it is given"
 
 
 def make_kept(
-    texts: Sequence[Text], seed: Seed, origins: Origins, edits: Mapping[str, Edits]
+    texts: Sequence[Text], seed: Seed, stays: Stays, edits: Mapping[str, Edits]
 ) -> tuple[Text, int] | str:
     """Make what a function keeps a TVar, with all its uses.
 
     Args:
         texts: All modules.
         seed: What was found of it: its owner is a "closure" or a "function".
-        origins: Where values come from.
+        stays: Tells whether what an expression gives is the same once it is stored.
         edits: Gets the changes, by file.
 
     Returns:
@@ -56,10 +57,10 @@ def make_kept(
     if home is None:
         return f"it is in {of}, which is not the program's"
     if seed.owner == "closure":
-        line = _make_enclosed(home, function, seed.name, origins, edits)
+        line = _make_enclosed(home, function, seed.name, stays, edits)
     else:
         name = seed.attribute
-        line = _make_attribute(texts, home, function, name, origins, edits)
+        line = _make_attribute(texts, home, function, name, stays, edits)
     return line if isinstance(line, str) else (home, line)
 
 
@@ -67,7 +68,7 @@ def _make_enclosed(
     text: Text,
     writer: str,
     name: str,
-    origins: Origins,
+    stays: Stays,
     edits: Mapping[str, Edits],
 ) -> int | str:
     """Make a variable of a function, which one in it assigns, a TVar.
@@ -76,7 +77,7 @@ def _make_enclosed(
         text: The module.
         writer: The qualified name of the function that assigns it.
         name: The variable.
-        origins: Where values come from.
+        stays: Tells whether what an expression gives is the same once it is stored.
         edits: Gets the changes, by file.
 
     Returns:
@@ -97,7 +98,7 @@ def _make_enclosed(
     if odd:
         return f"{text.place(odd[0])}, binds or deletes it otherwise"
     body = getattr(home, "body", [])
-    return _make(text, body, names, _own(home, names), origins, edits)
+    return _make(text, body, names, _own(home, names), stays, edits)
 
 
 def _make_attribute(
@@ -105,7 +106,7 @@ def _make_attribute(
     home: Text,
     function: str,
     name: str,
-    origins: Origins,
+    stays: Stays,
     edits: Mapping[str, Edits],
 ) -> int | str:
     """Make an attribute of a function of a module a TVar.
@@ -115,7 +116,7 @@ def _make_attribute(
         home: The one that has the function.
         function: Its name.
         name: That of the attribute.
-        origins: Where values come from.
+        stays: Tells whether what an expression gives is the same once it is stored.
         edits: Gets the changes, by file.
 
     Returns:
@@ -148,7 +149,7 @@ def _make_attribute(
     its = [bases[id(one)] for one in uses if id(one) in bases]
     if any(isinstance(one.ctx, ast.Del) for one in its):
         return "it is deleted"
-    return _make(home, home.tree.body, its, _own(home.tree, its), origins, edits)
+    return _make(home, home.tree.body, its, _own(home.tree, its), stays, edits)
 
 
 def _make(
@@ -156,7 +157,7 @@ def _make(
     body: Iterable[ast.stmt],
     uses: Sequence[ast.Name | ast.Attribute],
     own: Sequence[ast.AST],
-    origins: Origins,
+    stays: Stays,
     edits: Mapping[str, Edits],
 ) -> int | str:
     """Make what has these uses a TVar, where a body gives it a value first.
@@ -166,7 +167,7 @@ def _make(
         body: The statements, each of which runs once.
         uses: All uses.
         own: Those that run with the body.
-        origins: Where values come from.
+        stays: Tells whether what an expression gives is the same once it is stored.
         edits: Gets the changes, by file.
     """
     every = {id(one) for one in uses}
@@ -184,7 +185,7 @@ def _make(
     for one in uses:
         if isinstance(one.ctx, ast.Store):
             its = given.get(id(one))
-            if its is None or origins.of(origins.meanings.scope_of(one), its):
+            if its is None or not stays(one, its):
                 return f"{text.place(one)}: {_UNKNOWN}"
     later = [one for one in uses if one is not target]
     if any(text.segment(one).split(".")[-1] != last_name(one) for one in later):

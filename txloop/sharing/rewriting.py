@@ -80,7 +80,7 @@ class Round:
         self._plain_holders: set[str] = set()  # in which such objects are stored
         self._put_into: set[str] = set()  # what gets one that cannot be shared
         self._meanings = Meanings(self.texts, self.survey.in_templates)
-        origins = self._origins = Origins(self._meanings)
+        origins = Origins(self._meanings)
         self._flow = Flow(self.texts, self._meanings)
         self._arguments = follow_calls(self.texts, self._meanings, self._flow)
         follow(self.texts, origins, self._arguments.callees)
@@ -122,7 +122,7 @@ class Round:
             return False
         named = self._keeping.names_of
         templates = names_in_templates(self.texts, self.survey.in_templates)
-        every = Aliases(self.texts, self._arguments, named, templates)
+        every = self._every = Aliases(self.texts, self._arguments, named, templates)
         aliases = [*every.found()]
         for _, value, hazard in aliases:
             if value is None:
@@ -313,7 +313,11 @@ class Round:
         key = f"{seed.owner} {seed.of}.{seed.attribute or seed.name}"
         if key in self.skipped:
             return self.skipped[key]
-        made = make_kept(self.texts, seed, self._origins, self._edits)
+
+        def stays(node: ast.AST, value: ast.expr) -> bool:
+            return self._every.stays(self._meanings.scope_of(node), value)
+
+        made = make_kept(self.texts, seed, stays, self._edits)
         if isinstance(made, str):
             return made
         self._note(key, seed, *made, "a TVar: it is assigned again")
