@@ -24,6 +24,13 @@ __all__ = ["BASES", "container_classes"]
 BASES = {"dict": "txloop.TDict", "list": "txloop.TList"}
 """What such a class is derived from, before and after."""
 
+_METHODS = {
+    name: {*dir(kind)}
+    for kind in (dict, list)
+    for name in (kind.__name__, f"T{kind.__name__.title()}")
+}
+_OF_BOTH = {*dir(dict), *dir(list)}
+
 _OWN = frozenset(["__call__", "__init__", "__missing__", "__repr__", "__str__"])
 """Special methods that it may have: containers ask them where plain objects do."""
 
@@ -83,7 +90,7 @@ def _adds_methods_only(text: Text, node: ast.ClassDef) -> bool:
         last_name(one.value) in BASES for one in _attributes_in(node)
     ):
         return False
-    taken = {*dir(dict), *dir(list)} - _OWN
+    taken = _METHODS.get(last_name(node.bases[0]), _OF_BOTH) - _OWN
     return all(_is_harmless(one, taken) for one in node.body)
 
 
