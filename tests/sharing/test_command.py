@@ -43,7 +43,9 @@ def test_it_prints_a_diff_that_applies_why_and_how_many(tmp_path):
 
 
 def test_it_says_what_runs_on_the_loop_thread_all_the_same(tmp_path):
-    vote = "class Vote(dict): pass\n\nclass Names("
+    vote = (
+        "from collections import UserDict\nclass Vote(UserDict): pass\n\nclass Names("
+    )
     source = PROGRAM.replace("class Names(", vote, 1)
     source = source.replace("names.append(", "names.append(Vote(a=1)); names.append(")
     program(tmp_path, source)
@@ -51,7 +53,7 @@ def test_it_says_what_runs_on_the_loop_thread_all_the_same(tmp_path):
     code, printed, _ = run(tmp_path, "share", "app.py")
 
     assert 0 == code
-    assert "class Vote is left as it is: it is derived from dict" in printed
+    assert "class Vote is left as it is: it is derived from collections.UserDict" in printed
     assert "What meets an object of Vote runs on the loop thread then." in printed
 
 

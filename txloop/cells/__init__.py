@@ -26,7 +26,6 @@
     tcache        TCache: a cache that forgets; `cached`
     claims        which attempt computes what a cache misses
     share         from plain objects to containers and back, deeply
-    plainly       the same for what knows no containers, however deep these are in it
     shareable     what may be stored: immutable values and containers
     kinds         the same by the kinds of values, and what to do about the rest
     foreign       objects of numpy and pydantic that never change
@@ -44,7 +43,6 @@ from txloop.cells.channel import Channel
 from txloop.cells.kinds import register_immutable
 from txloop.cells.likeness import like_plain
 from txloop.cells.locks import FreeLock
-from txloop.cells.plainly import plainly
 from txloop.cells.share import plain, share
 from txloop.cells.tcache import TCache, cached
 from txloop.cells.tcounter import TCount, TCounter
@@ -76,7 +74,6 @@ __all__ = [
     "cached",
     "like_plain",
     "plain",
-    "plainly",
     "register_immutable",
     "share",
 ]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from txloop.cells.tdefaultdict import TDefaultDict
     from txloop.cells.tordereddict import TOrderedDict
 
-__all__ = ["PlainCopies", "plain", "share"]
+__all__ = ["plain", "share"]
 
 K = TypeVar("K")
 
@@ -90,26 +90,14 @@ def plain(shared: Any) -> Any:
     >>> plain(share({"board": [[0]]}))
     {'board': [[0]]}
     """
-    return PlainCopies().convert(shared)
+    return _Plain().convert(shared)
 
 
-class PlainCopies:
-    """Makes plain copies, of each object one."""
-
+class _Plain:
     def __init__(self) -> None:
-        """Know of no object yet."""
         self._made: dict[int, tuple[object, object]] = {}  # by id, as in Conversion
 
-    def made_of(self, value: object) -> object:
-        """Return the copy that was made of a value; None if there is none."""
-        return self._made.get(id(value), (None, None))[1]
-
-    def note(self, value: object, made: object) -> None:
-        """Note the copy of a value, which may be in what is in there."""
-        self._made[id(value)] = value, made
-
     def convert(self, value: Any) -> Any:
-        """Return the copy of a value, or the value where it is none to be copied."""
         if id(value) in self._made:
             return self._made[id(value)][1]
         if isinstance(value, Container):

@@ -50,8 +50,7 @@
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for
-    dumping     what pickle is given: plain copies
-    replacing   what is called in the place of Python's heaps, locks, encoders
+    replacing   what is called in the place of Python's heaps and locks
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
 """

@@ -203,14 +203,10 @@ class Arguments:
             self._called_elsewhere.add(one.node)
         given = {each.arg: each.value for each in call.keywords if each.arg}
         given |= dict(zip(one.given, placed[others:], strict=False))
-        every = [*given.items()]
-        names = one.node.args
-        if names.vararg is not None:  # it gets whatever has no place of its own
-            every += [(names.vararg.arg, value) for value in placed[others:]]
-        if names.kwarg is not None:
-            more = given.keys() - {*one.given}
-            every += [(names.kwarg.arg, given[name]) for name in sorted(more)]
-        for name, value in every:
+        for star in (one.node.args.vararg, one.node.args.kwarg):
+            if star is not None:  # it is a new object, with these in it
+                given.pop(star.arg, None)
+        for name, value in given.items():
             argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)
         for name, value in defaults_of(one.node).items():

@@ -29,7 +29,7 @@ from txloop.sharing.syntax import (
 from txloop.sharing.types_asked import types_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from txloop.sharing.demands import Demands
     from txloop.sharing.texts import Text
@@ -67,15 +67,9 @@ _TAKE_CONTAINERS = frozenset(["txloop", "tornado"])
 
 
 def hazards(
-    all_texts: Iterable[Text],
-    demands: Demands,
-    threads: Threads,
-    copied: Set[ast.expr],
+    all_texts: Iterable[Text], demands: Demands, threads: Threads
 ) -> Iterator[Hazard]:
-    """Yield what speaks against sharing, in all modules.
-
-    Of what encoders are given and is in `copied`, they will get plain copies.
-    """
+    """Yield what speaks against sharing, in all modules."""
     texts = [*all_texts]
     own = {text.package for text in texts}
     imported = {
@@ -121,9 +115,7 @@ def hazards(
             if asked := types_asked(node, may_be_own, foreign):
                 what = f"asks for the exact type: {ast.unparse(node)}"
                 wanted.append((asked, what, Wants.PLAIN))
-            for every, what, wants in wanted:
-                # The file that it is written to may have been given it.
-                values = [] if not copied.isdisjoint(every) else every
+            for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
         for scope, owner in ((text.tree, None), *functions_in(text.tree)):

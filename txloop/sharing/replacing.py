@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from txloop.sharing.changes import Change
 from txloop.sharing.exact import imports_of_heaps
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Container, Iterable, Iterator, Mapping
 
     from txloop.sharing.texts import Edits, Text
 
-__all__ = ["copy_dumped", "replace_heaps", "replace_locks"]
-
-_COPY = "txloop.cells.plainly"
+__all__ = ["replace_heaps", "replace_locks"]
 
 
 def replace_heaps(texts: Iterable[Text], edits: Mapping[str, Edits]) -> None:
@@ -24,16 +22,6 @@ def replace_heaps(texts: Iterable[Text], edits: Mapping[str, Edits]) -> None:
         for node, part, new in imports_of_heaps(text.tree):
             start = text.source.index(part, text.start(node))
             edits[text.file].replace(start, start + len(part), new)
-
-
-def copy_dumped(
-    found: Iterable[tuple[Text, ast.expr]], edits: Mapping[str, Edits]
-) -> None:
-    """Have copies given in the place of what was found."""
-    for text, given in found:
-        is_copy = isinstance(given, ast.Call) and ast.unparse(given.func) == _COPY
-        if not is_copy:
-            edits[text.file].wrap(text, given, _COPY)
 
 
 def replace_locks(

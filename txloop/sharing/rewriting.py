@@ -17,7 +17,6 @@ from txloop.sharing.attributes import Attribute
 from txloop.sharing.changes import Change, Left
 from txloop.sharing.classes import Classes
 from txloop.sharing.demands import Demands
-from txloop.sharing.dumping import dumped
 from txloop.sharing.enclosed import make_kept
 from txloop.sharing.flow import Flow
 from txloop.sharing.generics import name_generics
@@ -31,7 +30,7 @@ from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, Origins
 from txloop.sharing.passing import follow
-from txloop.sharing.replacing import copy_dumped, replace_heaps, replace_locks
+from txloop.sharing.replacing import replace_heaps, replace_locks
 from txloop.sharing.scopes import walked
 from txloop.sharing.survey import names_for, names_of
 from txloop.sharing.texts import Edits
@@ -86,10 +85,7 @@ class Round:
         follow(self.texts, origins, self._arguments.callees)
         self._keeping = Keeping(self.texts, self._flow, origins)
         demands = Demands(origins, self._keeping, self._flow)
-        self._dumped = [*dumped(self.texts, demands)]
-        copied = {given for _, given in self._dumped}
-        threads = Threads(self.texts, origins)
-        for one in hazards(self.texts, demands, threads, copied):
+        for one in hazards(self.texts, demands, Threads(self.texts, origins)):
             if one.site is None:
                 self._hazards.setdefault(one.name, one.reason)
             else:
@@ -138,7 +134,6 @@ class Round:
         if self._edits:
             self._share_aliases(aliases)
             replace_heaps(self.texts, self._edits)
-            copy_dumped(self._dumped, self._edits)
         self.changes += replace_locks(locks, self.skipped, self._edits)
         for file, edits in self._edits.items():
             text = self._by_file[file]
