@@ -53,7 +53,7 @@ def test_it_says_what_runs_on_the_loop_thread_all_the_same(tmp_path):
     code, printed, _ = run(tmp_path, "share", "app.py")
 
     assert 0 == code
-    assert "class Vote is left as it is: it is derived from collections.UserDict" in printed
+    assert "class Vote is left as it is: it is derived from UserDict" in printed
     assert "What meets an object of Vote runs on the loop thread then." in printed
 
 
