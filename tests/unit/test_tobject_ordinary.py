@@ -156,6 +156,25 @@ def test_its_constructor_makes_it(run):
         Inherits()  # type: ignore[call-arg] # that is the point
 
 
+def test_without_a_constructor_it_refuses_arguments_in_the_same_words():
+    # GIVEN
+    class Shared(TObject, dataclass=False):
+        size = 0
+
+    class Plain:
+        size = 0
+
+    # WHEN
+    said = []
+    for kind in (Shared, Plain):
+        with pytest.raises(TypeError) as refused:
+            kind(1)  # type: ignore[call-arg] # that is the point
+        said.append(str(refused.value).replace(kind.__name__, "Kind"))
+
+    # THEN
+    assert said[0] == said[1]
+
+
 def test_methods_properties_and_class_attributes_work():
     # GIVEN
     room, hall = Room("room", "ann"), Hall("hall")

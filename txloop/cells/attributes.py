@@ -29,6 +29,7 @@ __all__ = [
     "check_names",
     "defaults_of",
     "make_ordinary",
+    "refuse_arguments",
     "setter",
 ]
 
@@ -290,3 +291,9 @@ def _may_be_shared(cls: type, root: type, name: str) -> bool:
         return False
     thing = _of_class(cls, name)
     return thing is MISSING or not hasattr(type(thing), "__set__")
+
+
+def refuse_arguments(self: Container, *args: object, **kwargs: object) -> None:
+    """Refuse arguments, in the words of a class that has no constructor."""
+    if args or kwargs:
+        type(type(self).__name__, (), {})(*args, **kwargs)

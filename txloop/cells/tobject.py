@@ -17,6 +17,7 @@ from txloop.cells.attributes import (
     check_names,
     defaults_of,
     make_ordinary,
+    refuse_arguments,
     setter,
 )
 from txloop.cells.shareable import shareable
@@ -290,7 +291,9 @@ def _fill_at_once(cls: type[TObject]) -> None:
 
 def _adopt_first(cls: type[TObject]) -> None:
     # The constructor finds an object that has cells.
-    initialize = cls.__init__
+    initialize: Callable[..., None] = cls.__init__
+    if cls.__init__ is object.__init__:
+        initialize = refuse_arguments
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
         if _is_adopted(self):
