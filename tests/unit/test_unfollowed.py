@@ -38,6 +38,14 @@ LOST = {
         "functools.partial(list.append, ROWS)",
     ),
     "attributes of another's": ("Borg().size = 1", "self.__dict__"),
+    "what stands for the connection": (
+        "type(self.request.connection)",
+        "self.request.connection",
+    ),
+    "its class": (
+        "self.request.connection.__class__",
+        "self.request.connection",
+    ),
     "what other threads do": ("threading.current_thread()", "threading.current"),
     **({"a part of an array": ("NUMBERS[0][1] = 1", "NUMBERS[0][1]")} if NUMPY else {}),
 }
@@ -55,6 +63,7 @@ FOLLOWED = [
     "self.write(str(Kind(name).value))",
     "self.items.append(name); self.write({'items': self.items})",
     "Tools().run()",
+    "self.write(str(self.request.connection.context))",
     "self.write(str(name).upper().strip())",
     "self.write(self.__class__.__name__.replace('Handler', '').lower())",
     "self.write(type(self).__qualname__.lower() + Tools.__name__.upper())",

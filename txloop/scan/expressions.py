@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from txloop.scan.assignments import store
 from txloop.scan.frame import Nested
@@ -24,6 +24,7 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import member, settings
 from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
 from txloop.scan.special import SHOWING, calculating, comparing, reflected
+from txloop.scan.syntax import last_name
 from txloop.scan.value import (
     FOREIGN,
     SOMETHING,
@@ -65,10 +66,25 @@ def _name(walk: Walk, node: ast.Name) -> Value:
 
 
 def _attribute(walk: Walk, node: ast.Attribute) -> Value:
-    owner, name = walk.visit(node.value), walk.frame.attribute(node.attr)
+    if _is_connection(node):  # which is another object in a transaction
+        walk.notes.lose(node)
+    of, name = node.value, walk.frame.attribute(node.attr)
+    if _is_connection(of) and not name.startswith("__"):
+        # What it has the real one has.
+        owner = attribute(walk, walk.visit(of.value), of.attr, of)
+    else:
+        owner = walk.visit(of)
     if isinstance(owner, Several):
         return either(attribute(walk, each, name, node) for each in owner.values)
     return attribute(walk, owner, name, node)
+
+
+def _is_connection(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    """Tell whether an expression is the connection of a request itself."""
+    match node:
+        case ast.Attribute(value=base, attr="connection"):
+            return last_name(base) == "request"
+    return False
 
 
 def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
