@@ -1200,6 +1200,73 @@ ns = types.SimpleNamespace(rows=[])
 keep = ns.rows.append
 --
 x = [k]; keep(x); x.append(v); more.append(ns.rows)
+==
+import types
+--
+x = [k]; o = types.SimpleNamespace(x=x); items.append(o.x); x.append(v)
+table[k] = o.x; o.x.append(1)
+==
+class R:
+    def __init__(self, **kw):
+        for n, z in kw.items(): setattr(self, n, z)
+--
+r = R(tags=[k]); items.append(r.tags); r.tags.append(v); more.append(items[-1])
+==
+class R:
+    def __init__(self, text): self.__dict__ = json.loads(text)
+--
+r = R('{"tags": []}'); table[k] = r.tags; r.tags.append(v)
+==
+import types
+--
+r = json.loads('{"tags": []}', object_hook=lambda d: types.SimpleNamespace(**d))
+table[k] = r.tags; r.tags.append(v)
+==
+class E(Exception): pass
+def fail(x): raise E({'x': x}) from None
+--
+x = [k]
+try: fail(x)
+except E as e: items.append(e.args[0]['x'])
+x.append(v); o = StopIteration(x); table[k] = o.value; x.append(1)
+==
+def same(a): return a
+--
+x = [k]; items.extend(itertools.starmap(lambda a, b: x, [(1, 2)])); x.append(v)
+table[k] = functools.reduce(lambda a, b: x, [1, 2]); x.append(1)
+items.extend(map(same, [x])); x.append(2)
+==
+def mk(x):
+    def inner(): return x
+    return inner
+def pair():
+    made = []
+    return (lambda: made), made.append
+--
+x = [k]; f = mk(x); items.append(f()); x.append(v)
+get, add = pair(); table[k] = get(); add(v); more.append(get())
+==
+def feed():
+    while True:
+        x = yield
+        items.append(x)
+--
+x = [k]; g = feed(); next(g); g.send(x); x.append(v)
+==
+class M(dict):
+    def __missing__(self, n): return self['x']
+class N:
+    def __new__(cls, x): return x
+--
+x = [k]; m = M(x=x); items.append(m['q']); x.append(v)
+y = [v]; table[k] = N(y); y.append(1)
+==
+class P: n = 0
+ps = {}
+--
+ps.setdefault(k, P()).n += 1
+try: P(1)
+except TypeError as e: more.append([str(e), ps[k].n])
 """
 
 

@@ -34,6 +34,9 @@
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name
     scalars     attributes that are given numbers and texts only
+    handing     what expressions hand on
+    unseen      what is stored that no variable leads to
+    setting     which attributes lines set, and whose by names made at run time
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
     using       whether they are changed after that

@@ -21,6 +21,7 @@ from txloop.sharing.bindings import (
 )
 from txloop.sharing.callees import numbers_of
 from txloop.sharing.habits import Habit, Habits
+from txloop.sharing.handing import is_of_future
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
@@ -32,11 +33,13 @@ from txloop.sharing.syntax import (
     foreign_modules,
     holder_name,
     is_cached,
+    is_coroutine,
     is_of_self,
     results_of,
     root_name,
     uses_arrays,
 )
+from txloop.sharing.unseen import Unseen
 from txloop.sharing.using import is_used_on
 
 if TYPE_CHECKING:
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.arguments import Arguments
     from txloop.sharing.meanings import Function
+    from txloop.sharing.origins import Origins
     from txloop.sharing.storing import Store
     from txloop.sharing.texts import Text
 
@@ -65,6 +69,8 @@ class Aliases:
         arguments: Arguments,
         named: Callable[[ast.AST], Set[str]],
         in_templates: Set[str],
+        origins: Origins,
+        changes: Callable[[str], bool],
     ) -> None:
         """Look at all functions.
 
@@ -73,6 +79,8 @@ class Aliases:
             arguments: What calls give for parameters.
             named: Gives all names of what an expression may be, or be a part of.
             in_templates: The names in templates.
+            origins: Where values come from.
+            changes: Tells whether what has a name is changed in place.
         """
         self._in_templates = in_templates
         self._texts = list(texts)
@@ -86,6 +94,7 @@ class Aliases:
         self._habits = Habits(callees, any(map(uses_arrays, trees)))
         self._owning = Owning(self._texts, self._habits)
         self._storing = Storing(self._habits, foreign, named, self._owning)
+        self._unseen = Unseen(self._texts, origins, self._storing, changes)
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
             for function, _ in functions_in(text.tree):
@@ -158,14 +167,17 @@ class Aliases:
 
     def found(self) -> Iterator[Alias]:
         """Yield all of them, module by module."""
+        unseen = self._unseen
         yield from self._of_templates()
         for text in self._texts:
             for function, owner in functions_in(text.tree):
                 yield from self._of(text, function, in_handler=is_handler_class(owner))
+                yield from unseen.stored(text, function)
                 yield from self._of_defaults(text, function, owner)
                 if owner is not None:
                     yield from self._of_operands(text, function)
             yield from self._of(text, text.tree, in_handler=False)
+            yield from unseen.stored(text, text.tree)
             for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef) and "NamedTuple" in map(
                     last_name, node.bases
@@ -224,9 +236,13 @@ class Aliases:
                 for each in self._owning.stored_in(one)
                 if not self._owning.stays(each)
             }
-            of_future = any(map(_is_of_future, values))
+            of_future = any(map(is_of_future, values))
+            sent = not is_coroutine(scope) and any(
+                isinstance(one, ast.Yield) for one in values
+            )
             shown = (
                 of_future
+                or sent
                 or any(self._results_kept(one) for one in values)
                 or any(self._owning.is_used_on(*one) for one in owned.items())
             )
@@ -250,7 +266,7 @@ class Aliases:
             for value in values:
                 is_name = isinstance(value, ast.Name) and value.id in same
                 waits = isinstance(value, ast.Await | ast.Yield | ast.YieldFrom)
-                waits = waits or _is_of_future(value)
+                waits = waits or is_of_future(value)
                 stays = self._habits.stays(scope, value)
                 if is_name or waits or stays or value in self._habits.owned:
                     continue
@@ -379,15 +395,3 @@ class Aliases:
             and not named
             and not self._habits.stays(scope, node.value)
         )
-
-
-def _is_of_future(value: ast.expr) -> bool:
-    """Tell whether it is the result of a future that is there already."""
-    match value:
-        case (
-            ast.Await(value=of) | ast.Call(func=ast.Attribute(value=of, attr="result"))
-        ):
-            taken = last_name(getattr(of, "func", None))
-            named = isinstance(of, ast.Name | ast.Attribute | ast.Subscript)
-            return named or taken in ("pop", "popleft", "setdefault")
-    return False

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import COPIERS, MUTATORS, PUTTING
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.sharing.handing import names_handed_on
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     each_given,
     leaves,
-    names_handed_on,
     root_name,
 )
 

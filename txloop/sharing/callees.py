@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
+from txloop.sharing.handing import may_give
 from txloop.sharing.operators import asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, nodes_of, walked
 from txloop.sharing.syntax import leaves, root_name
@@ -50,6 +51,8 @@ class Callees:
             them.
         tuples: The names of classes whose objects are tuples with names for the parts.
         fields: These names of parts.
+        giving: The names of classes whose calls may return what they are given, or
+            something that has it in it.
     """
 
     def __init__(self, texts: Iterable[Text], meanings: Meanings, flow: Flow) -> None:
@@ -67,6 +70,7 @@ class Callees:
         self.fields: Set[str] = meanings.fields
         self.taken: Set[str] = frozenset()
         self.tuples: set[str] = set()
+        self.giving: set[str] = set()
         self._bases: dict[str, list[str]] = {}  # of classes that inherit an __init__
         self._supers: dict[int, list[str]] = {}  # the bases that a `super()` may mean
         self._made: dict[int, str] = {}  # the class of which ``cls(...)`` makes objects
@@ -94,6 +98,7 @@ class Callees:
             if isinstance(node, FUNCTIONS):
                 self._bound.update(parameters(node))
                 self._defined.add(self.named(node))
+        self.giving = {one for name in self.giving for one in self._derived_of(name)}
         self._bound -= {*dir(builtins), *SCALARS, *READERS, *PARTS, "self", ""}
         self.every = [
             each if each.name else each._replace(name=self.named(each.node))
@@ -117,6 +122,8 @@ class Callees:
         bases = [last_name(base) for base in node.bases]
         if "NamedTuple" in bases:
             self.tuples.add(node.name)
+        if may_give(node, bases):
+            self.giving.add(node.name)
         for base in bases:
             self._derived[base].add(node.name)
         for method in node.body:
@@ -130,6 +137,12 @@ class Callees:
             if isinstance(one, ast.Call) and last_name(one.func) == "super":
                 # A base of the same name is a library's.
                 self._supers[id(one)] = [each for each in bases if each != node.name]
+
+    def _derived_of(self, name: str) -> list[str]:
+        found = [name]
+        for one in found:  # it grows
+            found += sorted(self._derived[one].difference(found))
+        return found
 
     def _take_values(self, node: ast.Assign) -> None:
         """Note what is assigned, as far as it may be called."""

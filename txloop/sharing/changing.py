@@ -165,7 +165,9 @@ class Changing:
         own = self._is_own(scope, function)
         if isinstance(function, ast.Attribute) and not (own or name in _READING):
             self._note(scope, function.value)
-        if name in _CHANGING or not (
+        if name == "setattr":
+            self._note(scope, call.args[0])
+        elif name in _CHANGING or not (
             name in SCALARS | READERS | PARTS | _READING | _KEEPING_ONLY
             or own
             or self._is_known(scope, function)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import FUNCTIONS, parameters
 from txloop.sharing.handlers import VERBS, is_handler_class
-from txloop.sharing.origins import ANY, EVERYTHING, Hazard
+from txloop.sharing.origins import ANY, ANY_ATTRIBUTE, EVERYTHING, Hazard
 from txloop.sharing.syntax import assigned_in
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Demands:
             for origin in () if wants is Wants.HASH else self._origins.of(scope, value):
                 if origin.site is not None:
                     sites.add(origin.site)
-                else:
+                elif origin.name != ANY_ATTRIBUTE:  # it has a name, too
                     names.add(origin.name)
         yield from self.about(names, sites, reason)
 

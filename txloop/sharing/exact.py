@@ -65,7 +65,7 @@ def wanted_exactly(call: ast.Call, home: str, name: str) -> list[ast.expr]:
     given: list[ast.expr] = []
     match call:
         case ast.Call(func=ast.Name(id="type"), args=[_, _, namespace]):
-            given = [namespace]
+            return [namespace]  # what is made here may be known by the class
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id="str"), attr="maketrans"), args=[table]
         ):

@@ -14,9 +14,10 @@ from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
+from txloop.sharing.handing import names_handed_on
 from txloop.sharing.operators import operands
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import arguments_of, changed_by, names_handed_on
+from txloop.sharing.syntax import arguments_of, changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
@@ -162,7 +163,9 @@ class Habits:
         found = names_handed_on(value)
         for node in ast.walk(value):
             given = self._given(node, lambda its: its.handed)
-            if isinstance(node, ast.Call) and self._makes_tuple(node):
+            if isinstance(node, ast.Call) and (
+                self._makes_tuple(node) or last_name(node.func) in self.callees.giving
+            ):
                 given = arguments_of(node)
             found.update(*map(names_handed_on, given))
         return found

@@ -274,6 +274,9 @@ def _wanted_by(call: ast.Call, modules: dict[str, str]) -> Iterator[_Wanted]:
     elif home == "operator" and name in TAKING and _names_storing(name, given):
         what = f"calls operator.{name}, whose result stores what is not followed"
         yield _UNKNOWN, what, Wants.PLAIN
+    elif home == "contextvars" and name == "copy_context":
+        what = f"calls contextvars.{name}, which has what is not followed"
+        yield _UNKNOWN, what, Wants.PLAIN
     elif home == "weakref":
         what = f"calls weakref.{name}: what containers have held may end later"
         yield _UNKNOWN, what, Wants.PLAIN

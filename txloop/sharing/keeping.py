@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.handlers import is_handler_class
-from txloop.sharing.origins import ANY, EVERYTHING, Hazard
+from txloop.sharing.origins import (
+    ANY,
+    ANY_ATTRIBUTE,
+    EVERYTHING,
+    NAMESPACE,
+    Hazard,
+    Origin,
+    part_of,
+)
 from txloop.sharing.passing import bindings, cache_of, puts
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import is_cached, is_of_self, targets_of
@@ -30,6 +38,8 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["Keeping", "Shared"]
+
+_UNKNOWN = (ANY, ANY_ATTRIBUTE)
 
 _MOST_STEPS = 5
 """Parts that are deeper count as if they were as deep as this."""
@@ -90,8 +100,8 @@ class _Aliased:
         self._sources: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self._others: defaultdict[str, set[str]] = defaultdict(set)
         for one in kept:
-            for each in () if one.is_put else one.values:
-                if each.name not in ("", ANY, one.name) and not each.inside:
+            for each in () if one.is_put or one.name in _UNKNOWN else one.values:
+                if each.name not in ("", *_UNKNOWN, one.name) and not each.inside:
                     its = self._sources[one.name]
                     its[each.name] = min(each.is_part, its.get(each.name, 1))
                     self._others[each.name].add(one.name)
@@ -180,8 +190,8 @@ class Keeping:
         placed: defaultdict[tuple[str, int], Values] = defaultdict(set)
         for one in self._kept:
             placed[one.name, one.depth] |= one.values
-            names = (each.name for each in one.values if each.name)
-            self._names_in[one.name].update(names)
+            names = {each.name for each in one.values} - {"", ANY_ATTRIBUTE}
+            self._names_in[one.name] |= names
             sites = (each.site for each in one.values if each.site is not None)
             self._sites_in[one.name].update(sites)
         kept = [Placed(name, its, depth) for (name, depth), its in placed.items()]
@@ -209,6 +219,9 @@ class Keeping:
                 own = is_self and is_handler_class(owner)
                 its = frozenset(classes)
                 yield _Kept(target.attr, values, 0, its, own, where)
+                if target.attr == "__dict__":
+                    parts = part_of(values)
+                    yield _Kept(ANY_ATTRIBUTE, parts, 0, its, own, where)
         if isinstance(node, ast.Return) and is_cached(scope):
             values = self._origins.of(scope, node.value)
             yield _Kept(cache_of(scope), values, 0, frozenset(), False, where)
@@ -217,7 +230,14 @@ class Keeping:
                 if one.name and not one.inside:
                     steps = steps_to(self._origins, scope, holder, one.name)
                     depth = 1 + max(steps, one.is_part)
-                    yield _Kept(one.name, values, depth, frozenset(), False, where)
+                    name = one.name
+                    if name == NAMESPACE:  # what is put there becomes an attribute
+                        name, depth = ANY_ATTRIBUTE, depth - 1
+                    yield _Kept(name, values, depth, frozenset(), False, where)
+
+    def changes(self, name: str) -> bool:
+        """Tell whether what has a name is changed in place."""
+        return self._changing.changes(Origin(name))
 
     def is_copied(self, value: ast.expr) -> bool:
         """Tell whether a container made of a value would copy what stays plain."""
@@ -292,8 +312,9 @@ class Keeping:
         parts, _ = self.all_in({one.name for one in values if one.is_part}, set())
         # What attributes are set by way of a `__dict__` has its own names.
         if isinstance(value, ast.Attribute):
-            whole.discard(ANY)
-        return {EVERYTHING if one == ANY else one for one in (whole | parts) - {""}}
+            whole -= {*_UNKNOWN, NAMESPACE}
+        found = (whole | parts) - {""}
+        return {EVERYTHING if one == ANY else one for one in found}
 
     def hazards(self, shared: Shared) -> Iterator[Hazard]:
         """Yield the names that must stay plain, if no more than this is shared."""
@@ -305,10 +326,13 @@ class Keeping:
             for one in self._kept:
                 self._spread(one, plain, shared)
         for one in self._kept:
+            if one.name == ANY_ATTRIBUTE:  # of an object that is no container
+                continue
             source = plain.stays(one.values) or self._exact_in(one, shared)
             # Of one name there may be several: some stay plain.
-            if source and (one.is_put or source != one.name):
-                what = "what it does not know" if source == ANY else source
+            found = source and (one.is_put or source != one.name)
+            if found and (one.name, source) != (ANY, ANY_ATTRIBUTE):
+                what = "what it does not know" if source in _UNKNOWN else source
                 yield Hazard(
                     EVERYTHING if one.name == ANY else one.name,
                     f"{one.where}, keeps a part of {what}, which stays plain",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import MUTATORS, PARTS
+from txloop.scan.known import GETTERS, MUTATORS, PARTS
 from txloop.scan.syntax import last_name
 from txloop.sharing.syntax import is_in_inner_function, parent_of
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from txloop.sharing.habits import Habits
 
 __all__ = ["matters"]
+
+_GIVING = PARTS | GETTERS | {"get_nowait", "popitem", "result"}
+"""Methods that return parts of their object."""
 
 
 def matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
@@ -34,7 +37,7 @@ def matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
         case ast.Call(func=function):
             name = last_name(function)
             if node is function:  # it reads; of what it returns, parts matter
-                return name in PARTS and matters(habits, scope, parent)
+                return name in _GIVING and matters(habits, scope, parent)
             if habits.acts(parent) or habits.stored_by(parent):
                 return True
             if name in PARTS:

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from txloop.sharing.meanings import Meanings
+    from txloop.sharing.setting import Setting
 
 __all__ = [
     "ANY",
+    "ANY_ATTRIBUTE",
     "EVERYTHING",
+    "NAMESPACE",
+    "RAISED",
     "VIEWS",
     "Hazard",
     "Origin",
@@ -37,6 +41,15 @@ __all__ = [
 
 ANY = "*"
 """The name of what is found by a name that is not known."""
+
+ANY_ATTRIBUTE = "*."
+"""The name of what attributes get that are set by names made at run time."""
+
+NAMESPACE = "*.__dict__"
+"""The name of what has these attributes, by their names."""
+
+RAISED = "what was raised"
+"""The name of all exceptions that are raised."""
 
 EVERYTHING = ""
 """The name of what has no name, or one that is not known: it may be any object."""
@@ -115,13 +128,15 @@ class Origins:
 
     Attributes:
         meanings: What names mean in it.
+        setting: Which attributes lines set.
         returned: The origins of what functions of a name return.
         used: What was asked for of what may grow, by identity, with the sizes.
     """
 
-    def __init__(self, meanings: Meanings) -> None:
+    def __init__(self, meanings: Meanings, setting: Setting) -> None:
         """Know nothing yet of what variables of functions hold."""
         self.meanings = meanings
+        self.setting = setting
         self.returned: defaultdict[str, Values] = defaultdict(set)
         self.used: dict[int, tuple[Values, int]] = {}
         self._locals: defaultdict[tuple[int, str], Values] = defaultdict(set)
@@ -153,13 +168,18 @@ class Origins:
             case ast.Attribute(value=base, attr=name):
                 if name == "value" and isinstance(base, ast.Name | ast.Attribute):
                     return {Origin(name), *self.of(scope, base)}  # it may be a TVar
-                found = {Origin(ANY if name == "__dict__" else name)}
+                if name == "__dict__":
+                    return {Origin(ANY), Origin(NAMESPACE)}
+                found = {Origin(name)}
+                if self.setting.may_be_set_later(base, scope):
+                    found.add(Origin(ANY_ATTRIBUTE))
                 if name in self.meanings.properties:  # it may be what that returns
                     found |= self.use(self.returned[name])
                 if name in GETTERS:  # a method that is called by another name
                     found |= self.elements(scope, base)
                 # It may be a part of a tuple, or of what is a library's.
-                if name in self.meanings.fields or name in _GIVING_PARTS:
+                given = name in self.meanings.fields or name in _GIVING_PARTS
+                if given or not self.setting.knows(value):
                     found |= part_of(self.of(scope, base))
                 return found
             case ast.Subscript():
@@ -251,9 +271,11 @@ class Origins:
 
     def _of_name(self, scope: ast.AST, name: str) -> Values:
         home = self.meanings.home(scope, name)
+        own = name in self.meanings.functions and name not in self.meanings.classes
         if home is not None:
-            return self.use(self._locals[id(home), name])
-        if name in self.meanings.functions and name not in self.meanings.classes:
+            its = self.use(self._locals[id(home), name])
+            return its | self.use(self.returned[name]) if own else its
+        if own:
             return self.use(self.returned[name])
         if self.meanings.makes_plain(scope, name):
             return set()
@@ -272,6 +294,8 @@ class Origins:
         if name in self.meanings.classes:
             return self._of_object(scope, call, name)
         values = set()
+        if isinstance(function, ast.Name) and self.meanings.home(scope, name):
+            values |= self.of(scope, function)  # it may be another one of that name
         if name and self.meanings.named(function):
             values |= self.use(self.returned[name])
             if self.meanings.is_of_handler(function):
@@ -292,7 +316,7 @@ class Origins:
         if name == "getattr" and len(call.args) > 1:
             return {Origin(one) for one in _last_names(call.args[1])}
         if name in NAMESPACES:
-            return {Origin(ANY)}
+            return {Origin(ANY), Origin(NAMESPACE)}
         if isinstance(function, ast.Attribute) and name in GETTERS:
             if last_name(function.value) in PARTS and call.args:  # ``dict.get(d, key)``
                 return values | part_of(self.of(scope, call.args[0]))

@@ -12,9 +12,15 @@ from txloop.scan.known import ADDING, MUTATORS, PUTTING
 from txloop.scan.syntax import bound_by, last_name, parameters
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
-from txloop.sharing.origins import ANY, Origin, inside, part_of
+from txloop.sharing.origins import ANY, ANY_ATTRIBUTE, RAISED, Origin, inside, part_of
 from txloop.sharing.scopes import defaults_of, walked
-from txloop.sharing.syntax import OF_NUMBERS, arguments_of, is_cached, leaves
+from txloop.sharing.syntax import (
+    OF_NUMBERS,
+    arguments_of,
+    is_cached,
+    leaves,
+    returned_by_raising,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,6 +86,9 @@ def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -
             if is_cached(scope):
                 its = its | {Origin(cache_of(scope))}
             origins.returned[_key(origins, scope)] |= its
+        case ast.Raise():
+            for value in returned_by_raising(node):
+                origins.returned[_key(origins, scope)] |= origins.of(scope, value)
         case ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value):
             found = inside(origins.of(scope, value))
             origins.returned[_key(origins, scope)] |= found
@@ -174,11 +183,17 @@ def bindings(
             ast.Call(func=ast.Name(id="setattr"), args=[_, asked, value])
             | ast.Call(func=ast.Attribute(attr="__setattr__"), args=[*_, asked, value])
         ):
-            text = str(asked.value) if isinstance(asked, ast.Constant) else ANY
-            yield _attribute(text), origins.of(scope, value)
+            text = str(getattr(asked, "value", ANY_ATTRIBUTE))
+            # What is found by its name, too, has that name elsewhere.
+            values = {one for one in origins.of(scope, value) if one.name != ANY}
+            yield _attribute(text), values
         case ast.Raise(exc=ast.Call() as call):
             for one in call.args:
-                yield _attribute("args"), inside(origins.of(scope, one))
+                values = inside(origins.of(scope, one))
+                yield _attribute("args"), values
+                yield _attribute(RAISED), values
+        case ast.ExceptHandler(name=str(name)):
+            yield ast.Name(name, ast.Store()), {Origin(RAISED)}
         case ast.keyword(arg=str(key), value=value):
             if key in origins.meanings.keys:
                 yield _attribute(key), origins.of(scope, value)

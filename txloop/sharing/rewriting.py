@@ -32,6 +32,7 @@ from txloop.sharing.origins import EVERYTHING, Origins
 from txloop.sharing.passing import follow
 from txloop.sharing.replacing import replace_heaps, replace_locks
 from txloop.sharing.scopes import walked
+from txloop.sharing.setting import Setting
 from txloop.sharing.survey import names_for, names_of
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
@@ -79,8 +80,9 @@ class Round:
         self._plain_holders: set[str] = set()  # in which such objects are stored
         self._put_into: set[str] = set()  # what gets one that cannot be shared
         self._meanings = Meanings(self.texts, self.survey.in_templates)
-        origins = Origins(self._meanings)
         self._flow = Flow(self.texts, self._meanings)
+        setting = Setting(self.texts, self._meanings, self._flow)
+        self._origins = origins = Origins(self._meanings, setting)
         self._arguments = follow_calls(self.texts, self._meanings, self._flow)
         follow(self.texts, origins, self._arguments.callees)
         self._keeping = Keeping(self.texts, self._flow, origins)
@@ -118,7 +120,10 @@ class Round:
             return False
         named = self._keeping.names_of
         templates = names_in_templates(self.texts, self.survey.in_templates)
-        every = self._every = Aliases(self.texts, self._arguments, named, templates)
+        changes = self._keeping.changes
+        every = self._every = Aliases(
+            self.texts, self._arguments, named, templates, self._origins, changes
+        )
         aliases = [*every.found()]
         for _, value, hazard in aliases:
             if value is None:

@@ -63,7 +63,11 @@ class Store:
 
 
 class Storing:
-    """Finds what is stored where."""
+    """Finds what is stored where.
+
+    Attributes:
+        habits: What is known of the program's functions.
+    """
 
     def __init__(
         self,
@@ -80,7 +84,7 @@ class Storing:
             named: Gives all names of what an expression may be, or be a part of.
             owning: Tells which attributes of handlers an expression stores.
         """
-        self._habits = habits
+        self.habits = habits
         self._foreign = foreign
         self._named = named
         self._owning = owning
@@ -104,14 +108,14 @@ class Storing:
             if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
         }
         for node, loops in nodes_with_loops(scope):
-            places = self._habits.places_of(node)
+            places = self.habits.places_of(node)
             for holder, value in self.put(node, outer):
                 root = root_name(holder)
                 is_foreign = root in self._foreign and root not in local
                 into = _into(holder, places)
                 of = _object_of(node, holder)
                 if root in fresh or is_foreign:
-                    into = sorted(places) if self._habits.is_indirect(node) else []
+                    into = sorted(places) if self.habits.is_indirect(node) else []
                 if is_foreign and of is not None and _comes_out_of(of):
                     into = sorted({*into, *self._named(of)})
                 if (
@@ -145,7 +149,7 @@ class Storing:
     def _stores_of_inner(self, inner: FunctionNode, local: Set[str]) -> Iterator[Store]:
         """Yield what a function stores of the one around it, once it is there."""
         for node in nodes_of(inner):
-            places = self._habits.places_of(node)
+            places = self.habits.places_of(node)
             for holder, value in self.put(node):
                 for name, _ in self._names_in(inner, value, node):
                     if name in local and name != root_name(holder):
@@ -162,8 +166,8 @@ class Storing:
             return frozenset()
         if not store.by_call:
             return self._named(store.of)
-        found = {*self._habits.reached_by(store.of)}
-        if isinstance(store.of, ast.Call) and self._habits.is_indirect(store.of):
+        found = {*self.habits.reached_by(store.of)}
+        if isinstance(store.of, ast.Call) and self.habits.is_indirect(store.of):
             others = (
                 one for one in arguments_of(store.of) if last_name(one) != store.name
             )
@@ -177,13 +181,13 @@ class Storing:
 
         What a comprehension goes over is handed on when that is over.
         """
-        names = self._habits.handed_on(value)
+        names = self.habits.handed_on(value)
         yield from ((name, node) for name in sorted(names))
         for around in walked(scope):
             for loop in getattr(around, "generators", ()):
                 for target, inside in given_to(loop):
                     if last_name(target) in names:
-                        more = self._habits.handed_on(inside) - names
+                        more = self.habits.handed_on(inside) - names
                         yield from ((name, around) for name in sorted(more))
                         names |= more
 
@@ -200,7 +204,7 @@ class Storing:
         """
         local = local - {name}
         for node, loops, values in _additions(scope).get(name, ()):
-            found = set().union(*map(self._habits.handed_on, values))
+            found = set().union(*map(self.habits.handed_on, values))
             for inner in sorted(found & local):
                 yield Store(inner, into, node, loops)
                 yield from self._inner(scope, inner, into, local)
@@ -218,7 +222,7 @@ class Storing:
                     if is_kept(target, outer):
                         yield target, given
                 for target, key in keys_given(node):
-                    if key in self._habits.stored_by(node):
+                    if key in self.habits.stored_by(node):
                         yield target, key
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 if is_kept(target, outer):
@@ -236,7 +240,7 @@ class Storing:
                 is_name = isinstance(node.value, ast.Name)  # its parts are taken
                 if added or (is_kept(target, outer) and not is_name):
                     yield target, node.value
-                yield from ((target, one) for one in self._habits.stored_by(node))
+                yield from ((target, one) for one in self.habits.stored_by(node))
             case ast.Call(func=function, args=[base, *given]) if (
                 last_name(function) in ADDING
             ):
@@ -246,7 +250,7 @@ class Storing:
             ) if not isinstance(asked, ast.Constant):
                 if may_keep(asked):
                     yield from ((base, one) for one in arguments_of(node))
-                yield from ((node.func, one) for one in self._habits.stored_by(node))
+                yield from ((node.func, one) for one in self.habits.stored_by(node))
             case ast.Call(func=ast.Name(id="setattr"), args=[base, asked, value]):
                 name = str(asked.value) if isinstance(asked, ast.Constant) else ""
                 yield ast.Attribute(base, name, ast.Store()), value
@@ -255,11 +259,11 @@ class Storing:
                     for one in arguments_of(node):
                         yield base, one
                 else:
-                    yield from ((base, one) for one in self._habits.stored_by(node))
+                    yield from ((base, one) for one in self.habits.stored_by(node))
             case ast.Call(func=function):
-                yield from ((function, one) for one in self._habits.stored_by(node))
+                yield from ((function, one) for one in self.habits.stored_by(node))
             case ast.BinOp() | ast.Compare() | ast.Subscript():
-                for one in self._habits.stored_by(node):
+                for one in self.habits.stored_by(node):
                     yield from ((o, one) for o in operated(node) if o is not one)
 
 

@@ -6,12 +6,12 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import GETTERS, MUTATORS, PARTS
+from txloop.scan.known import MUTATORS
 from txloop.scan.syntax import FUNCTIONS, last_name
 from txloop.sharing.scopes import functions_in, imports_in, walked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 __all__ = [
     "DISPLAYS",
@@ -27,13 +27,14 @@ __all__ = [
     "holder_name",
     "is_after",
     "is_cached",
+    "is_coroutine",
     "is_in_inner_function",
     "is_of_self",
     "leaves",
-    "names_handed_on",
     "nodes_with_loops",
     "parent_of",
     "results_of",
+    "returned_by_raising",
     "root_name",
     "simple_values",
     "targets_of",
@@ -47,15 +48,6 @@ OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.LShift, ast.Mod, ast.Pow, ast.RShift)
 
 _WITH_ARRAYS = frozenset(["cupy", "jax", "numpy", "pandas", "tensorflow", "torch"])
 """Libraries of arrays, which take lists for indices."""
-
-_OF_PARTS = PARTS | {
-    *("ChainMap", "MappingProxyType", "SimpleNamespace", "UserDict", "UserList"),
-    *("aclosing", "closing", "enter_async_context", "enter_context", "nullcontext"),
-    *("fromkeys", "reduce"),
-}
-"""Those functions, and others that return what they are given, or parts of it."""
-
-_TAKING = GETTERS | {"popitem", "result"}
 
 
 def changed_by(node: ast.AST) -> ast.AST | None:
@@ -154,90 +146,6 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
             yield target
 
 
-def names_handed_on(value: ast.AST) -> set[str]:
-    """Return the variables whose objects an expression hands on, or parts of them.
-
-    ``self.name`` is one of a handler.
-    """
-    match value:
-        case ast.Name(id=name):
-            return {name}
-        case ast.Attribute():
-            name = attribute_of_self(value)
-            return {f"self.{name}"} if name else set()
-        case ast.Call(
-            func=ast.Name(id="getattr"), args=[base, ast.Constant(value=name), *others]
-        ):
-            asked = ast.Attribute(base, str(name), ast.Load())
-            return names_handed_on(asked) | _of_all(others)
-        case ast.NamedExpr(target=target, value=inner):
-            return names_handed_on(target) | names_handed_on(inner)
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-            return _of_all(parts)
-        case ast.Dict(values=parts) | ast.BoolOp(values=parts):
-            return _of_all(parts)
-        case ast.BinOp(op=operator) if isinstance(operator, OF_NUMBERS):
-            return set()
-        case ast.BinOp() if _is_text(value):
-            return set()
-        case ast.BinOp(left=one, op=ast.Sub()):
-            return names_handed_on(one)
-        case ast.BinOp(left=one, op=ast.Mult(), right=other):
-            # One of the two is a number: not the one that is a display.
-            displays = [part for part in (one, other) if isinstance(part, DISPLAYS)]
-            return _of_all(displays or [one, other])
-        case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
-            return names_handed_on(one) | names_handed_on(other)
-        case (
-            ast.Await(value=inner)
-            | ast.Starred(value=inner)
-            | ast.Subscript(value=inner)
-        ):
-            return names_handed_on(inner)
-        case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.GeneratorExp(elt=one):
-            return names_handed_on(one) | _of_loops(value.generators, one)
-        case ast.DictComp(value=one):
-            return names_handed_on(one) | _of_loops(value.generators, one)
-        case ast.Call(func=ast.Lambda(body=body)):
-            return _of_all([body, *value.args])
-        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _TAKING:
-            # The default of `get` comes second.
-            return _of_all([inner, *arguments_of(value)[1:]])
-        case ast.Call(func=function) if last_name(function) in _OF_PARTS:
-            given = arguments_of(value)
-            if isinstance(function, ast.Attribute):
-                given.append(function.value)
-            return _of_all(given)
-    return set()
-
-
-def _is_text(value: ast.expr) -> bool:
-    """Tell whether a value is a text since one is written there, or added to it.
-
-    What has operators of its own is asked elsewhere (see `operators`).
-    """
-    match value:
-        case ast.JoinedStr() | ast.Constant(value=str()):
-            return True
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _is_text(left) or _is_text(right)
-    return False
-
-
-def _of_all(values: Iterable[ast.AST]) -> set[str]:
-    return {name for one in values for name in names_handed_on(one)}
-
-
-def _of_loops(loops: list[ast.comprehension], value: ast.AST) -> set[str]:
-    """Return what a comprehension goes over, if it hands on parts of that."""
-    found: set[str] = set()
-    for loop in reversed(loops):
-        targets = {one.id for one in leaves(loop.target) if isinstance(one, ast.Name)}
-        if targets & (names_handed_on(value) | found):
-            found |= names_handed_on(loop.iter)
-    return found
-
-
 def is_cached(function: ast.AST) -> bool:
     """Tell whether `functools.cache` or the like keeps what a function returns."""
     marks = getattr(function, "decorator_list", [])
@@ -245,16 +153,36 @@ def is_cached(function: ast.AST) -> bool:
     return not names.isdisjoint(("cache", "lru_cache"))
 
 
+def is_coroutine(function: ast.AST) -> bool:
+    """Tell whether Tornado's decorator gives a generator what it waits for."""
+    marks = map(last_name, getattr(function, "decorator_list", []))
+    return "coroutine" in marks
+
+
 def results_of(function: ast.AST) -> list[ast.expr]:
     """Return the expressions that a function returns or yields."""
     if isinstance(function, ast.Lambda):
         return [function.body]
-    found = (
-        getattr(one, "value", None)
-        for one in walked(function)
-        if isinstance(one, ast.Return | ast.Yield | ast.YieldFrom)
-    )
-    return [one for one in found if one is not None]
+    found: list[ast.expr] = []
+    for one in walked(function):
+        match one:
+            case (
+                ast.Return(value=ast.expr() as value)
+                | ast.Yield(value=ast.expr() as value)
+                | ast.YieldFrom(value=value)
+            ):
+                found.append(value)
+            case ast.Raise():
+                found += returned_by_raising(one)
+    return found
+
+
+def returned_by_raising(node: ast.Raise) -> list[ast.expr]:
+    """Return what a coroutine returns by ``raise gen.Return(value)``."""
+    match node.exc:
+        case ast.Call(func=function, args=args) if last_name(function) == "Return":
+            return args
+    return []
 
 
 def may_see(

@@ -88,6 +88,14 @@ class Threads:
             own = own or name in self._meanings.functions
         return name in names and not own
 
+    def _is_of_logging(self, tree: ast.AST, base: ast.expr) -> bool:
+        """Tell whether a class is one of the standard library that sees records.
+
+        An adapter is called where the program logs.
+        """
+        home = self._meanings.imported_from(tree, root_name(base)).partition(".")[0]
+        return home == "logging" and last_name(base) != "LoggerAdapter"
+
     def hazards(self, demands: Demands) -> Iterator[Hazard]:
         """Yield what must stay plain."""
         before = -1
@@ -111,9 +119,13 @@ class Threads:
                         reason = _reason(text, node, min(by))
                         yield from self._touched([node], reason, demands)
                 case ast.ClassDef(bases=bases):
+                    its = [one for one in node.body if isinstance(one, FUNCTIONS)]
                     if any(self._is_standard(text.tree, b, _CLASSES) for b in bases):
                         reason = _reason(text, node, node.name)
-                        its = [one for one in node.body if isinstance(one, FUNCTIONS)]
+                        yield from self._touched(its, reason, demands)
+                    elif any(self._is_of_logging(text.tree, b) for b in bases):
+                        what = "is called by logging, after commits"
+                        reason = f"{text.place(node)}, {what} ({node.name})"
                         yield from self._touched(its, reason, demands)
 
     def _starts(self, tree: ast.AST, node: ast.AST) -> bool:

@@ -1,0 +1,175 @@
+"""What is stored that no variable, and no attribute that a line sets, leads to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.rounds import left, shared
+
+SHOWN = {
+    "an argument of a namespace": "o = SimpleNamespace(x=made)\n    rows.append(o.x)",
+    "of one for `getattr`": "o = Namespace(x=made)\n    rows.append(getattr(o, 'x'))",
+    "an argument of an exception": "o = KeyError(made)\n    rows.append(o.args[0])",
+    "the value of an exception": "o = StopIteration(made)\n    rows.append(o.value)",
+    "what a lambda returns": "rows.extend(map(lambda n: made, 'a'))",
+    "what a function returns": (
+        "def back(n): return made\n    rows.extend(starmap(back, [(1,)]))"
+    ),
+    "what folds": "rows.append(functools.reduce(lambda a, b: made, 'ab'))",
+    "what a partial returns": "f = partial(lambda n: made, 1)\n    rows.append(f())",
+    "what another function makes": "f = maker(made)\n    rows.append(f())",
+    "what a dict has": "f = {'a': lambda: made}\n    rows.append(f['a']())",
+    "an argument of a library": "rows.append(heapq.merge([made], []))",
+    "what is sent": "g = gen()\n    rows.append(g.send(made))",
+    "what a queue gives": "q = SimpleQueue()\n    q.put(made)\n"
+    "    rows.append(q.get_nowait())",
+    "a part of a dict of its own class": "o = Default(x=made)\n    rows.append(o['y'])",
+    "what `__new__` returns": "rows.append(Same(made))",
+    "what a metaclass returns": "rows.append(Made(made))",
+    "what is awaited together": (
+        "ys = await asyncio.gather(*map(give, [made]))\n    rows.append(ys[0])"
+    ),
+    "what is waited for": (
+        "y = await asyncio.wait_for(give(made), 5)\n    rows.append(y)"
+    ),
+    "what `gen.Return` returns": "y = await old(made)\n    rows.append(y)",
+    "in a variable": "o = SimpleNamespace(x=made)\n    y = o.x\n    rows.append(y)",
+    "by a function": "o = SimpleNamespace(x=made)\n    keep(o.x)",
+    "in a list": "o = SimpleNamespace(x=made)\n    y = [o.x]\n    rows.append(y)",
+}
+
+PROGRAM = """
+rows = []
+def keep(row): rows.append(row)
+def maker(x):
+    def inner(): return x
+    return inner
+class Default(dict):
+    def __missing__(self, key): return self["x"]
+class Same:
+    def __new__(cls, x): return x
+class Meta(type):
+    def __call__(cls, x): return x
+class Made(metaclass=Meta): pass
+async def give(x): return x
+@gen.coroutine
+def old(x): raise gen.Return(x)
+async def f():
+    made = [1]
+    {}
+    made.append(2)
+"""
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_what_is_stored_by_another_way_is_a_container_from_the_start(case):
+    source = PROGRAM.format(SHOWN[case])
+
+    assert "made = txloop.share([1])" in shared(source, "rows")
+
+
+FRESH = {
+    "of a display": "rows.extend(map(lambda n: [n], 'ab'))",
+    "of an expression": "rows.append(json.loads(text))",
+    "of a function": "rows.append(fresh(1))",
+    "of numbers": "rows.append(functools.reduce(lambda a, b: a + b, 'ab'))",
+}
+
+
+@pytest.mark.parametrize("case", FRESH)
+def test_what_is_made_where_it_is_stored_stays_plain_until_then(case):
+    source = PROGRAM.format(FRESH[case]) + "def fresh(n): return [n]\n"
+
+    assert shared(source, "rows").count("txloop.share(") == 1
+
+
+LEFT = {
+    "sent to a generator": (
+        "def g():\n    while True:\n        x = yield\n        rows.append(x)\n",
+        "stores 'x' and goes on with it",
+    ),
+    "set in a namespace": (
+        "class R:\n    def __init__(self, **kw): self.__dict__.update(kw)\n"
+        "def f():\n    r = R(x=[])\n    rows.append(r.x)\n    r.x.append(1)\n",
+        "stores it by another way",
+    ),
+    "made the namespace": (
+        "class R:\n    def __init__(self, text): self.__dict__ = json.loads(text)\n"
+        "def f():\n    r = R('')\n    rows.append(r.x)\n    r.x.append(1)\n",
+        "stores it by another way",
+    ),
+    "set by a name made later": (
+        "class R:\n    def __init__(self, **kw):\n"
+        "        for name in kw: object.__setattr__(self, name, kw[name])\n"
+        "def f():\n    r = R(x=[])\n    rows.append(r.x)\n    r.x.append(1)\n",
+        "stores it by another way",
+    ),
+    "of what a library has made": (
+        "def f(text):\n    o = json.loads(text, object_hook=hook)\n"
+        "    rows.append(o.x)\n    o.x.append(1)\n",
+        "stores it by another way",
+    ),
+    "raised": (
+        "def f():\n    x = []\n    try: raise ValueError(x)\n"
+        "    except ValueError as error: rows.append(error.args[0])\n"
+        "    x.append(1)\n",
+        "keeps a part of args",
+    ),
+    "the result of one of several": (
+        "async def f():\n    done, _ = await asyncio.wait(tasks)\n"
+        "    for t in done:\n        rows.append(t.result())\n"
+        "        t.result().append(1)\n",
+        "stores it by another way",
+    ),
+    "of a context": (
+        "import contextvars\ndef f():\n"
+        "    rows.append(contextvars.copy_context()[variable])\n",
+        "calls contextvars.copy_context",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_what_cannot_be_told_leaves_what_it_is_stored_in(case):
+    source, reason = LEFT[case]
+
+    assert reason in left(f"rows = []\n{source}", "rows")
+
+
+BY_NAME = """
+rows = []
+class Loaded:
+    def __init__(self, given):
+        for name, value in given.items(): setattr(self, name, value)
+class Room:
+    def __init__(self): self.seats = []
+room = Room()
+def f(given):
+    Loaded({"x": []})
+    rows.append(room.seats)
+    room.seats.append(1)
+"""
+
+
+def test_attributes_that_are_set_by_names_are_those_of_their_classes():
+    assert "rows = txloop.share([])" in shared(BY_NAME, "rows", "room")
+
+
+LOGGED = """
+import logging
+rows = []
+class Memory({}):
+    def emit(self, record): rows.append(record.getMessage())
+"""
+
+
+def test_what_logging_changes_after_commits_stays_plain():
+    found = left(LOGGED.format("logging.Handler"), "rows")
+
+    assert "is called by logging, after commits (Memory)" in found
+
+
+def test_other_handlers_are_not_called_by_logging():
+    found = shared(LOGGED.format("tornado.web.RequestHandler"), "rows")
+
+    assert "rows = txloop.share([])" in found
