@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from tests.fronts.serving import FORKED, served
+from tests.fronts.serving import FORKED, Answer, served
 
 pytestmark = [
     pytest.mark.slow,
@@ -131,7 +131,7 @@ def test_what_writes_runs_again_and_is_noted_from_then_on(program, front):
 def test_nothing_is_lost_where_many_write_by_what_they_have_read(program):
     # GIVEN
     clients = [program.connect() for _ in range(6)]
-    failed = []
+    failed: list[Answer] = []
 
     def add(client):
         answers = [client.ask(f"/adds/{number}") for number in range(50)]
