@@ -15,6 +15,7 @@ from bench.trials import (
     handoff,
     light,
     memory,
+    records,
     scale,
     sum_server,
     transaction,
@@ -33,6 +34,7 @@ TRIALS = (
     handoff.TRIAL,
     light.TRIAL,
     cores.TRIAL,
+    records.TRIAL,
     scale.TRIAL,
 )
 

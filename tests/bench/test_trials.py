@@ -149,6 +149,7 @@ def test_the_promised_trials_are_there():
         "handoff",
         "light",
         "cores",
+        "records",
         "scale",
     }
     assert expected == {trial.name for trial in TRIALS}
