@@ -58,6 +58,16 @@ PUT_INTO_ROWS = {
     ),
     "by a function without a name": ("", "(lambda y: rows.append(y))(x)"),
     "by a star": ("", "*y, z = 1, x; rows.append(z)"),
+    "by items of arguments": ("def put(*a): a[0].append(a[1])", "put(rows, x)"),
+    "by items of keywords": (
+        "def put(**k): k['to'].append(k['what'])",
+        "put(to=rows, what=x)",
+    ),
+    "by items of a pair": ("", "p = rows, x; p[0].append(p[1])"),
+    "by parts of an object": (
+        "class P:\n    def __init__(self, m, y): self.m, self.y = m, y",
+        "p = P(rows, x); p.m.append(p.y)",
+    ),
     "by a pattern": ("", 'match {"q": x}:\n        case {"q": z}: rows.append(z)'),
 }
 

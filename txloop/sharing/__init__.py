@@ -39,6 +39,7 @@
     setting     which attributes lines set, and whose by names made at run time
     owning      what handlers keep in attributes, change, and store
     storing     where variables are stored
+    filling     what functions put into their variables
     using       whether they are changed after that
     mattering   whether a use changes an object, or hands it on
     fields      constructors that stand in no text: those of dataclasses

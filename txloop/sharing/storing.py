@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from txloop.scan.known import ADDING, GETTERS, KEEPING, MUTATORS, PUTTING
+from txloop.scan.known import ADDING, GETTERS, KEEPING
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
-from txloop.sharing.bindings import bindings, given_to, is_fresh
+from txloop.sharing.bindings import given_to, is_fresh
+from txloop.sharing.filling import additions, is_filled
 from txloop.sharing.lookups import may_keep
 from txloop.sharing.operators import keys_given, operated
 from txloop.sharing.scopes import nodes_of, walked
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from txloop.sharing.owning import Owning
 
 __all__ = ["Store", "Storing", "is_kept"]
-
-_Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
 
 
 @dataclass
@@ -121,7 +118,7 @@ class Storing:
                 if (
                     not (into or of is None or isinstance(of, ast.Name))
                     and root in fresh
-                    and _is_filled(scope, root)
+                    and is_filled(scope, root)
                 ):  # it may be in there that something else is put into
                     into = sorted(self._named(of))
                 set_here = isinstance(node, ast.Assign | ast.AnnAssign)
@@ -130,13 +127,16 @@ class Storing:
                     # A handler lives for one request; what it stores lives on.
                     into, of = self._owning.places_of(last_name(holder)), None
                 for name, at in self._names_in(scope, value, _done_at(node, holder)):
-                    if name in local and name != root and name not in ("self", "cls"):
+                    if name not in local or name in ("self", "cls"):
+                        continue
+                    if name != root or _is_part(holder, of):
                         is_name = isinstance(holder, ast.Name)
                         for one in into:
                             by_call = one in places
                             its = node if by_call else of
-                            yield Store(name, one, at, loops, is_name, by_call, its)
-                            yield from self._inner(scope, name, one, local)
+                            store = Store(name, one, at, loops, is_name, by_call, its)
+                            yield store
+                            yield from self._inner(scope, name, store, local)
                 for name in sorted(self._owning.stored_in(value) - {last_name(holder)}):
                     for one in into:
                         by_call = one in places
@@ -192,25 +192,27 @@ class Storing:
                         names |= more
 
     def _inner(
-        self, scope: ast.AST, name: str, into: str, local: Set[str]
+        self, scope: ast.AST, name: str, outer: Store, local: Set[str]
     ) -> Iterator[Store]:
         """Yield what is put into a variable that is stored, and into that.
 
         Args:
             scope: The function.
             name: The variable.
-            into: Where it is stored.
+            outer: Where it is stored.
             local: The variables of the function that are not yielded yet.
         """
         local = local - {name}
-        for node, loops, values in _additions(scope).get(name, ()):
+        for node, loops, values in additions(scope).get(name, ()):
             found = set().union(*map(self.habits.handed_on, values))
             for inner in sorted(found & local):
-                yield Store(inner, into, node, loops)
-                yield from self._inner(scope, inner, into, local)
+                yield replace(
+                    outer, name=inner, node=node, loops=loops, is_held_here=False
+                )
+                yield from self._inner(scope, inner, outer, local)
             for own in sorted(set().union(*map(self._owning.stored_in, values))):
                 if not self._owning.stays(own):
-                    yield Store(own, into, node, loops, is_own=True)
+                    yield Store(own, outer.into, node, loops, is_own=True)
 
     def put(
         self, node: ast.AST, outer: Collection[str] = ()
@@ -267,67 +269,6 @@ class Storing:
                     yield from ((o, one) for o in operated(node) if o is not one)
 
 
-@functools.lru_cache(maxsize=4096)
-def _additions(scope: ast.AST) -> dict[str, list[_Addition]]:
-    """Return what a scope puts into each variable: where, in which loops, which values.
-
-    What is put into a part of what it holds counts, too.
-    """
-    found: defaultdict[str, list[_Addition]] = defaultdict(list)
-    for node, loops in nodes_with_loops(scope):
-        if isinstance(node, ast.comprehension):
-            continue  # it has a variable of its own
-        values: defaultdict[str, list[ast.expr]] = defaultdict(list)
-        for target, value in given_to(node):
-            # What a star takes out of a display is known by its names there.
-            is_display = isinstance(value, ast.Tuple | ast.List)
-            for leaf in [target] if is_display else leaves(target):
-                if isinstance(leaf, ast.Name | ast.Subscript):
-                    values[root_name(leaf)].append(value)
-        for target, value in _given_by_calls(node):
-            found[target.id].append((target, loops, [value]))
-        match node:
-            case ast.Call(func=ast.Attribute(attr=method) as function):
-                if method in MUTATORS | PUTTING:
-                    values[root_name(function)] += arguments_of(node)
-            case ast.AugAssign(target=target, value=value):
-                values[root_name(target)].append(value)
-        for name, its in values.items():
-            found[name].append((node, loops, its))
-    return found
-
-
-def _given_by_calls(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:
-    """Yield the variables that a loop, or a `with`, gives what comes out of calls."""
-    pairs: list[tuple[ast.expr, ast.expr]] = []
-    match node:
-        case ast.For(target=target, iter=ast.Call() as value):
-            pairs.append((target, value))
-        case ast.AsyncFor(target=target, iter=value):
-            pairs.append((target, value))
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            given = ((one.optional_vars, one.context_expr) for one in items)
-            pairs += ((target, value) for target, value in given if target is not None)
-    known = [target for target, _ in given_to(node)]  # ``for key, one in d.items()``
-    for target, value in pairs:
-        for leaf in leaves(target):
-            if isinstance(leaf, ast.Name) and leaf not in known:
-                yield leaf, value
-
-
-def _is_filled(scope: ast.AST, name: str) -> bool:
-    """Tell whether a variable is given a display in which is what has a name."""
-    return any(
-        isinstance(value, ast.Dict | ast.List)
-        and not all(isinstance(one, ast.Constant) for one in _elements(value))
-        for value in bindings(scope, name)[0]
-    )
-
-
-def _elements(value: ast.Dict | ast.List) -> list[ast.expr]:
-    return value.values if isinstance(value, ast.Dict) else value.elts
-
-
 def _outer(holder: ast.AST) -> ast.AST:
     """Return ``rows`` of ``rows.get(key)[0]``, which is in there, or the holder."""
     while True:
@@ -352,6 +293,15 @@ def _object_of(node: ast.AST, holder: ast.AST) -> ast.AST | None:
     is_set = isinstance(holder, ast.Attribute) and isinstance(holder.ctx, ast.Store)
     is_called = isinstance(node, ast.Call) and node.func is holder
     return None if is_set or is_called else holder
+
+
+def _is_part(holder: ast.AST, of: ast.AST | None) -> bool:
+    """Tell whether what is changed is a part of a variable, which may get another one.
+
+    As in ``pair[0].rows = pair[1]``.
+    """
+    base = holder.value if isinstance(holder, ast.Attribute) else of
+    return isinstance(base, ast.Attribute | ast.Subscript)
 
 
 def _comes_out_of(holder: ast.AST) -> bool:

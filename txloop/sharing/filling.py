@@ -1,0 +1,80 @@
+"""What functions put into their own variables, and into parts of these."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from txloop.scan.known import MUTATORS, PUTTING
+from txloop.sharing.bindings import bindings, given_to
+from txloop.sharing.syntax import arguments_of, leaves, nodes_with_loops, root_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["additions", "is_filled"]
+
+_Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
+
+
+@functools.lru_cache(maxsize=4096)
+def additions(scope: ast.AST) -> dict[str, list[_Addition]]:
+    """Return what a scope puts into each variable: where, in which loops, which values.
+
+    What is put into a part of what it holds counts, too.
+    """
+    found: defaultdict[str, list[_Addition]] = defaultdict(list)
+    for node, loops in nodes_with_loops(scope):
+        if isinstance(node, ast.comprehension):
+            continue  # it has a variable of its own
+        values: defaultdict[str, list[ast.expr]] = defaultdict(list)
+        for target, value in given_to(node):
+            # What a star takes out of a display is known by its names there.
+            is_display = isinstance(value, ast.Tuple | ast.List)
+            for leaf in [target] if is_display else leaves(target):
+                if isinstance(leaf, ast.Name | ast.Subscript):
+                    values[root_name(leaf)].append(value)
+        for target, value in _given_by_calls(node):
+            found[target.id].append((target, loops, [value]))
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method) as function):
+                if method in MUTATORS | PUTTING:
+                    values[root_name(function)] += arguments_of(node)
+            case ast.AugAssign(target=target, value=value):
+                values[root_name(target)].append(value)
+        for name, its in values.items():
+            found[name].append((node, loops, its))
+    return found
+
+
+def _given_by_calls(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Yield the variables that a loop, or a `with`, gives what comes out of calls."""
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    match node:
+        case ast.For(target=target, iter=ast.Call() as value):
+            pairs.append((target, value))
+        case ast.AsyncFor(target=target, iter=value):
+            pairs.append((target, value))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            given = ((one.optional_vars, one.context_expr) for one in items)
+            pairs += ((target, value) for target, value in given if target is not None)
+    known = [target for target, _ in given_to(node)]  # ``for key, one in d.items()``
+    for target, value in pairs:
+        for leaf in leaves(target):
+            if isinstance(leaf, ast.Name) and leaf not in known:
+                yield leaf, value
+
+
+def is_filled(scope: ast.AST, name: str) -> bool:
+    """Tell whether a variable is given a display in which is what has a name."""
+    return any(
+        isinstance(value, ast.Dict | ast.List | ast.Tuple)
+        and not all(isinstance(one, ast.Constant) for one in _elements(value))
+        for value in bindings(scope, name)[0]
+    )
+
+
+def _elements(value: ast.Dict | ast.List | ast.Tuple) -> list[ast.expr]:
+    return value.values if isinstance(value, ast.Dict) else value.elts
