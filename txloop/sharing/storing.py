@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import ADDING, GETTERS, KEEPING
@@ -206,9 +206,8 @@ class Storing:
         for node, loops, values in additions(scope).get(name, ()):
             found = set().union(*map(self.habits.handed_on, values))
             for inner in sorted(found & local):
-                yield replace(
-                    outer, name=inner, node=node, loops=loops, is_held_here=False
-                )
+                of = None if outer.by_call else outer.of
+                yield Store(inner, outer.into, node, loops, of=of)
                 yield from self._inner(scope, inner, outer, local)
             for own in sorted(set().union(*map(self._owning.stored_in, values))):
                 if not self._owning.stays(own):
