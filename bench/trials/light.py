@@ -30,7 +30,7 @@ from bench.trials.trial import OTHER_CORES, Column, Contender, Figures, Trial
 from bench.wrk import Wrk, find_wrk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _WARM_UP_SECONDS = 1
 
@@ -205,15 +205,29 @@ class Turns:
     def take(self) -> Figures:
         """Drive all sides, one after the other."""
         number = next(self._numbers)
-        shift = number % len(self._sides)
-        found = {}
-        for side in (*self._sides[shift:], *self._sides[:shift]):
-            try:
-                found[side.name] = drive(side, self._request, *self._load, number)
-            except (LoadError, WrongAnswerError) as error:
-                what = f"{side.name}, {self._request.name}"
-                raise type(error)(f"{what}: {error}") from None
-        return compare(found)
+
+        def drive_one(side: Side) -> Figures:
+            return drive(side, self._request, *self._load, number)
+
+        return compare(drive_all(self._sides, number, self._request.name, drive_one))
+
+
+def drive_all(
+    sides: Sequence[Side], turn: int, what: str, drive_one: Callable[[Side], Figures]
+) -> dict[str, Figures]:
+    """Drive all sides, one after the other; each turn begins with another one.
+
+    Raises:
+        BenchmarkError: one failed; it says which, and at what.
+    """
+    shift = turn % len(sides)
+    found = {}
+    for side in (*sides[shift:], *sides[:shift]):
+        try:
+            found[side.name] = drive_one(side)
+        except (LoadError, WrongAnswerError) as error:
+            raise type(error)(f"{side.name}, {what}: {error}") from None
+    return found
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.command_line import positive
-from bench.errors import LoadError
 from bench.load import Load
 from bench.machine import available_cores, pinned
 from bench.server import Server
-from bench.trials.light import Side, measure
+from bench.trials.light import Side, drive_all, measure
 from bench.trials.trial import OTHER_CORES, Column, Contender, Figures, Trial
 from bench.wrk import Wrk, find_wrk
 
@@ -71,14 +70,11 @@ class Turns:
     def take(self) -> Figures:
         """Drive all sides, one after the other."""
         number = next(self._numbers)
-        shift = number % len(self._sides)
-        found = {}
-        for side in (*self._sides[shift:], *self._sides[:shift]):
-            try:
-                found[side.name] = self._drive(side, number)
-            except LoadError as error:
-                raise LoadError(f"{side.name}, {self._what}: {error}") from None
-        return compare(found)
+
+        def drive_one(side: Side) -> Figures:
+            return self._drive(side, number)
+
+        return compare(drive_all(self._sides, number, self._what, drive_one))
 
     def _drive(self, side: Side, turn: int) -> Figures:
         with Server(

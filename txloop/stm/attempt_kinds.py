@@ -244,13 +244,8 @@ class ReadingAttempt(Attempt):
 
     notes = False
 
-    def __init__(
-        self,
-        snapshot: int,
-        speculative: bool,
-        context: contextvars.Context | None = None,
-    ) -> None:
-        super().__init__(snapshot, speculative, context)
+    def __init__(self, snapshot: int, context: contextvars.Context) -> None:
+        super().__init__(snapshot, True, context)
         self.writes = self._closed = ClosedWrites()
 
     @property

@@ -108,7 +108,7 @@ def run_reading(
     Returns:
         Likewise; or None if it does more than read, and has to run by `run_ready`.
     """
-    attempt = ReadingAttempt(committed.version, True, context.copy())
+    attempt = ReadingAttempt(committed.version, context.copy())
     found = _run_in(attempt, ready, context, guarded)
     return None if attempt.has_to_note else found
 

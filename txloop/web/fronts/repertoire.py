@@ -172,7 +172,8 @@ class Repertoire:
         for verb in self._kinds:
             number = verb.runs_since()
             runs += number
-            dear += number and number * self._is_dearer(verb)
+            if number and self._is_dearer(verb):
+                dear += number
         self._traffic.turn(runs, dear)
 
     def _renew(self) -> None:
