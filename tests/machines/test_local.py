@@ -143,10 +143,10 @@ def test_without_a_cluster_all_goes_to_the_local_one(machines, both, engine):
     # GIVEN
     shared = TDict(n=0)
     with expect_log("txloop", r"^the Dask cluster is away \(tcp://.*\); 1 workers "):
-        end(machines.scheduler)
         end(machines.workers[0])
-        engine.until(lambda: engine.processes._crew.complained)
         engine.until(lambda: len(engine.processes._workers) == 1)
+        end(machines.scheduler)  # last: the complaint says how many workers are left
+        engine.until(lambda: engine.processes._crew.complained)
 
     # WHEN
     result = engine.submit(add, shared, profile=of_length(engine, 1.0))
