@@ -14,7 +14,7 @@ from txloop.sharing.texts import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["left", "module", "shared"]
+__all__ = ["changes_in_loops", "left", "module", "shared"]
 
 
 def module(source: str, name: str = "app", *also: str) -> Text:
@@ -35,13 +35,22 @@ def left(source: str, *names: str, others: Mapping[str, str] | None = None) -> s
     return "; ".join(one.reason for one in its)
 
 
+def changes_in_loops(source: str) -> bool:
+    """Tell whether a loop of that module may change what it goes over."""
+    return _round(source, (), {}).changes_in_loops
+
+
 def _turn(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Round:
+    turn = _round(source, names, others)
+    turn.run()
+    return turn
+
+
+def _round(source: str, names: tuple[str, ...], others: Mapping[str, str]) -> Round:
     main = module(source, "app", "__main__")
     texts = [main, *(module(text, name) for name, text in others.items())]
     seeds = [_seed(texts[0], name) for name in names]
-    turn = Round(texts, Survey(seeds=seeds, handlers={*_handlers(texts)}), {})
-    turn.run()
-    return turn
+    return Round(texts, Survey(seeds=seeds, handlers={*_handlers(texts)}), {})
 
 
 def _handlers(texts: Iterable[Text]) -> Iterator[tuple[str, str]]:

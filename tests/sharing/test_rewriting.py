@@ -8,10 +8,9 @@ import textwrap
 import pytest
 
 import txloop
-from tests.sharing.rounds import left, module, shared
+from tests.sharing.rounds import changes_in_loops, left, module, shared
 from txloop.sharing.command import as_written
 from txloop.sharing.hook import compiled
-from txloop.sharing.loops import changes_in_loops
 
 WRAPPED = {
     "a display": ("items = []", "items = txloop.share([])"),
@@ -212,12 +211,33 @@ LOOPS = {
     "it = iter(items)\nitems.append(1)": True,
     "it = (x + 1 for x in items)\nitems.append(1)": True,
     "def f(rows):\n    it = zip(rows, rows)\n    rows.pop()\n    return it": True,
-    "def f(rows):\n    for x in rows: yield x\nfor x in f(items): rows.pop()": True,
+    "def f(rows):\n    for x in rows: yield x\nfor x in f(items): items.pop()": True,
     "class A:\n    def __iter__(self): return iter(self.parts)\n"
     "    def drop(self, x): self.parts.remove(x)\nfor x in a: a.drop(x)": True,
     "class A:\n    def __iter__(self): yield from self.parts\n"
     "    def drop(self, x): self.parts.remove(x)\n"
     "    def f(self):\n        for x in self.parts: print(x)": False,
+    "for x in (y for y in items): items.append(x)": True,
+    "for x, y in zip(items, items): items.remove(x)": True,
+    "for x in filter(None, items or []): items[x] = 1": True,
+    "[items.remove(x) for x in items]": True,
+    "any(map(items.remove, items))": True,
+    "def drop(x): items.remove(x)\nfor x in map(drop, items): print(x)": True,
+    "max(items, key=lambda x: items.pop())": True,
+    "def f():\n    rows = items\n    for x in rows: items.remove(x)": True,
+    "def f(rows):\n    for x in rows: items.remove(x)\nf(items)": True,
+    "class A:\n    def __init__(self): self.rows = items\n"
+    "    def f(self):\n        for x in self.rows: items.remove(x)": True,
+    "class A:\n    @property\n    def rows(self): return (x for x in items)\n"
+    "    def f(self):\n        for x in self.rows: items.remove(x)": True,
+    "def f():\n    for x in items[0]: items[0].append(x)": True,
+    "from heapq import heappush\nfor x in items: heappush(items, x)": True,
+    "for x in items: items[x].append(1)  # of a defaultdict": True,
+    "for x in items: items[x].append(1)": False,
+    "for row in items:\n    for x in row['a']: row['n'] += x": False,
+    "def f():\n    found = []\n    for x in items: found.append(x)": False,
+    "def f():\n    rows = list(items)\n    for x in rows: items.remove(x)": False,
+    "def rows(): return items\ndef f():\n    its = rows()\n    its.append(1)": False,
     "it = iter([*items])\nitems.append(1)": False,
     "for x in items:\n    if x:\n        items.remove(x)\n        break": False,
     "for x in list(items): items.remove(x)": False,
@@ -232,7 +252,9 @@ LOOPS = {
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_loops_that_change_what_they_go_over_are_found(loop):
-    assert LOOPS[loop] == changes_in_loops([module(f"items = []\n{loop}\n")])
+    assert LOOPS[loop] == changes_in_loops(
+        f"items = []\ndef use(): return items\n{loop}\n"
+    )
 
 
 HEADERS = {

@@ -81,6 +81,8 @@ KINDS = [dict, defaultdict, OrderedDict, Counter, set, deque]
 
 def go_over(parts, change, made, at):
     seen = []
+    if at == 0:
+        change(made)
     try:
         for one in parts:
             seen.append(one)
@@ -102,15 +104,24 @@ def ways(made):
 def make(kind):
     if kind is defaultdict:
         return defaultdict(list, {1: 1, 2: 2, 3: 3})
-    return kind({1: 1, 2: 2, 3: 3} if issubclass(kind, dict) else [1, 2, 3])
+    pairs = isinstance(kind, type) and issubclass(kind, dict)
+    return kind({1: 1, 2: 2, 3: 3} if pairs else [1, 2, 3])
+
+
+def short(parts=()):
+    return deque(parts, 3)
+
+
+KINDS.append(short)
 
 
 def go_over_all():
     for kind in KINDS:
-        name = "dict" if issubclass(kind, dict) else kind.__name__
+        plain = type(make(kind))
+        name = "dict" if issubclass(plain, dict) else plain.__name__
         for number, change in enumerate(CHANGES[name]):
             for way in range(len(ways(make(kind)))):
-                for at in (1, 3):
+                for at in (0, 1, 3):
                     plain = make(kind)
                     shared = txloop.share(make(kind))
                     expected = go_over(ways(plain)[way], change, plain, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from txloop.cells import live
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Clear, Container, Update
 from txloop.stm.store import committed
@@ -54,6 +55,8 @@ class KeyedCells(Container):
             committed.install([(self, Key.ALL, Clear())])
         else:
             attempt.clear(self)
+        if live.loops:
+            live.note_call(self, "clear")
 
     def _keys(self) -> list[Hashable]:
         """Return the keys as they are now; later changes do not disturb it."""
@@ -93,6 +96,8 @@ class KeyedCells(Container):
             committed.write(self, key, value)
         else:
             attempt.write(self, key, value)
+        if live.loops:
+            live.note(self, key, value)
 
     def _update(self, cells: dict[Any, Any]) -> None:
         """Set many cells to what may be stored; the dict may be the program's."""
@@ -103,3 +108,5 @@ class KeyedCells(Container):
             # Followers keep it.
             told = cells.copy() if committed.followers else cells
             committed.install([(self, Key.ALL, Update(told))])
+        if live.loops:
+            live.note_call(self, "update", cells)

@@ -138,7 +138,7 @@ def like_plain(*, live: bool = False) -> None:
     Args:
         live: Whether a `for` sees what its body does to the container, as over a plain
             one: to a list, or that a dict, set or deque has changed, by a RuntimeError.
-            To go over one takes several times as long then.
+            Each loop takes half a microsecond longer then, and 0.02 for each item.
     """
     if not PassesFor.on:
         PassesFor.begin()

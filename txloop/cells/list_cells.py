@@ -220,14 +220,14 @@ class ListCells(Container):
 
     def _put(self, items: dict[int, object]) -> None:
         attempt = running.attempt
+        if live.loops:
+            live.note_operation(self, Put(dict(items)))
         if attempt is not None and items:
             own: ListWrites | None = attempt.writes.get(self._tx_number)
             if attempt.traced:
                 attempt.note_write(self, items)
             if own is not None and own.is_loose and not own.added:
                 own.put.update(items)  # as `_do` does in the end
-                if live.on:
-                    live.note_write(self, moves=False)
                 return
             if own is not None and own.added and not own.moved:
                 size = self._base_size(attempt)
@@ -235,8 +235,6 @@ class ListCells(Container):
                     own.put_added(index, size, items.pop(index))
         if items:
             self._do(Put(items))
-        elif live.on:
-            live.note_write(self, moves=False)
 
     def _do(self, operation: ListOperation) -> None:
         attempt = running.attempt
@@ -253,8 +251,8 @@ class ListCells(Container):
             if attempt.traced and not isinstance(operation, Put):
                 attempt.note_write(self, ())
             own.do(operation)
-        if live.on:
-            live.note_write(self, moves=not isinstance(operation, Put))
+        if live.loops and not isinstance(operation, Put):  # see `_put`
+            live.note_operation(self, operation)
 
     def _tx_begin(self, items: tuple[object, ...]) -> None:
         """Fill it, while it is new, with what may be stored."""

@@ -2,8 +2,10 @@
 
 A list is gone over by index, so that deleting the item at hand skips the next;
 dicts, sets and deques raise RuntimeError. Programs that were written for plain objects
-have come to rely on that, rightly or not. A loop over a list gets a list of its own,
-which follows what its own code does to the shared one; what others commit meanwhile it
+have come to rely on that, rightly or not.
+
+Each loop goes over a plain twin, by Python's own iterator; what its code does to the
+container meanwhile, is done to the twin, too. What others commit meanwhile, the loop
 does not see.
 """
 
@@ -12,36 +14,35 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from txloop.cells.list_chunks import Put
 from txloop.stm.attempt import Attempt, running
+from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+    from collections.abc import Iterator
+
+    from txloop.cells.list_chunks import ListOperation
 
 __all__ = [
     "begin",
-    "iterate_list",
-    "iterate_unchanged",
-    "iterate_unresized",
-    "note_write",
+    "follow",
+    "follow_list",
+    "loops",
+    "note",
+    "note_call",
+    "note_operation",
     "on",
 ]
 
 on = False
-"""Whether loops do; otherwise they go over what there is when they start."""
+"""Whether loops see it; otherwise they go over what there is when they start."""
 
-
-class _GoneOver(threading.local):
-    """What loops of this thread go over: number, attempt, what to do at a change."""
-
-    def __init__(self) -> None:
-        self.loops: dict[int, tuple[int, Attempt | None, Callable[[bool], object]]] = {}
-
+loops: dict[int, tuple[int, int, Attempt | None, Any]] = {}
+"""What is gone over just now: the number, by which thread and attempt, and the twin."""
 
 _keys = itertools.count()
-_gone_over = _GoneOver()
 
 
 def begin() -> None:
@@ -50,96 +51,88 @@ def begin() -> None:
     on = True
 
 
-def note_write(shared: Any, moves: bool) -> None:
-    """Tell loops over a list or a deque that their own code has written to it.
+def follow(
+    shared: Any, twin: Any, parts: Iterator[Any], kind: type = dict
+) -> Iterator[Any]:
+    """Go over `parts` of a twin, which follows what is done to the container.
 
     Args:
-        shared: What it has written to.
-        moves: Whether it does more than to replace items.
+        shared: A dict, set or deque.
+        twin: A plain dict or deque of the same contents.
+        parts: Goes over it.
+        kind: The plain class that its errors are to speak of.
     """
-    for number, attempt, note in list(_gone_over.loops.values()):
-        if number == shared._tx_number and attempt is running.attempt:
-            note(moves)
+    following = _follow(shared, twin, parts, kind)
+    next(following)  # an iterator of a plain one looks at it from the beginning
+    return following
 
 
-@contextmanager
-def _told(shared: Any, note: Callable[[bool], object]) -> Generator[None]:
-    """Have `note` called for each of these writes meanwhile."""
-    key, loops = next(_keys), _gone_over.loops
-    loops[key] = shared._tx_number, running.attempt, note
+def _follow(shared: Any, twin: Any, parts: Iterator[Any], kind: type) -> Iterator[Any]:
+    key = next(_keys)
+    loops[key] = shared._tx_number, threading.get_ident(), running.attempt, twin
     try:
         yield
+        yield from parts
+    except RuntimeError as error:
+        if kind is dict or str(error) != _complaint(dict):
+            raise
+        raise RuntimeError(_complaint(kind)) from None
     finally:
         loops.pop(key, None)  # another thread may end it
 
 
-def iterate_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
-    """Go over a list as over a plain one."""
-    items = list(shared._contents())
-
-    def renew(_: bool) -> None:
-        items[:] = shared._contents()
-
-    with _told(shared, renew):
-        yield from reversed(items) if backwards else items
-
-
-def iterate_unchanged(shared: Any, backwards: bool = False) -> Iterator[Any]:
-    """Go over a deque, and fail when it is changed meanwhile."""
-    items, moved = list(shared._contents()), False
-
-    def renew(moves: bool) -> None:
-        nonlocal moved
-        moved = moved or moves
-        items[:] = shared._contents()
-
-    complaint = _complaint(shared.__class__, backwards)
-    with _told(shared, renew):
-        parts = reversed(items) if backwards else items
-        yield from _unless(lambda: moved, parts, len(items), complaint)
-
-
-def iterate_unresized(
-    shared: Any, parts: Collection[Any], backwards: bool = False
-) -> Iterator[Any]:
-    """Go over what a dict or a set has, and fail when it is more or less meanwhile."""
-    size = len(shared)
-    complaint = _complaint(shared.__class__, backwards)
-    return _unless(lambda: len(shared) != size, parts, size, complaint)
-
-
-def _unless(
-    changed: Callable[[], bool],
-    parts: Iterable[Any],
-    last: int,
-    complaint: tuple[str, bool],
-) -> Iterator[Any]:
-    message, also_last = complaint
-    for number, part in enumerate(parts, 1):
-        yield part
-        if changed() and (also_last or number < last):
-            raise RuntimeError(message)
-
-
 @functools.cache
-def _complaint(kind: type, backwards: bool) -> tuple[str, bool]:
-    """Return what a changed one of a plain class says, and whether after its last part.
-
-    It depends on the interpreter.
-    """
-    said = []
-    for size in (2, 1):
-        made = kind()
-        for one in range(size):
-            if isinstance(made, dict):
-                made[one] = one
-            else:
-                (made.add if isinstance(made, set) else made.append)(one)
-        parts = reversed(made) if backwards else iter(made)
+def _complaint(kind: type) -> str:
+    """Return what Python says of a plain one that is changed while it is gone over."""
+    made = kind([(1, 1), (2, 2)])
+    parts = iter(made)
+    next(parts)
+    made.clear()
+    try:
         next(parts)
-        made.clear()
-        try:
-            next(parts, None)
-        except RuntimeError as error:
-            said.append(str(error))
-    return said[0], len(said) == 2
+    except RuntimeError as error:
+        return str(error)
+    raise AssertionError(f"a {kind.__name__} may be changed while it is gone over")
+
+
+def follow_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
+    """Go over a list, which is looked at when its first item is asked for."""
+    twin = [*shared._contents()]
+    key = next(_keys)
+    loops[key] = shared._tx_number, threading.get_ident(), running.attempt, twin
+    try:
+        yield from reversed(twin) if backwards else twin
+    finally:
+        loops.pop(key, None)
+
+
+# What writes to a container tells loops of it, if there are any.
+
+
+def note(shared: Any, key: object, value: object) -> None:
+    """Tell loops over a dict or a set that a cell was set; MISSING: deleted."""
+    if value is MISSING:
+        note_call(shared, "pop", key, None)
+    else:
+        note_call(shared, "__setitem__", key, value)
+
+
+def note_call(shared: Any, method: str, *arguments: object) -> None:
+    """Tell loops over a dict or a set what does the same to a plain dict."""
+    for twin in _twins(shared):
+        getattr(twin, method)(*arguments)
+
+
+def note_operation(shared: Any, operation: ListOperation) -> None:
+    """Tell loops over a list or a deque what was done to it."""
+    for twin in _twins(shared):
+        if isinstance(twin, list) or isinstance(operation, Put):
+            operation.apply(twin)
+        else:
+            twin.clear()  # for a deque it only counts that it was changed
+
+
+def _twins(shared: Any) -> list[Any]:
+    """Return those of the loops in which this code runs."""
+    of_this = shared._tx_number, threading.get_ident(), running.attempt
+    return [twin for *of_its, twin in [*loops.values()] if (*of_its,) == of_this]

@@ -61,12 +61,14 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; see `like_plain` for what comes later."""
         if live.on:
-            return live.iterate_unchanged(self)
+            twin = deque(self._contents())
+            return live.follow(self, twin, iter(twin))
         return iter(list(self._contents()))
 
     def __reversed__(self) -> Iterator[T]:
         if live.on:
-            return live.iterate_unchanged(self, backwards=True)
+            twin = deque(self._contents())
+            return live.follow(self, twin, reversed(twin))
         return iter(self._contents()[::-1])
 
     @property
@@ -181,6 +183,8 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
         if running.attempt is None:
             # In one commit: no snapshot shows more than `maxlen` items.
             committed.install([(self, Key.ALL, first), (self, Key.ALL, second)])
+            if live.loops:
+                live.note_operation(self, second)
         else:
             self._do(first)
             self._do(second)

@@ -158,6 +158,8 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
             committed.write(self, key, new)
         else:
             attempt.write(self, key, new)
+        if live.loops:
+            live.note(self, key, new)
 
     def __delitem__(self, key: K) -> None:
         if key not in self:
@@ -166,8 +168,15 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
 
     def __iter__(self) -> Iterator[K]:
         """Iterate over what is there now; see `like_plain` for what comes later."""
-        keys = cast("list[K]", self._keys())  # they were stored as such
-        return live.iterate_unresized(self, keys) if live.on else iter(keys)
+        if not live.on:
+            return iter(cast("list[K]", self._keys()))  # they were stored as such
+        attempt = running.attempt if committed.noting else None
+        if attempt is None:
+            twin = self._twin(self._contents())
+        else:
+            keys = cast("list[K]", attempt.keys(self))  # without reading the values
+            twin = self._twin(dict.fromkeys(keys))
+        return live.follow(self, twin, iter(twin))
 
     def __reversed__(self) -> Iterator[K]:
         return reversed(Keys(self)) if live.on else reversed(list(self))
@@ -329,6 +338,10 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
             value = self._tx_cells.get(key, MISSING)
             return value.value if type(value) is Entry else value
         return attempt.read(self, key)
+
+    def _twin(self, contents: dict[K, Any]) -> dict[K, Any]:
+        """Return a plain one that may be gone over in its place; see `live`."""
+        return contents
 
     def _empty(self) -> dict[K, V]:
         """Return an empty plain one of the kind that it stands for."""

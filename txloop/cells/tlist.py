@@ -80,11 +80,11 @@ class TList(SequenceCells[T], metaclass=PassingType):
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; see `like_plain` for what comes later."""
-        return live.iterate_list(self) if live.on else iter(list(self._contents()))
+        return live.follow_list(self) if live.on else iter(list(self._contents()))
 
     def __reversed__(self) -> Iterator[T]:
         if live.on:
-            return live.iterate_list(self, backwards=True)
+            return live.follow_list(self, backwards=True)
         return iter(self._contents()[::-1])
 
     @overload

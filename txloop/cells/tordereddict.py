@@ -6,6 +6,7 @@ import operator
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from txloop.cells import live
 from txloop.cells.likeness import PassesFor
 from txloop.cells.shareable import register
 from txloop.cells.tdict import TDict, as_dict, fill_dict
@@ -56,6 +57,8 @@ class TOrderedDict(TDict[K, V]):
             self._move([(key, MISSING), (key, value)])
         else:
             self._replace({key: value, **_without(self._contents(), key)})
+        if live.loops:
+            live.note_call(self, "move_to_end", key, last)
 
     def popitem(self, last: bool = True) -> tuple[K, V]:
         """Delete the last item, or the first one, and return it."""
@@ -94,6 +97,9 @@ class TOrderedDict(TDict[K, V]):
             return True
         mine, theirs = self._contents(), as_dict(other)
         return mine == theirs and all(map(operator.eq, mine, theirs))
+
+    def _twin(self, contents: dict[K, Any]) -> OrderedDict[K, Any]:
+        return OrderedDict(contents)
 
     def _empty(self) -> OrderedDict[K, V]:
         return OrderedDict()

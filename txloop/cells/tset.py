@@ -74,7 +74,10 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
                 parts = in_order(keys, shape)
             else:
                 parts = set(keys)
-        return live.iterate_unresized(self, parts) if live.on else iter(parts)
+        if not live.on:
+            return iter(parts)
+        twin = dict.fromkeys(parts)
+        return live.follow(self, twin, iter(twin), set)
 
     def add(self, element: T, /) -> None:
         """Put `element` in, whether it is there or not."""
@@ -149,6 +152,9 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
                 attempt.write(self, element, MISSING)
         elif {element for _, element, _ in gone}:  # raises before any is written
             committed.install(gone)
+        if live.loops:
+            for _, element, _ in gone:
+                live.note(self, element, MISSING)
 
     def intersection_update(self, *others: Iterable[T]) -> None:
         """Keep only the elements that are in all of `others`."""

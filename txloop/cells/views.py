@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import (
-    Collection,
+    Callable,
     ItemsView,
     Iterable,
     Iterator,
@@ -43,20 +43,14 @@ class _View(metaclass=PassingType):
 
     def __reversed__(self) -> Iterator[Any]:
         if live.on:
-            return self._live([*self._mapping._contents()][::-1], backwards=True)
+            return self._follow(reversed)
         return iter([*cast("Iterable[Any]", self)][::-1])
 
-    def _live(self, keys: Collection[Any], backwards: bool = False) -> Iterator[Any]:
-        """Go over what is there of these keys when it is asked for."""
+    def _follow(self, way: Callable[[Any], Iterator[Any]] = iter) -> Iterator[Any]:
+        """Go over what a plain one would show; see `live`."""
         mapping = self._mapping
-        for key in live.iterate_unresized(mapping, keys, backwards):
-            value = mapping._contents().get(key, MISSING)
-            if value is not MISSING:  # another one may have come in its place
-                yield self._part(key, value)
-
-    def _part(self, key: Any, value: Any) -> Any:
-        """Return what the view shows of them."""
-        return key
+        twin = mapping._twin(mapping._contents())
+        return live.follow(mapping, twin, way(getattr(twin, self._method)()))
 
 
 class Keys(_View, KeysView[K]):
@@ -71,8 +65,7 @@ class Items(_View, ItemsView[K, V]):
     _method = "items"
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
-        contents = self._mapping._contents()
-        return self._live(list(contents)) if live.on else iter(contents.items())
+        return self._follow() if live.on else iter(self._mapping._contents().items())
 
     def __contains__(self, item: object) -> bool:
         if not (isinstance(item, tuple) and len(item) == 2):
@@ -81,9 +74,6 @@ class Items(_View, ItemsView[K, V]):
         value = self._mapping._found(key)  # nothing is made for a key that is missing
         return value is wanted or bool(value is not MISSING and value == wanted)
 
-    def _part(self, key: K, value: V) -> tuple[K, V]:
-        return key, value
-
 
 class Values(_View, ValuesView[V]):
     """The values, in the order of the keys."""
@@ -91,11 +81,7 @@ class Values(_View, ValuesView[V]):
     _method = "values"
 
     def __iter__(self) -> Iterator[V]:
-        contents = self._mapping._contents()
-        return self._live(list(contents)) if live.on else iter(contents.values())
-
-    def _part(self, key: Any, value: V) -> V:
-        return value
+        return self._follow() if live.on else iter(self._mapping._contents().values())
 
 
 for _view in (Keys, Items, Values):

@@ -297,6 +297,14 @@ class Keeping:
             if any(each.site == site and each.inside <= inside for each in one.values)
         }
 
+    def other_names(self, name: str, is_part: bool) -> set[tuple[str, bool]]:
+        """Return the other names of what has a name, or is a part of that.
+
+        Each comes with whether it is a part of what has that other name.
+        """
+        its = self._aliases.sources(name)
+        return {(other, is_part or steps > 0) for other, steps in its.items()}
+
     def with_others(self, names: set[str]) -> set[str]:
         """Return names, with all others that what has them, or a part of it, gets."""
         return self._aliases.with_others(names)

@@ -1,214 +1,325 @@
-"""Loops that change what they go over: whether a program has any.
+"""Loops that change what they go over: whether a program may have any.
 
 Containers go over what there is at the start, unless they are told to be live (see
-`txloop.like_plain`), which makes all loops slower.
+`txloop.like_plain`), which takes a little longer. So it is enough that something may be
+the same as what a loop goes over: both are told by the names that lead to them (see
+`origins`).
 """
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from txloop.scan.known import COPIERS, METHODS, MUTATORS
-from txloop.scan.syntax import FUNCTIONS, bound_in, last_name
-from txloop.sharing.bindings import is_fresh
+from txloop.scan.known import COPIERS, HEAPS, INSORTS, MUTATORS
+from txloop.scan.syntax import COMPREHENSIONS, last_name
+from txloop.sharing.callees import ANY_FUNCTION
+from txloop.sharing.origins import ANY
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in
-from txloop.sharing.syntax import holder_name
+from txloop.sharing.syntax import arguments_of, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
+    from txloop.sharing.callees import Callees
+    from txloop.sharing.keeping import Keeping
+    from txloop.sharing.origins import Origins
     from txloop.sharing.texts import Text
 
 __all__ = ["changes_in_loops"]
 
-_COPIES = COPIERS | {"copy", "range"}
+_COPIES = COPIERS | {"copy", "deepcopy", "range"}
 
-_LAZY = frozenset(["enumerate", "filter", "iter", "map", "reversed", "zip"])
+_LAZY = frozenset(
+    [
+        *("accumulate", "batched", "chain", "compress", "cycle", "dropwhile"),
+        *("enumerate", "filter", "filterfalse", "from_iterable", "groupby", "islice"),
+        *("iter", "map", "pairwise", "reversed", "starmap", "takewhile", "tee", "zip"),
+        "zip_longest",
+    ]
+)
 """Functions of Python that return an iterator over what they are given."""
 
-_OF_DICTS = METHODS | {"copy", "get", "index", "keys", "post", "put"}
-"""Methods of dicts, lists and queues, which handlers and classes have, too."""
+_VIEWS = frozenset(["elements", "items", "keys", "values"])
+"""Methods whose results go over the object itself."""
 
-_ROUNDS = 5
+_GIVEN = frozenset([*HEAPS, *INSORTS, "shuffle"])
+"""Functions that change their first argument."""
 
-_WITH_BODY = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
+_YIELDS = (ast.Yield, ast.YieldFrom)
 
-_PASSED_ON = frozenset(["enumerate", "items", "keys", "reversed", "values"])
-"""Functions and methods through which a loop goes over an object itself."""
-
-
-def changes_in_loops(all_texts: Iterable[Text]) -> bool:
-    """Tell whether a loop may change what it goes over, and goes on."""
-    texts = [*all_texts]
-    changes = _changes_by_function(texts)
-    walked = _walked_by_function(texts)
-    return any(
-        _changes(loop, scope) or _calls_what_changes(loop, changes, walked)
-        for text in texts
-        for scope in scopes_in(text.tree)
-        for node in nodes_of(scope)
-        for loop in _loops(node, scope)
-    )
+_Thing: TypeAlias = "tuple[str, bool]"
+"""A name that leads to an object, and whether that is a part of what has the name."""
 
 
 class _Loop(NamedTuple):
-    """What goes over something, and what runs meanwhile."""
+    """What goes over something, and what runs meanwhile.
 
-    over: ast.expr
-    body: list[ast.stmt]
+    Attributes:
+        scope: The function or module in which both are.
+        over: What is gone over.
+        body: What runs meanwhile.
+        is_lazy: Whether it goes on after its body has ended.
+    """
+
+    scope: ast.AST
+    over: Collection[ast.expr]
+    body: Collection[ast.AST]
     is_lazy: bool = False
 
 
-def _loops(node: ast.AST, scope: ast.AST) -> Iterator[_Loop]:
-    """Yield a loop, or what is given to a variable to be gone over later."""
-    match node:
-        case ast.For(iter=over, body=body) | ast.AsyncFor(iter=over, body=body):
-            yield _Loop(over, body)
-        case ast.Assign(value=value):
-            body = scope.body if isinstance(scope, _WITH_BODY) else []
-            yield from (
-                _Loop(over, body, is_lazy=True) for over in _gone_over_later(value)
-            )
-
-
-def _gone_over_later(value: ast.expr) -> list[ast.expr]:
-    """Return what an iterator goes over when it is asked; nothing for other values."""
-    match value:
-        case ast.Call(func=ast.Name(id=name), args=args) if name in _LAZY:
-            return args
-        case ast.GeneratorExp(generators=[first, *_]):
-            return [first.iter]
-    return []
-
-
-def _changes_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
-    """Return the last names of what each function changes, by its name.
-
-    What it calls changes, it does. A method that dicts and the like have, too, counts
-    where it is called on `self` only: else ``row.get("name")`` would do what the `get`
-    of some handler does.
-    """
-    changed: defaultdict[str, set[str]] = defaultdict(set)
-    nodes = [
-        (getattr(function, "name", ""), node)
-        for text in texts
-        for function, _ in functions_in(text.tree)
-        for node in ast.walk(function)
-    ]
-    for _ in range(_ROUNDS):
-        for name, node in nodes:
-            match node:
-                case ast.Call(func=ast.Attribute(value=base, attr=called)):
-                    if called in MUTATORS:
-                        changed[name].add(holder_name(base))
-                    if called not in _OF_DICTS or holder_name(base) == "self":
-                        changed[name] |= changed[called]
-                case ast.Call(func=ast.Name(id=called)):
-                    changed[name] |= changed[called]
-                case ast.Subscript(value=base, ctx=ast.Del()):
-                    changed[name].add(holder_name(base))
-    for known in _OF_DICTS:
-        changed.pop(known, None)
-    return changed
-
-
-def _walked_by_function(texts: Iterable[Text]) -> Mapping[str, set[str]]:
-    """Return the last names of what is gone over by what each function returns."""
-    walked: defaultdict[str, set[str]] = defaultdict(set)
-    for text in texts:
-        for function, _ in functions_in(text.tree):
-            nodes = nodes_of(function)
-            yields = any(isinstance(one, ast.Yield) for one in nodes)
-            for node in nodes:
-                match node:
-                    case ast.For(iter=over) if yields:
-                        found = [over]
-                    case ast.YieldFrom(value=over):
-                        found = [over]
-                    case ast.Return(value=ast.expr() as value):
-                        found = _gone_over_later(value)
-                    case _:
-                        continue
-                name = getattr(function, "name", "")
-                walked[name] |= {name for one in found for name in _names_in(one)}
-    return walked
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    named = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
-    return set(map(holder_name, named))
-
-
-def _changes(loop: _Loop, scope: ast.AST) -> bool:
-    gone_over = loop.over
-    while isinstance(gone_over, ast.Call) and last_name(gone_over.func) in _PASSED_ON:
-        called = gone_over.func
-        if isinstance(called, ast.Attribute):
-            gone_over = called.value
-        elif gone_over.args:
-            gone_over = gone_over.args[0]
-        else:
-            return False
-    if isinstance(gone_over, ast.Name):
-        local = bound_in(scope) if isinstance(scope, FUNCTIONS) else set()
-        if gone_over.id in local and is_fresh(scope, gone_over.id):
-            return False
-    asked = ast.unparse(gone_over)
-    return any(
-        changed is not None
-        and ast.unparse(changed) == asked
-        and (loop.is_lazy or not _ends_at_once(loop.body, node))
-        for statement in loop.body
-        for node in ast.walk(statement)
-        for changed in [_changed(node)]
-    )
-
-
-def _calls_what_changes(
-    loop: _Loop, changes: Mapping[str, set[str]], walked: Mapping[str, set[str]]
+def changes_in_loops(
+    texts: Collection[Text], origins: Origins, keeping: Keeping, callees: Callees
 ) -> bool:
-    """Tell whether a function of the program changes what a loop goes over.
+    """Tell whether a loop may change what it goes over, and goes on.
 
-    Or whether the loop's body changes what a generator of the program goes over.
+    Args:
+        texts: The modules.
+        origins: Where values come from.
+        keeping: What the program keeps.
+        callees: What calls may run.
     """
-    if isinstance(loop.over, ast.Call) and last_name(loop.over.func) in _COPIES:
+    looking = _Looking(texts, origins, keeping, callees)
+    return any(looking.changes(one) for one in looking.loops())
+
+
+class _Looking:
+    """What the functions of a program go over, and change."""
+
+    def __init__(
+        self,
+        texts: Collection[Text],
+        origins: Origins,
+        keeping: Keeping,
+        callees: Callees,
+    ) -> None:
+        self._texts = texts
+        self._origins = origins
+        self._keeping = keeping
+        self._callees = callees
+        self._has_default = any("defaultdict" in text.source for text in texts)
+        self._walked: defaultdict[str, set[_Thing]] = defaultdict(set)
+        self._changed: dict[str, set[_Thing]] = {}
+        for text in texts:
+            for function, _ in functions_in(text.tree):
+                self._note_walked(function)
+        self._note_changed()
+
+    # Loops
+
+    def loops(self) -> Iterator[_Loop]:
+        """Yield all loops, and what is given to a variable to be gone over later."""
+        for text in self._texts:
+            for scope in scopes_in(text.tree):
+                for node in nodes_of(scope):
+                    yield from self._loops_at(scope, node)
+
+    def _loops_at(self, scope: ast.AST, node: ast.AST) -> Iterator[_Loop]:
+        match node:
+            case ast.For(iter=over, body=body) | ast.AsyncFor(iter=over, body=body):
+                yield _Loop(scope, [over], body)
+            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                for _, value in targets_of(node):
+                    if self._is_lazy(value):
+                        yield _Loop(scope, [value], [scope], is_lazy=True)
+            case ast.Call() if self._callees.is_own(node.func):
+                given = arguments_of(node)
+                yield _Loop(scope, [*filter(self._is_lazy, given)], [node])
+            case ast.Call():
+                called = [*self._called_back(node)]
+                functions = [one.func for one in called]
+                given = [one for one in arguments_of(node) if one not in functions]
+                yield _Loop(scope, given, called)
+        if isinstance(node, COMPREHENSIONS):
+            first, *more = node.generators
+            yield _Loop(scope, [first.iter], [*ast.iter_child_nodes(node), *more])
+
+    def _is_lazy(self, value: ast.expr) -> bool:
+        """Tell whether a value goes over something when it is asked for the next."""
+        if not isinstance(value, ast.Call):
+            return isinstance(value, ast.GeneratorExp)
+        name = last_name(value.func)
+        is_view = isinstance(value.func, ast.Attribute) and name in _VIEWS
+        return is_view or name in _LAZY or self._callees.is_own(value.func)
+
+    def _called_back(self, call: ast.Call) -> Iterator[ast.Call]:
+        """Yield calls of the functions that a function of Python's is given."""
+        for one in arguments_of(call):
+            method = isinstance(one, ast.Attribute) and one.attr in MUTATORS
+            if method or isinstance(one, ast.Lambda) or self._callees.is_own(one):
+                yield ast.Call(one, [], [])
+
+    def changes(self, loop: _Loop) -> bool:
+        """Tell whether what runs meanwhile may change what is gone over."""
+        if not (loop.over and loop.body):
+            return False
+        over = [leaf for one in loop.over for leaf in self._leaves(one)]
+        things = self._gone_over(loop.scope, over, loop.is_lazy)
+        unknown = {
+            ast.unparse(one) for one in over if self._is_unknown(loop.scope, one)
+        }
+        for part in loop.body:
+            for node in nodes_of(part) if part is loop.scope else ast.walk(part):
+                changed = self._changed_at(loop.scope, node, over)
+                same = any(ast.unparse(one) in unknown for one in self._at(node))
+                if same or not things.isdisjoint(changed):
+                    ends = isinstance(part, ast.stmt) and _ends_at_once(loop.body, node)
+                    if loop.is_lazy or not ends:
+                        return True
         return False
-    inner = set()
-    for name in _names_in(loop.over) | {"__iter__"}:
-        inner |= walked.get(name, set())
-    gone_over = _names_in(loop.over) | inner
-    return any(
-        (gone_over & called or its_name in inner)
-        and (loop.is_lazy or not _ends_at_once(loop.body, node))
-        for statement in loop.body
-        for node in ast.walk(statement)
-        for called in [_changed_by_call(node, changes)]
-        for its_name in [holder_name(_changed(node))]
-    )
+
+    # What is gone over
+
+    def _leaves(self, value: ast.AST) -> Iterator[ast.expr]:
+        """Yield what is gone over itself where a value is; calls for what they give."""
+        match value:
+            case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _VIEWS:
+                yield from self._leaves(base)
+            case ast.Call(func=function):
+                if self._callees.is_own(function):
+                    yield value
+                elif last_name(function) not in _COPIES:
+                    for one in arguments_of(value):
+                        yield from self._leaves(one)
+            case ast.GeneratorExp(generators=parts):
+                for each in parts:
+                    yield from self._leaves(each.iter)
+            case ast.IfExp(body=one, orelse=other):
+                yield from self._leaves(one)
+                yield from self._leaves(other)
+            case ast.BoolOp(values=values):
+                for one in values:
+                    yield from self._leaves(one)
+            case ast.NamedExpr(value=inner) | ast.Starred(value=inner):
+                yield from self._leaves(inner)
+            case ast.Await(value=inner):
+                yield from self._leaves(inner)
+            case ast.Name() | ast.Attribute() | ast.Subscript():
+                yield value
+
+    def _gone_over(
+        self, scope: ast.AST, leaves: Iterable[ast.expr], is_lazy: bool
+    ) -> set[_Thing]:
+        found: set[_Thing] = {*self._walked["__iter__"]}
+        for one in leaves:
+            if isinstance(one, ast.Call):
+                for name, _ in self._callees.of(one):
+                    found |= self._walked[name]
+                if is_lazy:  # a list that it returns is not gone over
+                    continue
+            elif isinstance(one, ast.Attribute):  # it may be a property
+                found |= self._walked[one.attr]
+            found |= self._things(scope, one)
+        return found
+
+    def _note_walked(self, function: ast.AST) -> None:
+        """Note what is gone over by what a function returns."""
+        nodes = nodes_of(function)
+        yields = any(isinstance(one, _YIELDS) for one in nodes)
+        for node in nodes:
+            match node:
+                case ast.For(iter=over) if yields:
+                    pass
+                case ast.YieldFrom(value=over):
+                    pass
+                case ast.Return(value=ast.expr() as over) if self._is_lazy(over):
+                    pass
+                case _:
+                    continue
+            is_lazy = isinstance(node, ast.Return)
+            things = self._gone_over(function, self._leaves(over), is_lazy)
+            self._walked[self._callees.named(function)] |= things
+
+    # What is changed
+
+    def _note_changed(self) -> None:
+        """Note what each function changes, with what it calls."""
+        calls: dict[str, set[str]] = {}
+        for each in self._callees.every:
+            its = self._changed.setdefault(each.name, set())
+            called = calls.setdefault(each.name, set())
+            for node in nodes_of(each.node):
+                its.update(*(self._things(each.node, one) for one in self._at(node)))
+                called.update(self._called(node))
+        grown = True
+        while grown:
+            grown = False
+            for name, its in self._changed.items():
+                before = len(its)
+                its.update(*(self._changed.get(one, ()) for one in calls[name]))
+                grown = grown or len(its) > before
+
+    def _called(self, node: ast.AST) -> set[str]:
+        """Return the names of what a node may run."""
+        names = {name for name, _ in self._callees.of(node)}
+        if isinstance(node, ast.Call):
+            for one in arguments_of(node):
+                names.update(self._callees.passed(one))
+        elif isinstance(node, ast.Attribute):  # of a property
+            names.add(node.attr)
+        return names | self._callees.taken if ANY_FUNCTION in names else names
+
+    def _changed_at(
+        self, scope: ast.AST, node: ast.AST, over: Collection[ast.expr]
+    ) -> set[_Thing]:
+        """Return what a node in a loop changes, itself or by what it calls."""
+        found: set[_Thing] = set()
+        for one in self._at(node):
+            if not any(_are_apart(one, other) for other in over):
+                found |= self._things(scope, one)
+        return found.union(*(self._changed.get(one, ()) for one in self._called(node)))
+
+    def _at(self, node: ast.AST) -> Iterator[ast.expr]:
+        """Yield what a node changes in place."""
+        match node:
+            case ast.Attribute(value=base, attr=name) if name in MUTATORS:
+                yield base
+            case ast.Subscript(value=base, ctx=ast.Del() | ast.Store()):
+                yield base
+            case ast.Subscript(value=base) if self._has_default:
+                yield base
+            case ast.AugAssign(target=target):
+                yield target
+            case ast.Call(func=function, args=[first, *_]):
+                if last_name(function) in _GIVEN:
+                    yield first
+
+    def _things(self, scope: ast.AST, value: ast.expr) -> set[_Thing]:
+        """Return by which names what an expression means is found."""
+        found: set[_Thing] = set()
+        for one in self._origins.of(scope, value):
+            if one.inside or one.name == ANY:
+                continue
+            names = {one.name} if one.name else set()
+            if one.site is not None:
+                names = self._keeping.names_at(one.site)
+            for name in names:
+                found.add((name, one.is_part))
+                found |= self._keeping.other_names(name, one.is_part)
+        return found
+
+    def _is_unknown(self, scope: ast.AST, value: ast.expr) -> bool:
+        """Tell whether no more is known of what is gone over than its text."""
+        its = self._origins.of(scope, value)
+        return not its or any(one.name == ANY for one in its)
 
 
-def _changed_by_call(node: ast.AST, changes: Mapping[str, set[str]]) -> set[str]:
-    if not isinstance(node, ast.Call):
-        return set()
-    return changes.get(last_name(node.func), set())
+def _are_apart(one: ast.expr, other: ast.expr) -> bool:
+    """Tell whether one of two objects is a part of the other, or at another key."""
+    match one, other:
+        case (
+            ast.Subscript(value=base, slice=ast.Constant(value=key)),
+            ast.Subscript(value=same, slice=ast.Constant(value=another)),
+        ) if ast.unparse(base) == ast.unparse(same):
+            return bool(key != another)
+    shorter, longer = sorted([ast.unparse(one), ast.unparse(other)], key=len)
+    return longer != shorter and longer.startswith((f"{shorter}[", f"{shorter}."))
 
 
-def _changed(node: ast.AST) -> ast.AST | None:
-    match node:
-        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in MUTATORS:
-            return base
-        case ast.Subscript(value=base, ctx=ast.Del() | ast.Store()):
-            return base
-        case ast.AugAssign(target=ast.Name() as base):
-            return base
-    return None
-
-
-def _ends_at_once(body: list[ast.stmt], node: ast.AST) -> bool:
+def _ends_at_once(body: Collection[ast.AST], node: ast.AST) -> bool:
     """Tell whether the loop is left right after the statement."""
-    blocks = [body]
+    blocks = [[*body]]
     for inner in (one for statement in body for one in ast.walk(statement)):
         fields = (getattr(inner, "body", None), getattr(inner, "orelse", None))
         blocks += [one for one in fields if isinstance(one, list)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.sharing.derived import container_classes
-from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.origins import EVERYTHING
 from txloop.sharing.rewriting import Round
 from txloop.sharing.survey import names_of, survey
@@ -128,11 +127,13 @@ def _rounds(
     texts = [read_text(file, names[file], labels[file]) for file in names]
     plan = Plan(before, before, all_texts=texts)
     plan.originals = {text.file: text.source for text in texts}
-    # What methods do to the list that their object is, loops over that have to see.
-    plan.live = changes_in_loops(texts) or bool(container_classes(texts))
     found = before
-    for _ in range(_MOST_ROUNDS):
+    for number in range(_MOST_ROUNDS):
         turn = Round(texts, found, skipped)
+        if not number:
+            # What methods do to the list that their object is, loops over that have
+            # to see.
+            plan.live = bool(container_classes(texts)) or turn.changes_in_loops
         changed = turn.run()
         plan.left |= turn.left
         if not changed:

@@ -26,6 +26,7 @@ from txloop.sharing.importing import name_as_at_home
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.locks import free_locks
 from txloop.sharing.lookups import names_in_templates, why_in_templates
+from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, Origins
@@ -93,6 +94,12 @@ class Round:
             else:
                 self._exact.setdefault(one.site, one.reason)
         self._start_over()
+
+    @property
+    def changes_in_loops(self) -> bool:
+        """Whether a loop of the program may change what it goes over."""
+        callees = self._arguments.callees
+        return changes_in_loops(self.texts, self._origins, self._keeping, callees)
 
     def _start_over(self) -> None:
         self._edits.clear()
