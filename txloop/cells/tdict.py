@@ -103,12 +103,16 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         return made
 
     def __getitem__(self, key: K) -> V:
-        attempt = running.attempt if committed.noting else None
         value: Any  # __setitem__ stored a V
-        if attempt is None:
-            value = self._tx_cells.get(key, MISSING)
+        if not committed.noting:
+            try:
+                value = self._tx_cells[key]  # a third faster than by `get`
+            except KeyError:
+                value = MISSING
             if type(value) is Entry:
                 value = value.value
+        elif (attempt := running.attempt) is None:
+            value = self._found(key)
         elif (number := self._tx_number) in attempt.writes:
             value = attempt.read(self, key)
         else:
@@ -138,13 +142,12 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     def get(self, key: K, default: V | D, /) -> V | D: ...
     def get(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of `key`, or `default` if it is not there."""
-        attempt = running.attempt if committed.noting else None
-        if attempt is None:
-            value = self._tx_cells.get(key, MISSING)
+        if not committed.noting:
+            value = self._tx_cells.get(key, default)
             if type(value) is Entry:
                 value = value.value
         else:
-            value = attempt.read(self, key)
+            value = self._found(key)
         return default if value is MISSING else value
 
     def __setitem__(self, key: K, value: V) -> None:

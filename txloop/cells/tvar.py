@@ -84,6 +84,10 @@ class TVar(Container, Generic[T]):
     @property
     def value(self) -> T:
         """The value, to read and to assign."""
+        if not committed.noting:  # as `get`: the call would take as long again
+            value: Any = self._tx_cells.get(Key.VALUE, MISSING)
+            if value is not MISSING and type(value) is not Entry:
+                return value  # type: ignore[no-any-return] # as in `get`
         return self.get()
 
     @value.setter

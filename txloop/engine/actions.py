@@ -81,7 +81,10 @@ def _work(hub: Hub, transaction: Transaction, urgent: bool) -> Work:
     medium = not spare_loop and profile.medium(transport)
     late = profile.decide_late() or (hub.faults is not None and hub.faults.is_late())
     transaction.late = late
-    return Work(transaction.attempt_number, call, estimate, urgent, medium, late)
+    reading = not (late or call.traced or call.ordered) and profile.only_reads
+    return Work(
+        transaction.attempt_number, call, estimate, urgent, medium, late, reading
+    )
 
 
 def _recall(hub: Hub, recall: Recall) -> None:

@@ -146,7 +146,6 @@ def _settle_now(
         hand_back(conflict)
         return
     profile.note_commit(outcome)
-    profile.note_writing(bool(outcome.writes))
     profile.note_times(0.0, outcome.body_seconds)
     if outcome.writes:
         committed.install(outcome.writes, direct=False)  # type: ignore[arg-type] # containers

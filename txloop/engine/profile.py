@@ -42,6 +42,8 @@ _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little m
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 
 _WRITING_WEIGHT = 0.1  # of the newest run in the moving average
+_HARDLY_EVER = 0.01  # of it: after a write, 22 runs that only read are below that
+_FEW_RUNS = 3
 
 _LATE_CALLS = 400  # for which a conflict is remembered
 _LATE_TRIAL = 20  # of these calls, one shows whether it is still so
@@ -142,6 +144,7 @@ class Profile:
         """Take note of a transaction that took effect."""
         self.commits += 1
         self.errors += outcome.failed
+        self.note_writing(bool(outcome.writes))
         if self.heat.cell is not None:
             self.heat.note_commit(outcome)
 
@@ -174,6 +177,11 @@ class Profile:
             return False
         self.late_calls -= 1
         return self.late_calls % _LATE_TRIAL != 0
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it has run a few times, and hardly ever written."""
+        return self.commits >= _FEW_RUNS and self.writing < _HARDLY_EVER
 
     def note_short(
         self, seconds: float, failed: bool, queued_seconds: float, waited_seconds: float

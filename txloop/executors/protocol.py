@@ -51,6 +51,7 @@ class Work:
     urgent: bool = False  # others wait for it
     medium: bool = False  # it might as well run on the loop thread
     late: bool = False  # what it reads first may be newer than what it began with
+    reading: bool = False  # it has only read so far, so that its reads need no notes
 
 
 @dataclass(frozen=True, slots=True)

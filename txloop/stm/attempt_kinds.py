@@ -244,7 +244,9 @@ class ReadingAttempt(Attempt):
 
     notes = False
 
-    def __init__(self, snapshot: int, context: contextvars.Context) -> None:
+    def __init__(
+        self, snapshot: int, context: contextvars.Context | None = None
+    ) -> None:
         super().__init__(snapshot, True, context)
         self.writes = self._closed = ClosedWrites()
 

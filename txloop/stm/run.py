@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "DOES_MORE",
     "hide_task",
     "run_attempt",
     "run_body",
@@ -49,6 +50,9 @@ _LATE_KINDS: dict[bool, type[LateAttempt | LateTracedAttempt]] = {
 """The same, where its first read may be of a newer version."""
 
 
+DOES_MORE = Refusal("it does more than read", lasting=False)
+"""The answer of an attempt that has to run again, and to note what it reads."""
+
 _TASK_OF_THREAD: bool = sys.version_info >= (3, 14)
 """Whether asyncio keeps the current task with the thread, not by loop."""
 
@@ -62,6 +66,7 @@ def run_attempt(
     snapshot: int | None = None,
     renew: Callable[[], int] | None = None,
     on_begin: Callable[[Attempt], object] | None = None,
+    reading: bool = False,
 ) -> Answer:
     """Run `call` once against one version, on this thread, in its context.
 
@@ -74,13 +79,15 @@ def run_attempt(
         snapshot: The version; None for the newest one.
         renew: Returns the one that is read instead, when something is read first.
         on_begin: Given the attempt before it begins, so that it can be condemned.
+        reading: Whether to note nothing that it reads. Nothing may be committed
+            meanwhile. Where it does more than read, the answer is `DOES_MORE`.
     """
     context = call.context.copy()
     own = own_decimals(context) if speculative else None
     if snapshot is None:
         snapshot = committed.version
     answer, stays = context.run(
-        _run, call, snapshot, speculative, keep_reads, worker, renew, on_begin
+        _run, call, snapshot, speculative, keep_reads, worker, renew, on_begin, reading
     )
     if own is not None and own.changed:
         if stays:
@@ -177,11 +184,14 @@ def _run(
     worker: int,
     renew: Callable[[], int] | None,
     on_begin: Callable[[Attempt], object] | None,
+    reading: bool,
 ) -> tuple[Answer, bool]:
     """Return the answer, and whether the attempt cannot be thrown away any more."""
     attempt: Attempt
     late = None
-    if renew is None:
+    if reading:
+        attempt = ReadingAttempt(snapshot)
+    elif renew is None:
         attempt = _KINDS[call.traced](snapshot, speculative)
     else:
         attempt = late = _LATE_KINDS[call.traced](snapshot, speculative)
@@ -196,6 +206,8 @@ def _run(
     value, error = run_body(attempt, call)
     if late is not None:
         late.stop_renewing()
+    if isinstance(attempt, ReadingAttempt) and attempt.has_to_note:
+        return DOES_MORE, False
     answer = _answer(attempt, value, error, timer.seconds(), call, keep_reads, worker)
     return answer, not attempt.speculative
 

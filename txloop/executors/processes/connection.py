@@ -220,8 +220,8 @@ class WorkerConnection:
             self.dropped.clear()
         self.version = committed.version
         calls = [
-            (assignment.work.number, payload, assignment.work.late)
-            for assignment, payload in unsent
+            (work.number, payload, work.late, work.reading)
+            for work, payload in ((one.work, payload) for one, payload in unsent)
         ]
         self._put(dump, deltas, self.dropped, calls)
         self.dropped = []

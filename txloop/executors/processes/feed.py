@@ -50,8 +50,8 @@ PATIENCE_SECONDS = 0.005
 
 _QUESTION = frame(numbered(RENEW, dumps(None)))
 
-Calls: TypeAlias = list[tuple[int, bytes, bool]]
-"""Of each its number, the call, packed, and whether it settles late what it reads."""
+Calls: TypeAlias = list[tuple[int, bytes, bool, bool]]
+"""Of each its number, the call, packed, and as in `Work`: `late` and `reading`."""
 
 
 class Feed:

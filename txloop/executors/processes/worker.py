@@ -36,9 +36,9 @@ from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.protocol import NICENESS
 from txloop.executors.refusing import disown_loops
 from txloop.stm.measuring import Delay
-from txloop.stm.run import run_attempt
+from txloop.stm.run import DOES_MORE, run_attempt
 from txloop.stm.store import committed
-from txloop.stm.types import Answer, Outcome, Refusal
+from txloop.stm.types import Answer, Outcome, Refusal, Unsendable
 from txloop.watch import WorkerWatch, note_start_hook
 from txloop.watch.outside import guard
 
@@ -147,9 +147,13 @@ def _serve(
     delay = Delay()
     while (found := feed.next()) is not None:
         sent_at, calls = found
-        for number, payload, late in calls:
+        for number, payload, late, reading in calls:
             delay.begin()
-            answer = _answer(payload, watch, base, feed, late)
+            # What must not be seen here is found out by who notes what is read.
+            reading = reading and not (Unsendable.exist or committed.haunting)
+            answer = _answer(payload, watch, base, feed, late, reading)
+            if reading and answer is DOES_MORE:
+                answer = _answer(payload, watch, base, feed, late, False)
             packed = pack(answer)
             if len(packed) > LARGEST_BYTES - FRAMING_BYTES:
                 packed = dumps(Refusal(f"its answer has {len(packed)} bytes"))
@@ -169,7 +173,12 @@ def _trouble(hook: Callable[[], object]) -> str | None:
 
 
 def _answer(
-    payload: bytes, watch: WorkerWatch, base: Base, feed: Feed, late: bool
+    payload: bytes,
+    watch: WorkerWatch,
+    base: Base,
+    feed: Feed,
+    late: bool,
+    reading: bool,
 ) -> Answer:
     if feed.broken is not None:
         return Refusal(feed.broken)
@@ -189,6 +198,7 @@ def _answer(
         speculative=True,
         keep_reads=False,
         worker=worker,
+        reading=reading,
         renew=functools.partial(feed.renew, time.monotonic()) if late else None,
     )
     answer = watch.run(call, run)
