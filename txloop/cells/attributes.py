@@ -78,6 +78,10 @@ class Attribute:
     def __get__(self, shared: Container | None, kind: type) -> Any:
         if shared is None:
             return self._of_class(kind)
+        if not committed.noting:  # as most often: by the shortest way
+            value = shared._tx_cells[self.place]
+            if type(value) is not Entry and value is not MISSING:
+                return value
         attempt = running.attempt if committed.noting else None
         if attempt is None:
             value = shared._tx_cells[self.place]

@@ -104,14 +104,16 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
 
     def __getitem__(self, key: K) -> V:
         value: Any  # __setitem__ stored a V
-        if not committed.noting:
+        if not committed.noting:  # as most often: by the shortest way
             try:
-                value = self._tx_cells[key]  # a third faster than by `get`
+                value = self._tx_cells[key]
             except KeyError:
-                value = MISSING
-            if type(value) is Entry:
-                value = value.value
-        elif (attempt := running.attempt) is None:
+                pass
+            else:
+                if type(value) is not Entry:
+                    return value  # type: ignore[no-any-return] # as below
+        attempt = running.attempt if committed.noting else None
+        if attempt is None:
             value = self._found(key)
         elif (number := self._tx_number) in attempt.writes:
             value = attempt.read(self, key)
@@ -144,10 +146,9 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Return the value of `key`, or `default` if it is not there."""
         if not committed.noting:
             value = self._tx_cells.get(key, default)
-            if type(value) is Entry:
-                value = value.value
-        else:
-            value = self._found(key)
+            if type(value) is not Entry:
+                return value
+        value = self._found(key)
         return default if value is MISSING else value
 
     def __setitem__(self, key: K, value: V) -> None:
