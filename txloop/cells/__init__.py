@@ -32,7 +32,8 @@
     bulk          whether many values can be stored as they are
     likeness      containers as JSON; those that pass for plain objects: `like_plain`
     part_by_part  what goes through plain objects part by part, and containers then
-    live          lists that are changed while they are gone over
+    live          loops that see what their bodies do
+    searching     which of many dicts is equal to one
     heaps         what heapq has, for lists of both kinds
     locks         a lock for which nothing ever waits
 """

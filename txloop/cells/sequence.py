@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
 from txloop.cells.list_cells import ListCells
 from txloop.cells.list_chunks import Splice
+from txloop.cells.searching import DICTS, place_of
 from txloop.cells.shareable import shareable, shareable_all
 
 __all__ = ["SequenceCells"]
@@ -34,7 +35,10 @@ class SequenceCells(ListCells, MutableSequence[T]):
         return self._has(0)
 
     def __contains__(self, value: object) -> bool:
-        return value in self._contents()
+        contents = self._contents()
+        if type(value) in DICTS:
+            return place_of(contents, value) is not None
+        return value in contents
 
     def count(self, value: T, /) -> int:
         """Return how often `value` is there."""

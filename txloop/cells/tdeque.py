@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 from txloop.cells import live
 from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, KeepLast, ListOperation, Splice
+from txloop.cells.searching import place_of
 from txloop.cells.sequence import SequenceCells, as_plain
 from txloop.cells.shareable import (
     Convert,
@@ -152,11 +153,10 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
 
     def remove(self, value: T, /) -> None:
         """Delete the first item that equals `value`."""
-        try:
-            place = self._contents().index(value)
-        except ValueError:
+        place = place_of(self._contents(), value)
+        if place is None:
             self.copy().remove(value)  # raises what a deque raises
-            raise
+            raise ValueError("deque.remove(x): x not in deque")
         self._do(Splice(place, place + 1))
 
     def rotate(self, n: SupportsIndex = 1, /) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, o
 from txloop.cells import live
 from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, Splice
+from txloop.cells.searching import place_of
 from txloop.cells.sequence import SequenceCells, as_plain
 from txloop.cells.shareable import (
     Convert,
@@ -107,7 +108,9 @@ class TList(SequenceCells[T], metaclass=PassingType):
 
     def index(self, value: T, /, *bounds: int) -> int:
         """Return the first index of `value`, as that of a list."""
-        return self._contents().index(value, *bounds)
+        contents = self._contents()
+        place = None if bounds else place_of(contents, value)
+        return contents.index(value, *bounds) if place is None else place
 
     def copy(self) -> list[T]:
         """Return a plain list of the same items."""
@@ -172,11 +175,10 @@ class TList(SequenceCells[T], metaclass=PassingType):
 
     def remove(self, value: T, /) -> None:
         """Delete the first item that equals `value`."""
-        try:
-            place = self._contents().index(value)
-        except ValueError:
+        place = place_of(self._contents(), value)
+        if place is None:
             self.copy().remove(value)  # raises what a list raises
-            raise
+            raise ValueError("list.remove(x): x not in list")
         self._do(Splice(place, place + 1))
 
     def sort(
