@@ -11,6 +11,7 @@ import tornado.escape
 
 from tests.comparing import RUNS
 from txloop import TCounter, TDict, TList, TObject, TSet, TVar, share
+from txloop.stm.store import committed
 
 
 class Player(TObject):
@@ -37,6 +38,14 @@ CONTAINERS: dict[str, tuple[Any, Any]] = {
         share({"grid": [[0, 1], [{"x": {1}}]], "n": (TCounter(1), TVar([]))}),
         {"grid": [[0, 1], [{"x": [1]}]], "n": [1, []]},
     ),
+    "dicts in a list": (
+        share([{"b": 1, "a": [{"c": {}}, {}]}, {}, {"d": "x"}]),
+        [{"b": 1, "a": [{"c": {}}, {}]}, {}, {"d": "x"}],
+    ),
+    "dicts in a dict": (
+        share({"b": {"c": [1]}, 2: {}, "a": {"b": {"x": 1}}}),
+        {"b": {"c": [1]}, 2: {}, "a": {"b": {"x": 1}}},
+    ),
     "in plain": ([{"a": TList([TSet([1])])}], [{"a": [[1]]}]),
 }
 
@@ -48,6 +57,19 @@ def test_a_container_is_encoded_as_what_it_stands_for(run, shared, plain):
     assert tornado.escape.json_encode(plain) == run(tornado.escape.json_encode, shared)
     # The encoder in Python, which `indent` asks for:
     assert json.dumps(plain, indent=1) == json.dumps(shared, indent=1)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_was_changed_and_is_kept_for_others_is_encoded_as_it_is_now(run):
+    shared = share([{"a": 1, "b": 2}, {"a": 3}])
+    snapshot = committed.open_snapshot()
+    del shared[0]["a"]
+    shared[0]["a"] = 4
+    shared[1]["c"] = {}
+
+    assert '[{"b": 2, "a": 4}, {"a": 3, "c": {}}]' == run(json.dumps, shared)
+    committed.close_snapshot(snapshot)
+    assert '[{"b": 2, "a": 4}, {"a": 3, "c": {}}]' == run(json.dumps, shared)
 
 
 def test_options_hold_for_what_is_inside():

@@ -28,6 +28,21 @@ PROGRAMS = {
         class Own(txloop.TDict): pass
         assert "<class '__main__.Own'>" == str(Own)
         """,
+    "is encoded as the plain one, wherever it is": """
+        plain = [{"a": 1, "b": [{"c": {}}]}, {"d": {"e": []}}, {}]
+        rows = txloop.share(plain)
+        for shown, shared in (
+            (plain, [*rows]),
+            ({"rows": plain}, {"rows": [*rows]}),
+            ({"rows": plain, "n": 1}, {"rows": rows, "n": 1}),
+            ({"x": plain[0], "y": plain[1]}, {"x": rows[0], "y": rows[1]}),
+            ({"all": {"x": plain[0]}}, {"all": {"x": rows[0]}}),
+            ([plain, plain], [rows, rows]),
+        ):
+            assert json.dumps(shown) == json.dumps(shared)
+            assert json.dumps(shown, indent=1) == json.dumps(shared, indent=1)
+            assert json.dumps(shown) == json.dumps(shared, default=str)
+        """,
     "prints what contains itself": """
         shared = txloop.share([1])
         shared.append(shared)

@@ -33,6 +33,7 @@
     likeness      containers as JSON; those that pass for plain objects: `like_plain`
     part_by_part  what goes through plain objects part by part, and containers then
     live          loops that see what their bodies do
+    bare          dicts that may be taken for their cells
     searching     which of many dicts is equal to one
     heaps         what heapq has, for lists of both kinds
     locks         a lock for which nothing ever waits

@@ -18,6 +18,7 @@ from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from txloop.cells import part_by_part
+from txloop.cells.bare import with_cells, with_cells_inside
 from txloop.cells.live import begin as begin_live
 from txloop.stm.container import Container
 from txloop.stm.held import hold_the_rest
@@ -155,7 +156,8 @@ def default(self: json.JSONEncoder, value: object) -> object:
     A `TSet` becomes a list, a `TVar` or `TCounter` its value, a `TObject` an object.
     """
     if isinstance(value, Container) and has_json(value):
-        return value._tx_as_json()  # the encoder asks again for what is in it
+        # The encoder asks again for what is in it.
+        return with_cells(value._tx_as_json())
     return _stock_default(self, value)
 
 
@@ -185,13 +187,13 @@ def _encode_like_plain() -> None:
 def _iterencode(
     self: json.JSONEncoder, o: Any, _one_shot: bool = False
 ) -> Iterator[str]:
-    asked = self.default
+    asked, o = self.default, with_cells_inside(o)
     if getattr(asked, "__func__", None) is default:
         return _stock_iterencode(self, o, _one_shot)
 
     def first(value: Any) -> Any:
         if isinstance(value, Container) and has_json(value):
-            return value._tx_as_json()
+            return with_cells(value._tx_as_json())
         return asked(value)
 
     before = vars(self).get("default")

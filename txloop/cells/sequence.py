@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
 from txloop.cells.list_cells import ListCells
 from txloop.cells.list_chunks import Splice
-from txloop.cells.searching import DICTS, place_of
+from txloop.cells.searching import is_dict, place_of
 from txloop.cells.shareable import shareable, shareable_all
 
 __all__ = ["SequenceCells"]
@@ -36,7 +36,7 @@ class SequenceCells(ListCells, MutableSequence[T]):
 
     def __contains__(self, value: object) -> bool:
         contents = self._contents()
-        if type(value) in DICTS:
+        if is_dict(value):
             return place_of(contents, value) is not None
         return value in contents
 

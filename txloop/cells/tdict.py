@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
-from txloop.cells import live
+from txloop.cells import bare, live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor, PassingType
@@ -384,3 +384,4 @@ def fill_dict(made: TDict[Any, Any], plain: dict[Any, Any], convert: Convert) ->
 
 
 register(dict, TDict, fill_dict)
+bare.kinds.add(TDict)
