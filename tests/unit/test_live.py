@@ -70,12 +70,18 @@ from collections import Counter, OrderedDict, defaultdict, deque
 CHANGES = {
     "dict": [lambda d: d.pop(1), lambda d: d.update({5: 5}), lambda d: d.clear(),
              lambda d: d.update({1: 7}), lambda d: d.setdefault(9, 1),
-             lambda d: d.update({2: 8, 3: 9})],
+             lambda d: d.update({2: 8, 3: 9}), lambda d: d.popitem(),
+             lambda d: [d.pop(2), d.setdefault(2, 5)]],
     "set": [lambda s: s.discard(1), lambda s: s.add(9), lambda s: s.add(2),
             lambda s: s.clear(), lambda s: s.update({7, 8})],
     "deque": [lambda d: d.append(4), lambda d: d.popleft(), lambda d: d.rotate(1),
               lambda d: d.__setitem__(0, 8), lambda d: d.remove(2)],
 }
+CHANGES["OrderedDict"] = [
+    *CHANGES["dict"],
+    lambda d: d.move_to_end(1), lambda d: d.move_to_end(3),
+    lambda d: d.move_to_end(1, last=False), lambda d: d.move_to_end(2, last=False),
+]
 KINDS = [dict, defaultdict, OrderedDict, Counter, set, deque]
 
 
@@ -118,7 +124,7 @@ KINDS.append(short)
 def go_over_all():
     for kind in KINDS:
         plain = type(make(kind))
-        name = "dict" if issubclass(plain, dict) else plain.__name__
+        name = plain.__name__ if plain.__name__ in CHANGES else "dict"
         for number, change in enumerate(CHANGES[name]):
             for way in range(len(ways(make(kind)))):
                 for at in (0, 1, 3):

@@ -86,7 +86,7 @@ def test_a_transaction_conflicts_with_changes_of_what_it_compared():
 
 
 def test_a_dict_with_more_methods_is_asked_itself():
-    class Row(TDict):
+    class Row(TDict[str, object]):
         def __eq__(self, other):
             return other == {"n": "any"}
 
