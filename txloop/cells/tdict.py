@@ -174,16 +174,14 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Iterate over what is there now; see `like_plain` for what comes later."""
         if not live.on:
             return iter(cast("list[K]", self._keys()))  # they were stored as such
-        attempt = running.attempt if committed.noting else None
-        if attempt is None:
-            twin = self._twin(self._contents())
-        else:
-            keys = cast("list[K]", attempt.keys(self))  # without reading the values
-            twin = self._twin(dict.fromkeys(keys))
+        twin = self._twin_of_keys()
         return live.follow(self, twin, iter(twin))
 
     def __reversed__(self) -> Iterator[K]:
-        return reversed(Keys(self)) if live.on else reversed(list(self))
+        if not live.on:
+            return reversed(list(self))
+        twin = self._twin_of_keys()
+        return live.follow(self, twin, reversed(twin))
 
     @overload
     def pop(self, key: K, /) -> V: ...
@@ -342,6 +340,13 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
             value = self._tx_cells.get(key, MISSING)
             return value.value if type(value) is Entry else value
         return attempt.read(self, key)
+
+    def _twin_of_keys(self) -> dict[K, Any]:
+        attempt = running.attempt if committed.noting else None
+        if attempt is None:
+            return self._twin(self._contents())
+        keys = cast("list[K]", attempt.keys(self))  # without reading the values
+        return self._twin(dict.fromkeys(keys))
 
     def _twin(self, contents: dict[K, Any]) -> dict[K, Any]:
         """Return a plain one that may be gone over in its place; see `live`."""
