@@ -99,6 +99,7 @@ class _Aliased:
     def __init__(self, kept: Iterable[_Kept]) -> None:
         self._sources: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self._others: defaultdict[str, set[str]] = defaultdict(set)
+        self._found: dict[str, dict[str, int]] = {}  # the sources by name
         for one in kept:
             for each in () if one.is_put or one.name in _UNKNOWN else one.values:
                 if each.name not in ("", *_UNKNOWN, one.name) and not each.inside:
@@ -108,7 +109,9 @@ class _Aliased:
 
     def sources(self, name: str) -> dict[str, int]:
         """Return the other names of what has a name, with the steps that lead to it."""
-        found: dict[str, int] = {}
+        if name in self._found:
+            return self._found[name]
+        found = self._found[name] = dict[str, int]()
         waiting = [(name, 0)]
         while waiting:
             one, steps = waiting.pop()
@@ -187,6 +190,7 @@ class Keeping:
         ]
         self._names_in: defaultdict[str, set[str]] = defaultdict(set)
         self._sites_in: defaultdict[str, set[Site]] = defaultdict(set)
+        self._names_at: defaultdict[tuple[Site, bool], set[str]] = defaultdict(set)
         placed: defaultdict[tuple[str, int], Values] = defaultdict(set)
         for one in self._kept:
             placed[one.name, one.depth] |= one.values
@@ -194,6 +198,9 @@ class Keeping:
             self._names_in[one.name] |= names
             sites = (each.site for each in one.values if each.site is not None)
             self._sites_in[one.name].update(sites)
+            for each in () if one.is_put else one.values:
+                if each.site is not None:
+                    self._names_at[each.site, each.inside].add(one.name)
         kept = [Placed(name, its, depth) for (name, depth), its in placed.items()]
         self._changing = Changing(texts, origins, kept)
         self._plain = _Plain(self._changing)
@@ -290,12 +297,8 @@ class Keeping:
 
     def names_at(self, site: Site, *, inside: bool = False) -> set[str]:
         """Return the names that get what an expression makes; or what that is in."""
-        return {
-            one.name
-            for one in self._kept
-            if not one.is_put
-            if any(each.site == site and each.inside <= inside for each in one.values)
-        }
+        found = self._names_at.get((site, False), set())
+        return found | self._names_at.get((site, True), set()) if inside else found
 
     def other_names(self, name: str, is_part: bool) -> set[tuple[str, bool]]:
         """Return the other names of what has a name, or is a part of that.

@@ -101,8 +101,12 @@ class _Looking:
         self._has_default = any("defaultdict" in text.source for text in texts)
         self._walked: defaultdict[str, set[_Thing]] = defaultdict(set)
         self._changed: dict[str, set[_Thing]] = {}
-        for text in texts:
-            for function, _ in functions_in(text.tree):
+        self._known: dict[ast.expr, set[_Thing]] = {}  # by expression, what it means
+        self._calls: dict[ast.AST, set[str]] = {}  # by node, what it may run
+        functions = [one for text in texts for one, _ in functions_in(text.tree)]
+        before = -1
+        while before != (before := sum(map(len, self._walked.values()))):
+            for function in functions:
                 self._note_walked(function)
         self._note_changed()
 
@@ -159,15 +163,34 @@ class _Looking:
         unknown = {
             ast.unparse(one) for one in over if self._is_unknown(loop.scope, one)
         }
+        if not (things or unknown):
+            return False
         for part in loop.body:
             for node in nodes_of(part) if part is loop.scope else ast.walk(part):
-                changed = self._changed_at(loop.scope, node, over)
-                same = any(ast.unparse(one) in unknown for one in self._at(node))
-                if same or not things.isdisjoint(changed):
+                if self._may_change(loop.scope, node, over, things, unknown):
                     ends = isinstance(part, ast.stmt) and _ends_at_once(loop.body, node)
                     if loop.is_lazy or not ends:
                         return True
         return False
+
+    def _may_change(
+        self,
+        scope: ast.AST,
+        node: ast.AST,
+        over: Collection[ast.expr],
+        things: set[_Thing],
+        unknown: set[str],
+    ) -> bool:
+        """Tell whether a node changes one of these things, or what has such a text."""
+        for one in self._at(node):
+            if unknown and ast.unparse(one) in unknown:
+                return True
+            if not things.isdisjoint(self._things(scope, one)) and not any(
+                _are_apart(one, other) for other in over
+            ):
+                return True
+        called = self._called(node)
+        return any(not things.isdisjoint(self._changed.get(one, ())) for one in called)
 
     # What is gone over
 
@@ -235,10 +258,13 @@ class _Looking:
 
     def _note_changed(self) -> None:
         """Note what each function changes, with what it calls."""
-        calls: dict[str, set[str]] = {}
+        calls = {ANY_FUNCTION: {*self._callees.taken}}
+        self._changed[ANY_FUNCTION] = set()
         for each in self._callees.every:
-            its = self._changed.setdefault(each.name, set())
-            called = calls.setdefault(each.name, set())
+            self._changed.setdefault(each.name, set())
+        for each in self._callees.every:
+            its = self._changed[each.name]
+            called = calls.setdefault(each.name, set())  # there may be several
             for node in nodes_of(each.node):
                 its.update(*(self._things(each.node, one) for one in self._at(node)))
                 called.update(self._called(node))
@@ -251,24 +277,17 @@ class _Looking:
                 grown = grown or len(its) > before
 
     def _called(self, node: ast.AST) -> set[str]:
-        """Return the names of what a node may run."""
-        names = {name for name, _ in self._callees.of(node)}
+        """Return the names of what a node may run; `ANY_FUNCTION` for what is given."""
+        if node in self._calls:
+            return self._calls[node]
+        names = self._calls[node] = {name for name, _ in self._callees.of(node)}
         if isinstance(node, ast.Call):
             for one in arguments_of(node):
                 names.update(self._callees.passed(one))
         elif isinstance(node, ast.Attribute):  # of a property
             names.add(node.attr)
-        return names | self._callees.taken if ANY_FUNCTION in names else names
-
-    def _changed_at(
-        self, scope: ast.AST, node: ast.AST, over: Collection[ast.expr]
-    ) -> set[_Thing]:
-        """Return what a node in a loop changes, itself or by what it calls."""
-        found: set[_Thing] = set()
-        for one in self._at(node):
-            if not any(_are_apart(one, other) for other in over):
-                found |= self._things(scope, one)
-        return found.union(*(self._changed.get(one, ()) for one in self._called(node)))
+        names &= self._changed.keys()
+        return names
 
     def _at(self, node: ast.AST) -> Iterator[ast.expr]:
         """Yield what a node changes in place."""
@@ -287,7 +306,9 @@ class _Looking:
 
     def _things(self, scope: ast.AST, value: ast.expr) -> set[_Thing]:
         """Return by which names what an expression means is found."""
-        found: set[_Thing] = set()
+        if value in self._known:
+            return self._known[value]
+        found = self._known[value] = set[_Thing]()
         for one in self._origins.of(scope, value):
             if one.inside or one.name == ANY:
                 continue
