@@ -47,6 +47,26 @@ FOR_NOTHING = [
 ]
 """What `made` stores would be a container if `items` were to be one."""
 
+ALSO_NAMED = [
+    [
+        "x = [v]; y = []; y.extend([x]); table[k] = y; x.append(k)",
+        "x = [k]; table |= {k: x}; x.append(v)",
+        "newest = made(v); newest['inner'].append(k)",
+    ],
+    [
+        "table[k] = sorted(nested['rows'], key=str)[-1]; table[k].append(v)",
+        "table.update({str(i): row for i, row in enumerate(nested['rows'])})",
+    ],
+    [
+        "x = [[k], [v]]; table[k] = x; y = max(x, key=len); y.append(v)",
+        "x = groups[k]; x.append(v); groups['b'] = x; x.append(k)",
+        "x = [k]; items = items + [x]; x.append(v)",
+        "self.application.seen = self.application.seen[-2:]",
+    ],
+    ["items += [nested['rows'][v % 2]]"],
+]
+"""What `made` stores is in `items`, which stays plain, and is called `newest`."""
+
 OPTIONS = ("--auto", "--workers", "2")
 
 
@@ -110,6 +130,7 @@ def check(source, asked, variants=tuple(VARIANTS), *, good=0.0, options=OPTIONS)
 @example(source=program_of(KEPT_TWICE), asked=[(0, "a", 0), (0, "b", 0)])
 @example(source=program_of(PLAIN_FOR_ANOTHER), asked=[(0, "a", 0), (0, "b", 0)])
 @example(source=program_of(FOR_NOTHING), asked=[(0, "a", 0), (0, "b", 0)])
+@example(source=program_of(ALSO_NAMED), asked=[(0, "a", 0), (0, "b", 0)])
 def test_random_handlers_answer_as_on_stock_tornado(source, asked):
     check(source, asked, options=(*OPTIONS, "--share"))
 

@@ -336,10 +336,14 @@ class Keeping:
         while before != (before := len(plain)):
             for one in self._kept:
                 self._spread(one, plain, shared)
+        stored = self._stored_in(plain, shared)
         for one in self._kept:
             if one.name == ANY_ATTRIBUTE:  # of an object that is no container
                 continue
             source = plain.stays(one.values) or self._exact_in(one, shared)
+            if one.name in shared.variables or one.name in self._tvars:
+                also = (stored[each] for each in one.values if each in stored)
+                source = source or next(also, "")
             # Of one name there may be several: some stay plain.
             found = source and (one.is_put or source != one.name)
             if found and (one.name, source) != (ANY, ANY_ATTRIBUTE):
@@ -348,6 +352,18 @@ class Keeping:
                     EVERYTHING if one.name == ANY else one.name,
                     f"{one.where}, keeps a part of {what}, which stays plain",
                 )
+
+    def _stored_in(self, plain: _Plain, shared: Shared) -> dict[Origin, str]:
+        """Return what is made, changes, and is put into something plain: into what."""
+        return {
+            each: one.name
+            for one in self._kept
+            if one.is_put and one.name in plain.itself and one.name not in _UNKNOWN
+            for each in one.values
+            if each.site is not None and not (each.inside or each.is_part)
+            if not any(map(each.site.is_in, shared.sites))
+            if self._changing.changes(each)
+        }
 
     def _exact_in(self, one: _Kept, shared: Shared) -> str:
         """Return a name for what has to be plain and is kept; "" if nothing has."""
