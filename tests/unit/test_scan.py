@@ -27,6 +27,7 @@ from tests.unit.scan_programs import (
     handed,
     harmless,
     reads,
+    unlike,
 )
 from tests.unit.scan_programs.loading import (
     CONTAINERS,
@@ -56,6 +57,7 @@ FAMILIES = (
     handed,
     harmless,
     reads,
+    unlike,
 )
 
 CHANGING_METHODS = [

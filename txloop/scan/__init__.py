@@ -25,6 +25,7 @@ Tornado nor the containers: it tells them by the name of their module::
     member           what an attribute of a value stands for
     special          the methods that operators, builtins and libraries' methods call
     parts            what plain containers hold
+    kinds            ... which parts stand for all others
     unnamed          code that no line names: of what containers hold, of logging
     known            what functions and methods of Python do, by their names
     live_objects     what kind of thing an object is that the scan has at hand

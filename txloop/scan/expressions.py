@@ -41,6 +41,7 @@ from txloop.scan.value import (
     application,
     either,
     element,
+    has_part,
     key_of,
     sample,
     setting,
@@ -157,8 +158,9 @@ def item(walk: Walk, holder: Value, key: object, node: ast.AST) -> Value:
         return walk.run(called)
     if not isinstance(holder, Live):
         return None
-    some = may_be_several(holder) and not has_type(key, type)
-    return part_of(holder) if some else element(holder, key)
+    any_of_them = may_be_several(holder) and not has_type(key, type)
+    known = not any_of_them and has_part(holder.thing, key)
+    return element(holder, key) if known else part_of(holder)
 
 
 def _known(walk: Walk, value: Value) -> Value:

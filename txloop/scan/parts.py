@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections import deque
-from types import FunctionType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING
 
+from txloop.scan.kinds import parts_of, unlike
 from txloop.scan.known import GETTERS, METHODS, MUTATORS
 from txloop.scan.live_objects import (
     IMMUTABLE,
     UNKNOWN,
+    functions_of,
     has_type,
     is_container,
     is_harmless,
@@ -41,7 +43,7 @@ from txloop.scan.value import (
 from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 __all__ = [
     "container_of",
@@ -105,19 +107,13 @@ def part_of(value: Value) -> Value:
     if isinstance(value, Parts):
         return either(value.values)
     if isinstance(value, Live):
-        return either(_samples(value)) if may_be_several(value) else element(value)
+        samples = [_sample_of(value, part) for part in unlike(value.thing)]
+        return either(samples) if samples else element(value)
     return value if isinstance(value, Unfollowed) else None
 
 
-def _samples(holder: Live) -> Iterator[Value]:
-    """Yield one part of a plain container for each kind that matters."""
-    kinds = set()
-    for part in _parts(holder.thing):
-        kind = id(part) if has_type(part, FunctionType, type) else id(type(part))
-        if kind not in kinds and (_is_risky(part) or _runs_own_code(part)):
-            kinds.add(kind)
-            value = shared(part, holder.name, holder.family, holder.slots)
-            yield sample(value)
+def _sample_of(holder: Live, part: object) -> Value:
+    return sample(shared(part, holder.name, holder.family, holder.slots))
 
 
 def passes_on(value: Value) -> bool:
@@ -129,7 +125,7 @@ def passes_on(value: Value) -> bool:
     if isinstance(value, Live) and (
         is_plain(value.thing) or has_type(value.thing, tuple)
     ):
-        return any(map(_is_risky, _parts(value.thing)))
+        return any(map(_is_risky, itertools.islice(parts_of(value.thing), _MOST)))
     return is_risky(value)
 
 
@@ -138,12 +134,7 @@ def may_be_several(holder: Live) -> bool:
     thing = holder.thing
     if not (is_plain(thing) or has_type(thing, tuple)):
         return False
-    kinds = {
-        id(part) if has_type(part, FunctionType, type) else type(part)
-        for part in _parts(thing)
-        if _runs_own_code(part)
-    }
-    return len(kinds) > 1
+    return sum(map(_runs_own_code, unlike(thing))) > 1
 
 
 def put_by(method: str, given: Iterable[Value]) -> list[Value]:
@@ -188,15 +179,7 @@ def _is_risky(thing: object) -> bool:
 
 
 def _runs_own_code(thing: object) -> bool:
-    if has_type(thing, FunctionType):
-        return is_own_function(thing)
+    if has_type(thing, FunctionType, MethodType, partial):
+        return any(map(is_own_function, functions_of(thing)))
     cls = thing if has_type(thing, type) else type(thing)
     return own_module_of(cls) is not None
-
-
-def _parts(thing: object) -> Iterable[object]:
-    if has_type(thing, dict):
-        return itertools.islice(list(dict.values(thing)), _MOST)
-    if has_type(thing, list, tuple, set, frozenset, deque):
-        return itertools.islice(list(thing), _MOST)
-    return ()

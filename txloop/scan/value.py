@@ -322,6 +322,15 @@ def element(holder: Live, index: object = UNKNOWN) -> Live | Unfollowed | None:
     return replace(value, sample=True)
 
 
+def has_part(thing: object, key: object) -> bool:
+    """Tell whether a key or position that is known leads to a part."""
+    if has_type(thing, dict):
+        return key is not UNKNOWN and dict.__contains__(thing, key)
+    if has_type(thing, list) or has_type(thing, tuple) or has_type(thing, deque):
+        return isinstance(key, int) and -len(thing) <= key < len(thing)
+    return not has_type(thing, set)
+
+
 def members_of(cls: enum.EnumType) -> dict[object, object]:
     """Return the members of an enumeration, by name."""
     found: dict[object, object] = vars(cls).get("_member_map_", {})
