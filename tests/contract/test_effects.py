@@ -68,6 +68,38 @@ def test_effects_run_before_the_result_is_handed_out(engine):
     assert [2] == seen
 
 
+begun, ended = TVar(0), TVar(0)
+
+
+def begin():
+    begun.value += 1
+
+
+def end(*_):
+    ended.value += 1
+
+
+def unfinished():
+    return begun.value - ended.value
+
+
+def test_no_attempt_begins_between_a_commit_and_what_follows_it(engine):
+    # GIVEN
+    begun.value = ended.value = 0
+    call, rounds = Call(begin, followed=True), 4 * engine.workers
+
+    # WHEN
+    results = []
+    for _ in range(rounds):
+        engine.dispatcher.submit(call, engine.profile(), end)
+        results.append(engine.submit(unfinished))
+    engine.wait(*results)
+    engine.until(lambda: ended.value == rounds)
+
+    # THEN
+    assert [0] * rounds == [result.value for result in results]
+
+
 def note_thread():
     note(threading.get_ident())
 

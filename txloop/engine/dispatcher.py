@@ -355,8 +355,7 @@ class Dispatcher(ShortWay):
         else:
             transaction.note_ran(answer.body_seconds)
         self.handle(Answered(transaction, answer))
-        self.executor.feed()  # effects may take their time
-        self.drain()
+        self._go_on(transaction)
 
     def _hear(self, transaction: Transaction | None, plea: Plea) -> None:
         """Let an attempt act outside where it is, and wait for it, if it will commit.
@@ -377,7 +376,13 @@ class Dispatcher(ShortWay):
             return
         self.holds.note()
         self.handle(Granted(transaction, answer, plea.refusal()))
-        self.executor.feed()
+        self._go_on(transaction)
+
+    def _go_on(self, transaction: Transaction) -> None:
+        """Give the worker more to do, then run effects and what had to wait."""
+        if transaction.call.followed:  # what runs next has to see what follows, too
+            self.drain()
+        self.executor.feed()  # effects may take their time
         self.drain()
 
     def _run_again(self, transaction: Transaction) -> None:

@@ -78,6 +78,8 @@ class Call:
             stopped before it changes anything outside the program.
         packed: What a worker is sent, where a front has packed it: then it cannot run
             on the loop thread, which has only the kind of the call.
+        followed: Whether code of the program comes right after the commit that belongs
+            to it, as in stock Tornado: no attempt begins between the two.
     """
 
     function: Callable[..., object]
@@ -95,6 +97,7 @@ class Call:
     )
     guarded: bool = False
     packed: bytes | None = None
+    followed: bool = False
 
     def call(self) -> Call:
         """Return itself: it is made already."""

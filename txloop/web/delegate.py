@@ -182,6 +182,7 @@ class TransactionDelegate(HandlerDelegate):
             timeout_seconds=self.timeout_seconds,
             watched=not plan.mark.trust,
             guarded=not plan.mark.vouched,
+            followed=watched,
         )
         self._target, self._context = target, call.context
         return call
