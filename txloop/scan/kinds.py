@@ -8,6 +8,7 @@ the program, or to an object that can change.
 
 from __future__ import annotations
 
+import enum
 import itertools
 from collections import deque
 from functools import partial
@@ -24,6 +25,7 @@ from txloop.scan.live_objects import (
     is_harmless,
     is_plain,
 )
+from txloop.scan.value import members_of
 from txloop.stm.immutability import SCALARS
 from txloop.stm.origin import is_own_function, own_module_of
 
@@ -67,9 +69,14 @@ def unlike(thing: object) -> list[object]:
 
 
 def parts_of(thing: object) -> Iterator[object]:
-    """Iterate over what a builtin container holds: of a dict, its values."""
+    """Iterate over what a builtin container or an enumeration holds.
+
+    Of a dict these are its values.
+    """
     if has_type(thing, dict):
         return iter(list(dict.values(thing)))
+    if has_type(thing, enum.EnumType):
+        return iter(list(members_of(thing).values()))
     if has_type(thing, list, tuple, set, frozenset, deque):
         return iter(list(thing))
     return iter(())

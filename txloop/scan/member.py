@@ -6,14 +6,11 @@ the object's own attributes, then its classes.
 
 from __future__ import annotations
 
+import enum
 import sys
 from dataclasses import replace
 from functools import cached_property, partialmethod
-from types import (
-    FunctionType,
-    MemberDescriptorType,
-    ModuleType,
-)
+from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from txloop.scan.known import METHODS
@@ -67,6 +64,7 @@ if TYPE_CHECKING:
 
 
 _NAMES = ("__name__", "__qualname__")  # which every class has, as texts
+_VALUE = vars(enum.Enum)["value"]
 
 
 def member(value: Value, name: str, sources: Sources) -> Value:
@@ -226,6 +224,8 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
         thing = attributes
     elif is_options(cls) and name in options_of(thing):
         thing = options_of(thing)[name]
+    elif raw is _VALUE:
+        thing = attributes.get("_value_", UNKNOWN)
     elif name in attributes and not own_functions(type(raw), "__set__"):
         thing = attributes[name]
     elif has_type(raw, MemberDescriptorType) or is_field(raw):

@@ -328,6 +328,8 @@ def has_part(thing: object, key: object) -> bool:
         return key is not UNKNOWN and dict.__contains__(thing, key)
     if has_type(thing, list) or has_type(thing, tuple) or has_type(thing, deque):
         return isinstance(key, int) and -len(thing) <= key < len(thing)
+    if has_type(thing, enum.EnumType):
+        return key in members_of(thing)
     return not has_type(thing, set)
 
 

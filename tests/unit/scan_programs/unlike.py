@@ -113,4 +113,13 @@ PROGRAMS = {
         for number, step in steps:
             step(row)
     """,
+    "members of an enumeration": """
+    import enum
+    class Room(enum.Enum):
+        NONE = None
+        HALL = {"count": 0}
+    def get(name):
+        if Room[name].value:
+            Room[name].value["count"] += 1  # MUTATES_GLOBAL app.Room.value
+    """,
 }
