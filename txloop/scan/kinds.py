@@ -11,6 +11,8 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import deque
+from contextlib import suppress
+from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType
 from typing import TYPE_CHECKING
@@ -69,9 +71,9 @@ def unlike(thing: object) -> list[object]:
 
 
 def parts_of(thing: object) -> Iterator[object]:
-    """Iterate over what a builtin container or an enumeration holds.
+    """Iterate over the parts of builtin containers, enumerations, context variables.
 
-    Of a dict these are its values.
+    Of a dict these are its values, of a variable its default and what it has just now.
     """
     if has_type(thing, dict):
         return iter(list(dict.values(thing)))
@@ -79,7 +81,15 @@ def parts_of(thing: object) -> Iterator[object]:
         return iter(list(members_of(thing).values()))
     if has_type(thing, list, tuple, set, frozenset, deque):
         return iter(list(thing))
+    if has_type(thing, ContextVar):
+        return _values_of(thing)
     return iter(())
+
+
+def _values_of(variable: ContextVar[object]) -> Iterator[object]:
+    for context in (Context(), copy_context()):
+        with suppress(LookupError):
+            yield context.run(variable.get)
 
 
 def _sights(thing: object, way: tuple[_Step, ...], depth: int) -> Iterator[_Sight]:

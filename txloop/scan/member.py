@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import sys
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property, partialmethod
 from types import FunctionType, MemberDescriptorType, ModuleType
@@ -248,6 +249,8 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
 
 def _is_method(thing: object, name: str) -> bool:
     """Tell whether it is a method of a container, of which it is known what it does."""
+    if has_type(thing, ContextVar):
+        return name == "get"
     if is_of_others(thing):
         return name in METHODS or changes_by(thing, name)
     return can_change(thing)

@@ -9,6 +9,7 @@ import ast
 import enum
 import itertools
 from collections import defaultdict, deque
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -330,7 +331,7 @@ def has_part(thing: object, key: object) -> bool:
         return isinstance(key, int) and -len(thing) <= key < len(thing)
     if has_type(thing, enum.EnumType):
         return key in members_of(thing)
-    return not has_type(thing, set)
+    return not has_type(thing, set, ContextVar)
 
 
 def members_of(cls: enum.EnumType) -> dict[object, object]:

@@ -122,4 +122,25 @@ PROGRAMS = {
         if Room[name].value:
             Room[name].value["count"] += 1  # MUTATES_GLOBAL app.Room.value
     """,
+    "the default of a context variable": """
+    import contextvars
+    state = contextvars.ContextVar("state", default={})
+    def get():
+        state.get()["count"] = 1  # MUTATES_GLOBAL app.state
+    """,
+    "a context variable that may have none": """
+    import contextvars
+    state = contextvars.ContextVar("state")
+    def get():
+        try:
+            return state.get()
+        except LookupError:
+            state.set({})
+    """,
+    "a context variable of numbers": """
+    import contextvars
+    depth = contextvars.ContextVar("depth", default=0)
+    def get():
+        depth.set(depth.get() + 1)
+    """,
 }
