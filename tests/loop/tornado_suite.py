@@ -15,12 +15,12 @@ requests that are to be answered within a second have as long as tests have.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import json
 import socket
 import sys
 import time
-import unittest
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,8 @@ from tornado.test.runtests import all  # noqa: F401
 from tornado.testing import get_async_test_timeout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    import unittest
+    from collections.abc import Callable, Mapping
     from typing import TextIO
 
 WITHOUT_HANDLERS = [
@@ -86,13 +87,18 @@ def rehearsed() -> int:
     return sum(kind.rehearsed for kind in kinds)
 
 
-def modules_of(tests: unittest.TestSuite | unittest.TestCase) -> Iterator[str]:
-    """Yield the module of each test."""
-    if isinstance(tests, unittest.TestCase):
-        yield type(tests).__module__
-    else:
-        for test in tests:
-            yield from modules_of(test)
+def counting(kind: Any, ended: Counter[str]) -> Any:
+    """Return a class of results that also counts the tests that have ended, by module.
+
+    `testsRun` would not do: in CPython 3.12.1, those that are skipped are not in it.
+    """
+
+    class Result(kind):  # type: ignore[misc] # whichever the runner has
+        def stopTest(self, test: unittest.TestCase) -> None:
+            super().stopTest(test)
+            ended[type(test).__module__] += 1
+
+    return Result
 
 
 def write_results(
@@ -111,7 +117,7 @@ def write_results(
         {test.id(): "unexpected success" for test in result.unexpectedSuccesses}
     )
     skipped = {test.id(): reason for test, reason in result.skipped}
-    counts = {"ran": result.testsRun, "modules": modules, "rehearsed": rehearsed()}
+    counts = {"modules": modules, "rehearsed": rehearsed()}
     report = {**counts, "failed": failed, "skipped": skipped}
     file.write_text(json.dumps(report))
 
@@ -131,7 +137,8 @@ def record_into(file: Path) -> None:
             gc.collect()
             if hasattr(gc, "freeze"):  # not in PyPy
                 gc.freeze()
-            modules = Counter(modules_of(test))
+            modules = Counter[str]()
+            self.resultclass = counting(self.resultclass, modules)
             result = run(self, test)
             write_results(result, modules, file)
             return result
@@ -165,6 +172,7 @@ def give_requests_time() -> None:
     """
     fetch = AsyncHTTPClient.fetch
 
+    @functools.wraps(fetch)  # one of the tests looks at public signatures
     def fetch_in_time(
         self: AsyncHTTPClient, request: Any, *args: Any, **kwargs: Any
     ) -> Any:
