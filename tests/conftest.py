@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from weakref import WeakSet
 
 import pytest
 from _pytest import runner
 from hypothesis import HealthCheck, settings
-from tornado.web import RequestHandler
+from tornado.web import Application, RequestHandler
 
 from txloop.web.targets import applications
 
@@ -58,14 +59,26 @@ def pytest_collection_finish() -> None:
         gc.freeze()
 
 
+_in_use: WeakSet[Application] = WeakSet()
+"""Those that a collection has left, and that stay until the module's tests end."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _until_the_module_ends():
+    yield
+    _in_use.clear()
+
+
 @pytest.fixture(autouse=True)
-def few_applications():
+def few_applications(_until_the_module_ends):
     """Collect those of other tests: they are cyclic garbage, and each is scanned.
 
     The scan of a test's own handlers looks at what all handlers write, of those too.
+    A collection takes longer than most tests: none is for what the last one has left.
     """
-    if len(applications()) > MOST_APPLICATIONS:
+    if len([one for one in applications() if one not in _in_use]) > MOST_APPLICATIONS:
         gc.collect()
+        _in_use.update(applications())
 
 
 @pytest.fixture(autouse=True)
