@@ -80,10 +80,12 @@ _set_up = AsyncTestCase.setUp
 def set_up_among_few(test: AsyncTestCase) -> None:
     """Begin a test, with the applications of earlier ones collected.
 
-    Each that is left is scanned, and pictured, with the test's own.
+    Each that is left is scanned, and pictured, with the test's own. What is not
+    collected then are caches, most of the process: later collections leave that out.
     """
     if len(applications()) > MOST_APPLICATIONS:
         gc.collect()
+        gc.freeze()
     _set_up(test)
 
 
