@@ -46,9 +46,6 @@ settings.load_profile(
 )
 
 
-MOST_APPLICATIONS = 2
-
-
 def pytest_collection_finish() -> None:
     """Leave out of collections what is there before the first test.
 
@@ -76,7 +73,7 @@ def few_applications(_until_the_module_ends):
     The scan of a test's own handlers looks at what all handlers write, of those too.
     A collection takes longer than most tests: none is for what the last one has left.
     """
-    if len([one for one in applications() if one not in _in_use]) > MOST_APPLICATIONS:
+    if any(one not in _in_use for one in applications()):
         gc.collect()
         _in_use.update(applications())
 
