@@ -105,6 +105,10 @@ class _Travelling(Profile):
     def decide_stay(self, transport_seconds: float) -> bool:
         return self.on_loop_because is not None
 
+    def medium(self, transport_seconds: float) -> bool:
+        # However long its runs took: where a thread had to wait, the loop would help.
+        return False
+
     def estimate(self) -> float:
         return 1e-5
 
