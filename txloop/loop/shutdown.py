@@ -200,18 +200,18 @@ def _leave_threads_behind() -> None:
     that of a program that was ended in order. The main thread has all the time that it
     takes.
     """
+    at_end = threading.Event()
     # Before the interpreter waits; `atexit` comes after. Executors use it as well.
     with suppress(AttributeError, RuntimeError):  # there is none; it ends already
-        threading._register_atexit(_watch)  # type: ignore[attr-defined]
+        threading._register_atexit(at_end.set)  # type: ignore[attr-defined]
+        # Started here, since at the end CPython 3.12 starts no thread any more.
+        threading.Thread(
+            target=_outlast, args=[at_end], name="txloop end", daemon=True
+        ).start()
 
 
-def _watch() -> None:
-    watcher = threading.Thread(target=_outlast, name="txloop end", daemon=True)
-    with suppress(RuntimeError):  # no thread can be started any more
-        watcher.start()
-
-
-def _outlast() -> None:
+def _outlast(at_end: threading.Event) -> None:
+    at_end.wait()
     deadline = time.monotonic() + _GRACE_SECONDS
     for thread in _others():
         thread.join(max(0.0, deadline - time.monotonic()))
