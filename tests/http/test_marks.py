@@ -101,6 +101,17 @@ class Keeping(RequestHandler):
         pass
 
 
+class Intercepted(Marked):
+    """What decides about requests may be put around all that a handler does."""
+
+    def _execute(self, transforms, *args, **kwargs):
+        if self.request.headers.get("Authorization"):
+            return super()._execute(transforms, *args, **kwargs)
+        self._transforms = transforms
+        self.set_status(203)
+        return self.finish("not you")
+
+
 @transactional
 class Socket(WebSocketHandler):
     def on_message(self, message):
@@ -132,6 +143,7 @@ def make_application():
             ("/inheriting-verb", InheritingVerb),
             ("/overriding", Overriding),
             ("/unmarked", Unmarked),
+            ("/intercepted", Intercepted),
             ("/mark-outside", MarkOutside),
         ],
         pid=os.getpid(),
@@ -158,6 +170,16 @@ def test_a_coroutine_is_one_elsewhere_only(pair):
 
     copied = pair.server.kind in FORKED
     assert (b"transaction away" if copied else b"plain here") == found
+
+
+@pytest.mark.at_owner("its _execute() is no coroutine")
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "me"}])
+def test_what_is_around_a_handler_may_answer_at_once(headers, pair):
+    stock = pair.stock.fetch("GET", "/intercepted", headers=headers)
+
+    found = pair.server.fetch("GET", "/intercepted", headers=headers)
+
+    assert stock.body == found.body
 
 
 @pytest.fixture
@@ -216,6 +238,11 @@ def test_tornados_own_handlers_stay_as_they_are():
         (Generating, "PUT", "put() is a generator"),
         (Marked, "DELETE", "there is no such verb"),
         (Socket, "GET", "it is a WebSocket"),
+        (
+            Intercepted,
+            "GET",
+            "its _execute() is not the coroutine that Tornado's is",
+        ),
         (StaticFileHandler, "GET", "it is Tornado's own"),
     ],
 )

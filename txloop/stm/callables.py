@@ -19,6 +19,7 @@ __all__ = [
     "is_coroutine",
     "is_found_by_name",
     "is_generator",
+    "is_native_coroutine",
     "layers",
     "name_of",
     "weakly",
@@ -97,6 +98,16 @@ def is_generator(function: Callable[..., object]) -> bool:
     if getattr(bare, "__tornado_coroutine__", False):
         return False
     return inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare)
+
+
+def is_native_coroutine(function: object) -> bool:
+    """Tell whether a function is written with ``async def``, and nothing is around it.
+
+    So a call returns what can be driven without a loop.
+    """
+    if type(function) is not types.FunctionType:
+        return False
+    return bool(function.__code__.co_flags & inspect.CO_COROUTINE)
 
 
 def is_found_by_name(function: Any) -> bool:

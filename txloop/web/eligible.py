@@ -12,7 +12,7 @@ from tornado.websocket import WebSocketHandler
 
 from txloop.engine.marks import Mark, mark_of
 from txloop.scan.live_objects import class_attribute
-from txloop.stm.callables import is_coroutine, is_generator
+from txloop.stm.callables import is_coroutine, is_generator, is_native_coroutine
 from txloop.stm.origin import own_module_of
 from txloop.stm.threads import asked_by_all
 from txloop.web.ending import ends_as_stock
@@ -183,6 +183,8 @@ def why_not(handler_class: type[RequestHandler], method: str) -> str | None:
     for name in (method.lower(), "prepare"):
         if is_generator(_attribute(handler_class, name)):
             return f"{name}() is a generator"
+    if not is_native_coroutine(_attribute(handler_class, "_execute")):
+        return "its _execute() is not the coroutine that Tornado's is"
     return None
 
 
