@@ -76,8 +76,14 @@ class Attribute:
         )
 
     def _is_late(
-        self, text: Text, function: ast.AST, cls: ast.ClassDef | None, node: ast.AST
+        self,
+        text: Text,
+        function: ast.AST,
+        cls: ast.ClassDef | None,
+        node: ast.Attribute,
     ) -> bool:
+        if self._is_apart(text, node):
+            return False
         constructs = getattr(function, "name", "") == "__init__"
         own = cls.name if cls is not None and is_of_self(node) else ""
         if own and (constructs or not self._is_related(own)):
@@ -128,6 +134,9 @@ class Attribute:
                     found += _first_values_in(text, node, self.name)
         if not found:
             found = [one for text in self.texts for one in self._set_up_in(text)]
+        found = [
+            one for one in found if not self.classes.are_apart(one.cls, self.owner)
+        ]
         for one in found:
             if not self._is_related(one.cls):
                 return f"the class {one.cls} has an attribute {self.name}, too"
@@ -161,6 +170,8 @@ class Attribute:
             if isinstance(use.ctx, ast.Del):
                 return f"{text.place(use)}, deletes it"
         for _, cls, store in _stores(text, self.name):
+            if self._is_apart(text, store):
+                continue
             at = f"{text.place(store)},"
             base = _base_of(text, store)
             if on_class and base == "self":
@@ -185,10 +196,24 @@ class Attribute:
         return ""
 
     def _uses(self, text: Text) -> list[ast.Attribute]:
-        """Return where an attribute of that name is used, but for those of modules."""
+        """Return where an attribute of that name is used, and may be this one.
+
+        Those of modules are not, nor are those of objects that are of no such class.
+        """
         uses = attributes_named(text.tree, self.name)
         modules = self._modules_in(text) if uses else ()
-        return [one for one in uses if last_name(one.value) not in modules]
+        return [
+            one
+            for one in uses
+            if last_name(one.value) not in modules and not self._is_apart(text, one)
+        ]
+
+    def _is_apart(self, text: Text, use: ast.Attribute) -> bool:
+        """Tell whether a use names a class apart from its own, or an object of one."""
+        base = _base_of(text, use)
+        own = base == "self" or base in _OWN
+        cls = _class_of(text, use) if own else base.rpartition(".")[2]
+        return self.classes.are_apart(cls, self.owner)
 
     def _modules_in(self, text: Text) -> set[str]:
         """Return the names that mean a module wherever they stand in a text."""

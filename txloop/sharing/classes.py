@@ -260,6 +260,12 @@ class Classes:
         """Tell whether one of two classes is derived from the other, or is it."""
         return other in self._line(one) or one in self._line(other)
 
+    def are_apart(self, one: str, other: str) -> bool:
+        """Tell whether both are the program's, and no object is of both."""
+        both = {one, other}
+        known = both <= self._found.keys()
+        return known and not any(both <= self._line(each) for each in self._found)
+
     def has_derived(self, name: str) -> bool:
         """Tell whether the program derives a class from it."""
         return any(name in self._line(one) for one in self._found if one != name)
