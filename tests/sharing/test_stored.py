@@ -487,3 +487,50 @@ def change(): nested["rows"].append(1)
 def f(k): table[k] = a[k]
 """
     assert source.lstrip() == shared(source, "table")
+
+
+OF_ROUTES = {
+    "what was there is left out": ("[x for x in self.table.rows if x != k]", True),
+    "by a function": ("list(filter(None, self.table.rows))", True),
+    "of another of its attributes": ("[x for x in self.table.others]", False),
+    "the object itself": ("[self.table, *self.table.rows]", False),
+}
+
+
+@pytest.mark.parametrize("case", OF_ROUTES)
+def test_parts_of_what_was_there_are_stored_again(case):
+    value, is_shared = OF_ROUTES[case]
+    source = f"""
+rows = []
+class Rows(RequestHandler):
+    def initialize(self, table):
+        self.table = table
+    def post(self, k):
+        self.table.rows.append(k)
+        self.table.others.append([k])
+    def delete(self, k):
+        self.table.rows = {value}
+"""
+    assert is_shared == ("rows = txloop.share([])" in shared(source, "rows"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "class B(RequestHandler):\n    def get(self): self.table = make()",
+        "class B(RequestHandler):\n    @property\n    def table(self): return make()",
+    ],
+)
+def test_parts_of_what_may_be_another_object_stay_plain(other):
+    source = f"""
+rows = []
+class Rows(RequestHandler):
+    def initialize(self, table):
+        self.table = table
+    def post(self, k):
+        self.table.rows.append(k)
+    def delete(self, k):
+        self.table.rows = list(filter(None, self.table.rows))
+{other}
+"""
+    assert "rows = []" in shared(source, "rows")

@@ -124,8 +124,14 @@ class Owning:
     def _is_of_routes(self, one: Argument) -> bool:
         return last_name(one.value) in self._initialize.get(one.scope, ())
 
-    def stored_in(self, value: ast.AST) -> set[str]:
-        """Return the own attributes that are stored, or parts of them, with a value."""
+    def stored_in(self, value: ast.AST, holder: ast.AST | None = None) -> set[str]:
+        """Return the own attributes that are stored, or parts of them, with a value.
+
+        Args:
+            value: What is stored.
+            holder: What it is put into. Parts of what was there before are stored
+                already, as in ``self.table.rows = [*self.table.rows]``.
+        """
         nodes = [*ast.walk(value)]
         bases = {
             one.value
@@ -142,7 +148,25 @@ class Owning:
         handed &= {self._own[one] for one in nodes if one in self._own}
         # Parts may be plain, whatever they are parts of; so may what Tornado gives.
         known = {one for one in handed if self._given[one] and self.stays(one)}
-        return handed - (known - with_parts)
+        again = {one for one in known if self._is_only_of(one, nodes, holder)}
+        return handed - (known - with_parts) - again - {last_name(holder)}
+
+    def _is_only_of(
+        self, name: str, nodes: Iterable[ast.AST], holder: ast.AST | None
+    ) -> bool:
+        """Tell whether all that is used of an own attribute is what a holder has."""
+        match holder:
+            case ast.Attribute(value=ast.Attribute(attr=attr) as owner) if attr == name:
+                of_holder = {
+                    one.value
+                    for one in nodes
+                    if isinstance(one, ast.Attribute) and one.attr == holder.attr
+                }
+                its = {one for one in nodes if own_attribute(one) == name}
+                is_one = len(self._given[name]) == 1  # it is never another object
+                is_set = name not in self._habits.callees.functions  # no property
+                return is_of_self(owner) and is_one and is_set and its <= of_holder
+        return False
 
     def with_inner(self, names: Iterable[str]) -> set[str]:
         """Return attributes with those that are stored in what these are given."""

@@ -137,7 +137,7 @@ class Storing:
                             store = Store(name, one, at, loops, is_name, by_call, its)
                             yield store
                             yield from self._inner(scope, name, store, local)
-                for name in sorted(self._owning.stored_in(value) - {last_name(holder)}):
+                for name in sorted(self._owning.stored_in(value, holder)):
                     for one in into:
                         by_call = one in places
                         its = node if by_call else of
