@@ -358,3 +358,45 @@ def test_what_is_read_before_anything_changes_is_the_same_as_what_is_stored(
     )
 
     assert is_seen == ("stores 'x' and goes on with it" in left(source, "items"))
+
+
+DECODED = {
+    "what pickle makes of bytes": ("pickle.loads(items[k])", "", True),
+    "what json makes of a text": ("json.loads(items[k])", "", True),
+    "what Tornado makes of it": ("escape.json_decode(items[k])", "", True),
+    "what a hook makes": ("json.loads(items[k], object_hook=f)", "", False),
+    "what has a name of its own": ("items[k]", "", False),
+    "what the program's own function makes": (
+        "loads(items[k])",
+        "def loads(x): return x",
+        False,
+    ),
+    "what has the name of the module": ("pickle.loads(items[k])", "pickle = x", False),
+    "what is registered for a class makes": (
+        "pickle.loads(items[k])",
+        "import copyreg\ncopyreg.pickle(A, f)",
+        False,
+    ),
+    "what its class makes": (
+        "pickle.loads(items[k])",
+        "class A:\n    def __reduce__(self): return find, ()",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DECODED)
+def test_what_is_made_of_a_text_may_be_pickled(case):
+    made, other, is_shared = DECODED[case]
+    source = f"""
+import json
+import pickle
+from tornado import escape
+items = {{}}
+{other}
+def f(k):
+    one = {made}
+    one["n"] += 1
+    items[k] = pickle.dumps(one)
+"""
+    assert is_shared == ("items = txloop.share({})" in shared(source, "items"))

@@ -45,6 +45,7 @@
     fields      constructors that stand in no text: those of dataclasses
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
+    decoding    what makes all that it returns
     passing     how values get from place to place
     changing    what is changed in place
     keeping     what is kept in two places, one of which stays plain

@@ -252,10 +252,9 @@ class Meanings:
 
         They keep nothing: what one call returns has no part in what another returns.
         """
-        module = id(self.module_of(scope))
-        if self.in_full(scope, name) not in PARTS or name in self._defined[module]:
+        if self.in_full(scope, name) not in PARTS or self.defines(scope, name):
             return False
-        imports = self._imports[module]
+        imports = self._imports_around(scope)
         home = "" if "*" in imports else "builtins"
         if name in imports:
             home = imports[name].home
@@ -266,6 +265,10 @@ class Meanings:
         root = root_name(function)
         home = self.imported_from(scope, root), self.in_full(scope, last_name(function))
         return home == ("itertools", "count") and self.home(scope, root) is None
+
+    def defines(self, scope: ast.AST, name: str) -> bool:
+        """Tell whether a module gives a name to more than what it imports."""
+        return name in self._defined[id(self.module_of(scope))]
 
     def module_of(self, scope: ast.AST) -> ast.AST:
         """Return the module in which a function is."""
@@ -309,6 +312,11 @@ class Meanings:
         """Return the module that a name is, or is imported from; "" if it is not."""
         found = self._imports_around(scope).get(name)
         return "" if found is None else found.home
+
+    def imports(self, module: str) -> bool:
+        """Tell whether any module of the program imports one, or something of it."""
+        every = (one.home for names in self._imports.values() for one in names.values())
+        return module in every
 
     def is_scalar(self, scope: ast.AST, function: ast.expr) -> bool:
         """Tell whether a function is of a module whose results cannot change."""

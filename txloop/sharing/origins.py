@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS, SCALARS
 from txloop.scan.syntax import last_name
+from txloop.sharing.decoding import decodes
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
-from txloop.sharing.syntax import OF_NUMBERS, arguments_of
+from txloop.sharing.syntax import OF_NUMBERS, arguments_of, name_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -305,16 +306,18 @@ class Origins:
         if name not in PARTS and self.meanings.is_scalar(scope, function):
             return set()
         values |= self._returned_by(("__call__",))
-        match function:
-            case ast.Call(args=[*asked]) if last_name(function.func) == "attrgetter":
-                return {Origin(one) for key in asked for one in _last_names(key)}
+        if isinstance(function, ast.Call) and last_name(function.func) == "attrgetter":
+            return {Origin(name_in_text(key, ANY)) for key in function.args}
+        made = {self._made(scope, call)}
         is_method = isinstance(function, ast.Attribute)
         if name == "deepcopy" or (name == "keys" and is_method and not call.args):
-            return {self._made(scope, call)}  # keys cannot change: they have a hash
+            return made  # keys cannot change: they have a hash
+        if decodes(self.meanings, scope, call):
+            return made | inside(made)
         if name in SCALARS or name == "range":
             return set()
         if name == "getattr" and len(call.args) > 1:
-            return {Origin(one) for one in _last_names(call.args[1])}
+            return {Origin(name_in_text(call.args[1], ANY))}
         if name in NAMESPACES:
             return {Origin(ANY), Origin(NAMESPACE)}
         if isinstance(function, ast.Attribute) and name in GETTERS:
@@ -325,7 +328,7 @@ class Origins:
             return self._copied(scope, call)
         base = function.value if isinstance(function, ast.Attribute) else function
         values |= self._of_all(scope, [base, *arguments_of(call)])
-        made, parts = {self._made(scope, call)}, part_of(values)
+        parts = part_of(values)
         if name in PARTS:
             parts |= self._own_elements()
         else:
@@ -391,10 +394,3 @@ class Origins:
     def site(self, scope: ast.AST, node: ast.AST) -> Site:
         """Return where in a function's or module's file an expression stands."""
         return Site.of(self.meanings.file_of(scope), node)
-
-
-def _last_names(key: ast.expr) -> list[str]:
-    """Return the name that `getattr` or the like finds something by; `ANY` for any."""
-    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-        return [key.value.rpartition(".")[2]]
-    return [ANY]

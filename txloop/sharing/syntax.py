@@ -31,6 +31,7 @@ __all__ = [
     "is_in_inner_function",
     "is_of_self",
     "leaves",
+    "name_in_text",
     "nodes_with_loops",
     "parent_of",
     "results_of",
@@ -235,6 +236,13 @@ def foreign_modules(tree: ast.Module, own: set[str]) -> Iterator[str]:
     for one in imports_in(tree):
         if not one.name and one.module.partition(".")[0] not in own:
             yield one.bound
+
+
+def name_in_text(node: ast.expr, unknown: str) -> str:
+    """Return ``b`` of a text ``"a.b"``, as `getattr` has it; `unknown` of others."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.rpartition(".")[2]
+    return unknown
 
 
 def root_name(node: ast.AST | None) -> str:
