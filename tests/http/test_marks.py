@@ -112,6 +112,19 @@ class Intercepted(Marked):
         return self.finish("not you")
 
 
+class Refusing(Marked):
+    """An object, too, may have an `_execute` of its own."""
+
+    def initialize(self):
+        if not self.request.headers.get("Authorization"):
+            vars(self)["_execute"] = self.refuse
+
+    def refuse(self, transforms, *args, **kwargs):
+        self._transforms = transforms
+        written.set(written.get() + 1)
+        return self.finish("not you")
+
+
 @transactional
 class Socket(WebSocketHandler):
     def on_message(self, message):
@@ -144,6 +157,7 @@ def make_application():
             ("/overriding", Overriding),
             ("/unmarked", Unmarked),
             ("/intercepted", Intercepted),
+            ("/refusing", Refusing),
             ("/mark-outside", MarkOutside),
         ],
         pid=os.getpid(),
@@ -180,6 +194,14 @@ def test_what_is_around_a_handler_may_answer_at_once(headers, pair):
     found = pair.server.fetch("GET", "/intercepted", headers=headers)
 
     assert stock.body == found.body
+
+
+def test_an_object_may_answer_before_its_verb_runs(pair):
+    stock = pair.stock.get("/refusing")
+
+    found = [pair.server.get("/refusing").body for _ in range(2)]
+
+    assert [stock.body] * 2 == found
 
 
 @pytest.fixture

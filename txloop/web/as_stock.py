@@ -18,14 +18,14 @@ import functools
 import linecache
 import re
 import sys
-from types import ModuleType
+from types import CoroutineType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tornado.ioloop import IOLoop
 from tornado.web import Finish, RequestHandler
 
 from txloop.stm.origin import Owner, file_of, is_own_module, owner_of
-from txloop.web.handler_run import go_on, show_as_stock
+from txloop.web.handler_run import awaiting, go_on, show_as_stock
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def run_as_stock(delegate: HandlerDelegate) -> bool:
     execution = handler._execute(
         transforms, *delegate.path_args, **delegate.path_kwargs
     )
+    if type(execution) is not CoroutineType:
+        execution = awaiting(execution)
     try:
         awaited = execution.send(None)
     except StopIteration:

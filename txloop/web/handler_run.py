@@ -6,8 +6,10 @@ import contextlib
 import errno
 import functools
 import types
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
 
+from tornado.gen import convert_yielded
 from tornado.web import Finish, RequestHandler
 
 from txloop.errors import BecomeInevitable, TxInternalError
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from txloop.stm.attempt import Attempt
     from txloop.web.recorder import Recorder
 
-__all__ = ["HandlerRun", "go_on", "show_as_stock"]
+__all__ = ["HandlerRun", "awaiting", "go_on", "show_as_stock"]
 
 
 def _nothing() -> None:
@@ -190,6 +192,17 @@ def show_as_stock(error: BaseException) -> None:
 
 def _lacks_file(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno == errno.EBADF
+
+
+async def awaiting(result: Any) -> None:
+    """Do as `_execute`, where an object's own has returned what is no coroutine.
+
+    As where it has refused its request already.
+    """
+    if isinstance(result, Awaitable):
+        await result
+    elif result is not None:
+        await convert_yielded(result)
 
 
 async def go_on(execution: Coroutine[object, object, None], awaited: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from types import MappingProxyType
+from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tornado.web import Finish, RequestHandler
@@ -16,7 +16,7 @@ from txloop.watch import ROOTS_OF
 from txloop.web.driving import hide_generators
 from txloop.web.eligible import may_wait
 from txloop.web.ending import ends_as_stock
-from txloop.web.handler_run import HandlerRun
+from txloop.web.handler_run import HandlerRun, awaiting
 from txloop.web.leftovers import Leftovers, told
 from txloop.web.templates import reset_caches
 from txloop.web.watched import roots_of_request
@@ -229,6 +229,8 @@ def _run_handler(
         run.drive()
     transforms = [transform(request) for transform in application.transforms]
     execution = handler._execute(transforms, *path_args, **path_kwargs)
+    if type(execution) is not CoroutineType:
+        execution = awaiting(execution)
     shows = (hide_task(attempt), hide_generators(attempt)) if passes else ()
     try:
         run.begin(execution)
