@@ -24,6 +24,29 @@ ALIASES = {
         "    items.append(x)\n    y.append(1)\n",
         "y = txloop.share([])",
     ),
+    "a part of it, twice": (
+        "def f(v):\n    x = g()\n    items.append(x['a'])\n    table[v] = x['a']\n",
+        "x = txloop.share(g())",
+    ),
+    "a part of it, and a part of that": (
+        "def f(v):\n    x = g()\n    items.append(x['a'][v])\n"
+        "    table[v] = x['a']['b']\n",
+        "x = txloop.share(g())",
+    ),
+    "a part of it, in something else": (
+        "def f(v):\n    x = g()\n    table[v] = {'a': x['a']}\n"
+        "    items[v] = dict(a=x['a'])\n",
+        "x = txloop.share(g())",
+    ),
+    "a part of it, by a method": (
+        "def f(v):\n    x = g()\n    table.update({v: x['a']})\n"
+        "    items[v] += [x['a']]\n",
+        "x = txloop.share(g())",
+    ),
+    "by one statement": (
+        "def f(v):\n    x = g()\n    table[v], items[v] = x, x\n",
+        "x = txloop.share(g())",
+    ),
     "by another name": (
         "def f():\n    x = []\n    y = x\n    items.append(x)\n    y.append(1)\n",
         "x = txloop.share([])",
@@ -64,6 +87,26 @@ def test_what_is_stored_and_used_on_is_a_container_from_the_start(case):
     source, expected = ALIASES[case]
 
     assert expected in shared(f"items = []\ntable = {{}}\n{source}", "items", "table")
+
+
+def test_two_parts_may_be_stored_in_two_places():
+    source = "def f(v):\n    x = g()\n    items.append(x['a'])\n    table[v] = x['b']\n"
+
+    assert "x = g()" in shared(f"items = []\ntable = {{}}\n{source}", "items", "table")
+
+
+@pytest.mark.parametrize(("part", "is_again"), [("a", True), ("b", False)])
+def test_parts_of_what_a_handler_has_may_be_stored_twice(part, is_again):
+    source = f"""
+items = {{}}
+table = {{}}
+class Rows(RequestHandler):
+    def prepare(self): self.row = g()
+    def post(self, v):
+        items[v] = self.row['a']
+        table[v] = self.row[{part!r}]
+"""
+    assert is_again == ("self.row = txloop.share(g())" in shared(source, "items"))
 
 
 SAID = """

@@ -1,18 +1,26 @@
-"""Whether a use of a variable or an attribute changes its object, or hands it on."""
+"""Whether a use of a variable or an attribute changes its object, or hands it on.
+
+A part that is stored is no such use, as most are numbers and texts: only where the same
+part was stored before, two places would have it.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import GETTERS, MUTATORS, PARTS
-from txloop.scan.syntax import last_name
-from txloop.sharing.syntax import is_in_inner_function, parent_of
+from txloop.scan.known import GETTERS, KEEPING, MUTATORS, PARTS
+from txloop.scan.syntax import FUNCTIONS, declared_in, last_name
+from txloop.sharing.syntax import is_in_inner_function, leaves, parent_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
     from txloop.sharing.habits import Habits
 
-__all__ = ["matters"]
+__all__ = ["are_stored_together", "is_stored_again", "matters"]
 
 _GIVING = PARTS | GETTERS | {"get_nowait", "popitem", "result"}
 """Methods that return parts of their object."""
@@ -53,3 +61,107 @@ def matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
         case ast.List() | ast.Tuple() | ast.Dict() | ast.keyword():
             return node is use
     return is_in_inner_function(scope, use)
+
+
+def is_stored_again(
+    habits: Habits,
+    scope: ast.AST,
+    use: ast.expr,
+    store: ast.AST,
+    is_same: Callable[[ast.AST], bool],
+) -> bool:
+    """Tell whether a use puts a part of an object elsewhere that is stored already.
+
+    Args:
+        habits: What is known of the program's functions.
+        scope: The function.
+        use: The use of the object.
+        store: What has stored a part of it, or all.
+        is_same: Tells which expressions in there give the object.
+    """
+    steps, part = _steps_from(scope, use)
+    if not (steps and _is_put(habits, scope, part)):
+        return False
+    return any(
+        _may_meet(steps, _steps_from(store, one)[0])
+        for one in ast.walk(store)
+        if isinstance(one, ast.expr) and is_same(one)
+    )
+
+
+def are_stored_together(store: ast.AST, is_same: Callable[[ast.AST], bool]) -> bool:
+    """Tell whether one statement puts a part of an object, or all, in two places.
+
+    As ``a[k], b[k] = row, row`` does.
+    """
+    match store:
+        case ast.Assign(value=ast.Tuple(elts=values)):
+            every = [
+                [_steps_from(store, one)[0] for one in ast.walk(value) if is_same(one)]
+                for value in values
+            ]
+            return any(
+                _may_meet(one, other)
+                for some, others in itertools.combinations(every, 2)
+                for one, other in itertools.product(some, others)
+            )
+    return False
+
+
+def _is_put(habits: Habits, scope: ast.AST, part: ast.AST) -> bool:
+    """Tell whether an expression, or what is made with it in it, is stored."""
+    parent, node = parent_of(scope, part)
+    outer = declared_in(scope) if isinstance(scope, FUNCTIONS) else ()
+    while True:
+        match parent:
+            case ast.Dict() | ast.List() | ast.Set() | ast.Tuple():
+                pass
+            case ast.IfExp() | ast.Starred() | ast.keyword():
+                pass
+            case ast.Call(func=function) if function is not node:
+                name = last_name(function)
+                if name in KEEPING or habits.is_scalar(name):
+                    return name in KEEPING
+            case ast.Assign(targets=targets, value=value) if value is node:
+                every = (leaf for one in targets for leaf in leaves(one))
+                return any(map(functools.partial(_is_kept, outer=outer), every))
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+                return target is not node and _is_kept(target, outer)
+            case _:
+                return False
+        parent, node = parent_of(scope, parent)
+
+
+def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
+    return isinstance(target, ast.Attribute | ast.Subscript) or (
+        last_name(target) in outer
+    )
+
+
+def _steps_from(scope: ast.AST, use: ast.AST) -> tuple[list[ast.AST], ast.AST]:
+    """Return what leads from an object to the part that is used, and that part."""
+    steps: list[ast.AST] = []
+    parent, node = parent_of(scope, use)
+    while isinstance(parent, ast.Subscript | ast.Attribute) and parent.value is node:
+        steps.append(parent)
+        parent, node = parent_of(scope, parent)
+    return steps, steps[-1] if steps else use
+
+
+def _may_meet(some: Sequence[ast.AST], others: Sequence[ast.AST]) -> bool:
+    """Tell whether steps may lead to the same part, or to a part of that."""
+    return all(
+        type(one) is not type(other)
+        or not _is_constant(one)
+        or not _is_constant(other)
+        or _key_of(one) == _key_of(other)
+        for one, other in zip(some, others, strict=False)
+    )
+
+
+def _is_constant(step: ast.AST) -> bool:
+    return isinstance(getattr(step, "slice", ast.Constant("")), ast.Constant)
+
+
+def _key_of(step: ast.AST) -> str:
+    return ast.unparse(step.slice) if isinstance(step, ast.Subscript) else step.attr  # type: ignore[attr-defined] # an attribute

@@ -16,7 +16,7 @@ from txloop.scan.syntax import last_name, parameters
 from txloop.sharing.bindings import given_to
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import is_handler_class
-from txloop.sharing.mattering import matters
+from txloop.sharing.mattering import are_stored_together, is_stored_again, matters
 from txloop.sharing.scalars import scalar_attributes
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import attribute_of_self, changed_by, is_of_self, parent_of
@@ -208,8 +208,16 @@ class Owning:
         if self.stays(name):  # what Tornado gives seldom changes
             return name in self._changed
         here = {*walked(store)}
-        return any(
-            use not in here and self._matters(scope, use)
+
+        def is_same(one: ast.AST) -> bool:
+            return own_attribute(one) == name
+
+        return are_stored_together(store, is_same) or any(
+            use not in here
+            and (
+                self._matters(scope, use)
+                or is_stored_again(self._habits, scope, use, store, is_same)
+            )
             for scope, use in self._uses[name]
         )
 

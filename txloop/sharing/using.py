@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_in
-from txloop.sharing.mattering import matters
+from txloop.sharing.mattering import are_stored_together, is_stored_again, matters
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import (
     is_after,
@@ -34,7 +34,15 @@ def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) ->
         for use in _uses_of(scope, names)
         if use in again or (is_after(use, where) and use not in own)
     ]
-    if any(matters(habits, scope, use) for use in later):
+
+    def is_same(one: ast.AST) -> bool:
+        return isinstance(one, ast.Name) and one.id in names
+
+    if are_stored_together(store.node, is_same) or any(
+        matters(habits, scope, use)
+        or is_stored_again(habits, scope, use, store.node, is_same)
+        for use in later
+    ):
         return True
     others = [one for one in walked(scope) if is_after(one, where) and one not in own]
     is_again = not again.isdisjoint(later)
