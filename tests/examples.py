@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests import warm
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,11 +21,10 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 def run_example(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program that must end by itself."""
-    return subprocess.run(
+    return warm.run(
         [sys.executable, str(EXAMPLES / name), *arguments],
         capture_output=True,
         text=True,
-        check=False,
         timeout=40,
         cwd="/",
     )
@@ -34,7 +35,7 @@ def running_example(
     name: str, *arguments: str, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server on a free port; yield it and the first line that it printed."""
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, str(EXAMPLES / name), *arguments, "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

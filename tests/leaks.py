@@ -7,7 +7,6 @@ is off. `@pytest.mark.leaks_ok("reason")` switches it off for a test.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import signal
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import warm
 from tests.processes import children_of, state
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 # An orphan sees the end of its parent a moment after the test does.
 GRACE_SECONDS = float(os.environ.get("TXLOOP_TEST_GRACE_SECONDS", 10))
-
-PR_SET_CHILD_SUBREAPER = 36
 
 # The processes forked by this one itself. Nobody else may reap these, while a zombie
 # that was adopted is nobody's fault.
@@ -38,7 +36,7 @@ def pytest_configure() -> None:
     """Adopt orphans, and write down what this process forks."""
     if not sys.platform.startswith("linux"):
         return
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    warm.adopt_orphans()
     fork = os.fork
 
     def recording_fork() -> int:
@@ -79,7 +77,7 @@ def remaining_children(before: set[int]) -> set[int]:
     """Return the new children that stay, after giving orphans a moment to leave."""
     deadline = time.monotonic() + GRACE_SECONDS
     while True:
-        left = children_of("self") - before
+        left = children_of("self") - before - warm.processes()
         ended = {pid for pid in left if state(pid) == "Z"}
         for pid in ended - forked:
             reap(pid)
@@ -92,10 +90,10 @@ def remaining_children(before: set[int]) -> set[int]:
 def open_files() -> set[tuple[int, str]]:
     """Return each open file descriptor with what it stands for."""
     found = set()
-    for number in os.listdir("/proc/self/fd"):
+    for number in set(map(int, os.listdir("/proc/self/fd"))) - warm.descriptors():
         # The descriptor that read the folder is closed by now.
         with suppress(OSError):
-            found.add((int(number), os.readlink(f"/proc/self/fd/{number}")))
+            found.add((number, os.readlink(f"/proc/self/fd/{number}")))
     return found
 
 

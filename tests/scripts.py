@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests import warm
+
 if TYPE_CHECKING:
     import signal
     from collections.abc import Iterator
@@ -89,7 +91,7 @@ def _started(
         for name, value in os.environ.items()
         if not name.startswith(("TXLOOP_", "PYTHON"))
     }
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, str(script)],
         cwd=folder,
         env={**inherited, "PYTHONPATH": str(ROOT), **environment},

@@ -23,6 +23,7 @@ import tornado.netutil
 import tornado.tcpserver
 
 import txloop.__main__
+from tests import warm
 from txloop.engine.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def why_on_loop(
         arguments: Those of the program.
     """
     command = [sys.executable, "-m", "tests.where_it_ran", "--transactional", "*"]
-    with subprocess.Popen(
+    with warm.Popen(
         [*command, "app.py", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), *_paths()])},

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 PROGRAM = Path(__file__).parent.parent.parent / "examples" / "astar.py"
@@ -31,7 +33,7 @@ LUMINANCE = """
 @contextmanager
 def serving(port=0):
     """Run the program; yield its address. It must leave in good order."""
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, str(PROGRAM), "2", "--port", str(port), *MAP],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

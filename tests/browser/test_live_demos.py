@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import warm
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,9 +34,7 @@ def serving(name: str, *options: str) -> Iterator[str]:
     """Run an example; yield where it listens."""
     words = [sys.executable, str(EXAMPLES / name), "2", "--port", "0", *options]
     errors = subprocess.DEVNULL  # it names each request that the game refuses
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=errors, text=True
-    ) as process:
+    with warm.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
         try:
             assert process.stdout is not None
             found = re.search(r"http://(\S+)", process.stdout.readline())

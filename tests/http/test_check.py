@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import warm
 from tests.http.check_programs import PROGRAMS, REQUESTS
 from tests.where_it_ran import why_on_loop
 from txloop.executors.protocol import resolve_name
@@ -58,12 +59,11 @@ def check(tmp_path: Path) -> Callable[..., Checked]:
 
 def run_check(folder: Path, *arguments: str) -> Checked:
     """Run the command in the folder."""
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "txloop", "check", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
-        check=False,
         timeout=40,
     )
 

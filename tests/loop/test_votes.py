@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
 
+from tests import warm
 from tests.serving import THREADS
 
 pytestmark = pytest.mark.slow
@@ -67,13 +67,12 @@ def test_each_vote_counts_and_no_total_is_half_written(executor, faults, tmp_pat
     command = [sys.executable, *(options if executor != "stock" else []), "app.py"]
 
     # WHEN
-    done = subprocess.run(
+    done = warm.run(
         command,
         cwd=tmp_path,
         env={**os.environ, "TXLOOP_FAULTS": faults},
         capture_output=True,
         text=True,
-        check=False,
         timeout=60,
     )
 

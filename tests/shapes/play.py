@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests import warm
 from tests.logs import AT_BOUND
 from tests.messages import Request, read_answer
 from tests.shapes.shape import Kind, load
@@ -303,7 +304,7 @@ def _serving(
     with (
         tempfile.TemporaryDirectory() as folder,
         (Path(folder) / "errors").open("w+") as errors,
-        subprocess.Popen(
+        warm.Popen(
             [sys.executable, "-m", "tests.shapes.server", executor, *modules],
             cwd=folder,
             env={**inherited, "PYTHONPATH": str(ROOT), **environment},

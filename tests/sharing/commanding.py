@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests import warm
 from tests.unchanged.running import inherited_environment
 
 __all__ = ["PROGRAM", "git", "program", "run"]
@@ -57,12 +58,11 @@ def program(folder, source=PROGRAM):
 
 def run(folder, *arguments):
     """Run the command line in a folder; return its exit code, output and errors."""
-    ended = subprocess.run(
+    ended = warm.run(
         [sys.executable, "-m", "txloop", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
-        check=False,
         env=inherited_environment(),
     )
     return ended.returncode, ended.stdout, ended.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
+from tests import warm
 from tests.sharing.function_shapes import shapes
 from tests.sharing.random_programs import LEFT, SHARED, program_of, programs, requests
 from tests.unchanged.running import ROOT, Asked, running
@@ -84,7 +84,7 @@ def rewritten(source):
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "app.py"
         file.write_text(source)
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "txloop", "share", "--write", "--force", file, "0"],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             check=True,

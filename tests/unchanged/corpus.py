@@ -26,11 +26,13 @@ PICKLED = {"p34_housing": {"sklearn"}}
 
 _PROGRAM = """
 import importlib.util, json, pathlib, pickle, re, sys, zlib
+from tests import warm
 path, kept = sys.argv[1], pathlib.Path(sys.argv[2])
 del sys.argv[1:3]
 spec = importlib.util.spec_from_file_location("corpus", path)
 corpus = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(corpus)
+corpus.subprocess.Popen = warm.Popen
 # Little time that has passed, in seconds: now and then it is twice the same.
 moment = re.compile(r"\\b(\\d+(\\.\\d+)?e-0[567]|0\\.0\\d{8,})")
 corpus.VOLATILE.append((moment, "A MOMENT"))

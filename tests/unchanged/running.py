@@ -20,6 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from tests import warm
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -110,7 +112,7 @@ def running(
     argument = [] if fixed_port else ["0"]
     with (
         (folder / f"{home.name}.log").open("w+") as log,
-        subprocess.Popen(
+        warm.Popen(
             [sys.executable, *swapped, "app.py", *argument],
             cwd=home,
             env={**inherited_environment(), **environment},
