@@ -7,7 +7,8 @@ of each of these take all test modules that are imported for the program. In oth
 folders it is ten files at the most. What other arguments ask for is run by one pytest,
 as it is: ``python -m tests tests/unit -x``.
 
-Each has a folder of its own for temporary files: pytest's usual one is shared by all
+They are forked from a process that has imported pytest and txloop (`tests.warm`). Each
+has a folder of its own for temporary files: pytest's usual one is shared by all
 that run at once, each of which removes what is old there, and ends with an error where
 another does so at the same time.
 """
@@ -25,6 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from tests import warm
 from tests.cluster import DASK
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ LONGEST = (
     "tests/soak",
 )
 """Parts of their own, and the first ones, or all would wait for them at the end."""
+
+IMPORTED_BEFORE = "ignore:Module already imported so cannot be rewritten"
+"""What pytest warns of where `tests.warm` starts it: asserts stay those of Python."""
 
 _COUNTS = re.compile(r"(\d+) ([a-z]+)")
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
@@ -89,6 +94,8 @@ def main(arguments: list[str]) -> int:
     folders = folders_in(arguments)
     if arguments and not folders:
         return subprocess.run([*pytest, *arguments], cwd=ROOT, check=False).returncode
+    for name in ("hypothesis", "_hypothesis"):
+        pytest += ["-W", f"{IMPORTED_BEFORE}; {name}"]
     if sys.stdout.isatty():
         pytest.append("--color=yes")
     begun, ended = time.monotonic(), list[subprocess.CompletedProcess[str]]()
@@ -112,11 +119,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm.run(
         command,
         cwd=ROOT,
         env=_environment(),
-        check=False,
         stdout=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
