@@ -8,6 +8,8 @@
     connection      the owner's end of one process
     carrier         the front's end, whatever lies between
     replica         ... of a process: a replica of the store, and attempts on it
+    following       ... which repeats what others have committed
+    own_commits     ... and commits by itself while the owner sleeps
     reading         ... which first take it that they only read
     thread_carrier  ... of a thread, which reads the store itself
     link            a socket: frames, and descriptors that go with them

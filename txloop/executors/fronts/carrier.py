@@ -80,7 +80,6 @@ class Carrier(abc.ABC):
 
     Attributes:
         spoilt: Whether this copy of the program must not be used again.
-        trouble: Why it cannot follow the owner any more; None if it can.
         traced_from: What is added to this front's place to give the number under which
             attempts are traced; 0 if they are not.
     """
@@ -93,7 +92,6 @@ class Carrier(abc.ABC):
             base: The context in which the program has started the fronts.
         """
         self.spoilt = False
-        self.trouble: str | None = None
         self.traced_from = 0
         self._page = page
         self._base = base
@@ -107,6 +105,11 @@ class Carrier(abc.ABC):
     def take_place(self, place: int) -> None:
         """Count in the part of the page at `place` from now on."""
         self._place, self._slot = place, self._page.slot(place)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot follow the owner any more; None if it can."""
+        return None  # a thread has nothing to follow
 
     @abc.abstractmethod
     def end(self) -> None:

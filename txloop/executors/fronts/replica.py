@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-import traceback
 from typing import TYPE_CHECKING, Any, Never
 
 from txloop.errors import TxTimeoutError
@@ -25,36 +24,30 @@ from txloop.executors.codec.packing import (
     pack_marshalled,
     unpack_answer,
 )
-from txloop.executors.codec.plain_cells import (
-    Known,
-    PlainOutcome,
-    pack_conflict,
-    plain_outcome,
-)
+from txloop.executors.codec.plain_cells import Known, PlainOutcome, plain_outcome
 from txloop.executors.codec.plain_values import agreed_kinds
 from txloop.executors.debugging import set_title
-from txloop.executors.fronts.board import ABORTED, Made, OverwrittenError
-from txloop.executors.fronts.carrier import Carrier, Verdict
+from txloop.executors.fronts.carrier import Carrier
+from txloop.executors.fronts.following import Following
 from txloop.executors.fronts.link import Link
 from txloop.executors.fronts.overtime import Alarm
+from txloop.executors.fronts.own_commits import OwnCommits
 from txloop.executors.fronts.page import LAG_COMMITS
-from txloop.executors.fronts.posted import Posted, PostedOutcomes
+from txloop.executors.fronts.posted import Posted
 from txloop.executors.fronts.reading import ReadingFirst
-from txloop.executors.processes.feed import catch_up
 from txloop.executors.processes.spawner_process import flush_output
 from txloop.executors.processes.worker import become_copy, run_start_hooks
 from txloop.executors.refusing import adopt_loop
 from txloop.stm.run import run_ready
 from txloop.stm.store import committed
 from txloop.stm.types import Call, Outcome, Refusal
-from txloop.stm.validation import decide
 from txloop.watch import WorkerWatch
 from txloop.watch.limits import SHARE
 from txloop.watch.outside import guard
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from txloop.executors.codec.contexts import Base
     from txloop.executors.fronts.board import Board
@@ -66,14 +59,6 @@ if TYPE_CHECKING:
     from txloop.watch import Subject
 
 __all__ = ["Replica"]
-
-_NEWEST = 1 << 62
-
-_HOLD_SECONDS = (
-    0.002  # what the owner could commit waits so long for it to sleep again,
-)
-_OPENS_SECONDS = 0.02  # if it slept so long ago
-
 
 _log = logging.getLogger("txloop")
 
@@ -104,10 +89,16 @@ class Replica(Carrier):
         set_title(f"front {number}")
         super().__init__(page, base)
         self._link = Link(connection)
-        self._board = board
-        self._lock = lock
         lock.join()
-        self._read: int | None = None  # up to where, once the owner has said where
+        self._following = Following(page, board, self.end)
+        self._own = OwnCommits(
+            page,
+            lock,
+            self._following,
+            self._is_certain,
+            self._take_verdicts,
+            self.end,
+        )
         self._watch = WorkerWatch()
         self._epoch = -1  # of the owner's watch, when it last looked for us
         self._asked = -1  # for which one it was asked to look
@@ -118,9 +109,7 @@ class Replica(Carrier):
         self._records: list[logging.LogRecord] = []
         assert committed.kept is not None
         self._known = Known(0, committed.kept, agreed_kinds())
-        self._posted = PostedOutcomes()  # since the last `settle` or `flush`
         self._reading_first = ReadingFirst()
-        self._opened_at = 0.0  # when the owner slept, as far as that was seen
 
     def begin(self, reactor: Reactor, on_readable: Callable[[], object]) -> None:
         """Run the program's start hooks, and tell the owner that this front is ready.
@@ -133,6 +122,14 @@ class Replica(Carrier):
         troubles = run_start_hooks(self._base)
         self._link.attach(reactor, on_readable)
         self.tell(("hello", os.getpid(), troubles))
+
+    def take_place(self, place: int) -> None:
+        super().take_place(place)
+        self._following.slot = self._slot
+
+    @property
+    def trouble(self) -> str | None:
+        return self._following.trouble
 
     def end(self) -> Never:
         flush_output()
@@ -147,7 +144,7 @@ class Replica(Carrier):
     def has_reached(self, needed: tuple[int, int]) -> bool:
         version, epoch = needed
         if version > committed.version:
-            self._follow()
+            self._following.follow()
         return version <= committed.version and epoch <= self._epoch
 
     def ask(self) -> None:
@@ -167,7 +164,7 @@ class Replica(Carrier):
         verdicts: list[tuple[int, int]] = []
         for frame, descriptor in self._link.receive():
             commits, dropped, decided, epoch, told = frame
-            self._follow(commits, dropped)
+            self._following.follow(commits, dropped)
             verdicts += decided
             if epoch >= 0:
                 self._epoch = epoch
@@ -182,42 +179,6 @@ class Replica(Carrier):
             self.tell(None)
         return notes
 
-    def _follow(
-        self, commits: tuple[Any, ...] | None = None, dropped: Sequence[int] = ()
-    ) -> None:
-        """Repeat what there is on the board, and what does not stand there.
-
-        Args:
-            commits: These, if there are any: the version to which they lead, a dump or
-                None, the others, up to where the board has to be read before, if it
-                has, and from where to go on.
-            dropped: Numbers of containers that have died.
-        """
-        if self._read is not None and (commits is None or commits[3] is not None):
-            self._read_until(self._page.version)
-        if commits is not None:
-            version, dump, deltas, _, self._read = commits
-            self._repeat(version, dump, deltas)
-        if self._slot is not None and self._read is not None:
-            self._slot.read = self._read
-        if dropped:
-            committed.forget(list(dropped))
-
-    def _read_until(self, newest: int) -> None:
-        """Repeat what there is on the board up to a version."""
-        assert self._read is not None
-        try:
-            self._read, version, deltas = self._board.read(self._read, newest)
-        except OverwrittenError:
-            self.end()  # the owner has given this front up
-        self._repeat(version, None, deltas)
-
-    def _repeat(
-        self, version: int, dump: bytes | None, deltas: Sequence[bytes]
-    ) -> None:
-        if version and self.trouble is None:
-            self.trouble = catch_up(version, dump, deltas, ())
-
     # What the owner is sent
 
     def tell(self, note: tuple[Any, ...] | None, descriptor: int | None = None) -> None:
@@ -229,8 +190,8 @@ class Replica(Carrier):
     def flush(self) -> None:
         """Send what attempts want committed and logged, in one frame; and output."""
         flush_output()
-        if self._posted:
-            self._pack_posted()
+        for one in self._own.take():  # it is not committed here
+            self._outcomes.append((one.number, one.kind.number, one.plain))
         if self._outcomes or self._records:
             records = dumps(self._records) if self._records else b""
             self._told = committed.version
@@ -306,100 +267,23 @@ class Replica(Carrier):
         subject.spend()
         return found if looked is outcome else looked
 
+    def _is_certain(self) -> bool:
+        return self._page.epoch <= self._epoch
+
     def settle(self) -> bool:
-        if not self._posted or self._slot is None or self._read is None:
-            return False
-        now = time.monotonic()
-        if self._page.open:
-            self._opened_at = now
-            if self._lock.take():
-                self._settle_alone()
-        # The owner, which cannot do without the lock either, mostly sleeps again soon.
-        return bool(self._posted) and (
-            now - self._opened_at < _OPENS_SECONDS
-            and now - self._posted.since < _HOLD_SECONDS
-        )
-
-    def _settle_alone(self) -> None:
-        """Commit what may be committed; the lock is held until then."""
-        try:
-            settled = self._commit_alone() if self._may_commit() else []
-        except BaseException:  # it may have repeated what no other process will
-            traceback.print_exc()
-            self.end()
-        finally:
-            self._lock.release()
-        if settled:
-            self._posted.take(len(settled))
-            self._take_verdicts(settled)
-
-    def _may_commit(self) -> bool:
-        """Follow the board to its end; tell whether that was all; the lock is held."""
-        if self._read != self._board.end:
-            self._read_until(_NEWEST)
-        return (
-            self._read == self._board.end  # else the rest comes by the link
-            and self.trouble is None
-            and self._page.epoch <= self._epoch
-        )
-
-    def _commit_alone(self) -> list[tuple[int, Verdict]]:
-        """Put on the board what may commit, and what may not; return the verdicts.
-
-        The lock is held. There are none for the last ones if there was no more room.
-        """
-        assert self._slot is not None
-        verdicts: list[tuple[int, Verdict]] = []
-        version, end = committed.version, self._board.end
-        for one in self._posted:
-            outcome = one.outcome
-            conflict = decide(outcome, committed, False)
-            if conflict is None:
-                made = Made(version + 1, one.packed, one.kind.number)
-            else:
-                packed = pack_conflict(conflict, outcome.body_seconds)
-                made = Made(ABORTED, packed, one.kind.number)
-            after = self._board.put_alone(made, end)
-            if after is None:
-                break
-            end = after
-            if conflict is not None:
-                verdicts.append((one.number, Verdict.CONFLICT))
-                continue
-            version = made.version
-            self._slot.count(made.kind, outcome.body_seconds)
-            writes: tuple[Any, ...] = outcome.writes
-            committed.replay(writes, version)
-            committed.keep(writes)
-            verdicts.append((one.number, Verdict.COMMITTED))
-        if verdicts:
-            self._board.publish(end)
-            self._page.version = version
-            self._slot.read = self._read = end
-        return verdicts
+        return self._own.settle()
 
     def _post(self, number: int, kind: Kind, answer: Answer) -> None:
         plain = None
         if number and isinstance(answer, Outcome):
             plain = plain_outcome(answer, self._known)
-            packed = plain and self._may_hold() and pack_marshalled([plain[-1]])
+            packed = plain and self._own.may_hold() and pack_marshalled([plain[-1]])
             if plain and packed and not answer.error_answered:
                 now = time.monotonic()
-                self._posted.add(Posted(number, kind, answer, plain, packed, now))
+                self._own.post(Posted(number, kind, answer, plain, packed, now))
                 return
         packed = pack(answer) if plain is None else plain
         self._outcomes.append((number, kind.number, packed))
-
-    def _may_hold(self) -> bool:
-        """Tell whether the owner sleeps, or did a moment ago."""
-        if self._page.open:
-            return True
-        return time.monotonic() - self._opened_at < _OPENS_SECONDS
-
-    def _pack_posted(self) -> None:
-        """Let the owner commit what has not been committed here."""
-        for one in self._posted.take(len(self._posted)):
-            self._outcomes.append((one.number, one.kind.number, one.plain))
 
     # What is long
 
