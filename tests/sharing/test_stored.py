@@ -283,6 +283,29 @@ def test_what_is_only_stored_stays_plain(case):
     assert 1 == shared(f"items = []\n{ONE_COPY[case]}", "items").count("txloop.share")
 
 
+HELD_PARTS = {
+    "in a display": ("", False),
+    "read later, with what was changed": ("    self.write(x)\n", True),
+    "changed later": ("    x['a'].append(1)\n", True),
+    "taken out later, and changed": ("    z = x['a']\n    z.append(1)\n", True),
+    "stored again later": ("    items.append(x['a'])\n", True),
+    "put into the same later": ("    y['b'] = x['a']\n", True),
+}
+
+
+@pytest.mark.parametrize("case", HELD_PARTS)
+def test_parts_are_copied_that_only_what_is_stored_has_later(case):
+    later, is_shared = HELD_PARTS[case]
+    source = (
+        "items = []\ndef f(self):\n    x = g()\n    y = {'a': x['a']}\n"
+        f"    items.append(y)\n    y['n'] = 1\n    y['a'].append(2)\n{later}"
+    )
+    text = shared(source, "items")
+
+    assert "y = txloop.share({'a': x['a']})" in text
+    assert is_shared == ("x = txloop.share(g())" in text)
+
+
 @pytest.mark.parametrize("pattern", ["P(a=x)", "P(x)", "P(a={'b': x})", "P(a=[x, *_])"])
 def test_what_a_pattern_takes_out_of_an_object_may_be_elsewhere(pattern):
     source = f"""

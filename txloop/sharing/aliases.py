@@ -225,7 +225,8 @@ class Aliases:
             stay = all(self._habits.stays(scope, one) for one in values)
             if stay and arguments == []:
                 continue
-            parts = names_of_parts(scope, same, self._habits.handed_on)
+            holders = {store.holder} - same
+            parts = names_of_parts(scope, same, self._habits.handed_on, holders)
             if store.is_held_here:
                 parts -= {store.into} - same
             # A cache gives it to others, too, as handlers do with attributes; and what

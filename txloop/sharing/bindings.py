@@ -18,7 +18,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Set
 
 __all__ = [
     "IMMUTABLE",
@@ -207,6 +207,7 @@ def names_of_parts(
     scope: ast.AST,
     names: set[str],
     handed_on: Callable[[ast.expr], set[str]] = names_handed_on,
+    but: Set[str] = frozenset(),
 ) -> set[str]:
     """Return these variables, and those that may hold a part of what they hold.
 
@@ -214,6 +215,7 @@ def names_of_parts(
         scope: The function.
         names: The variables.
         handed_on: Tells which variables an expression hands on, or parts of them.
+        but: Variables that do not count, nor does what they hand on.
     """
     pairs = []
     own = bound_in(scope) - {"self", "cls"}
@@ -233,7 +235,7 @@ def names_of_parts(
             into = root_name(node.func)
             if into in own:  # it has got what it is given
                 pairs += [(of, into) for one in node.args for of in handed_on(one)]
-    return _closed(names, pairs)
+    return _closed(names, [pair for pair in pairs if pair[1] not in but])
 
 
 def _closed(names: set[str], pairs: list[tuple[str, str]]) -> set[str]:

@@ -47,6 +47,8 @@ class Store:
         by_call: Whether a function that is called there puts it somewhere.
         of: The expression that gives what it is put into, if there is one; or the call.
         is_own: Whether it is no variable, but an attribute of a handler.
+        holder: The variable that it is put into, if it is that which is stored; what
+            is done with that one later is asked for that one.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Store:
     by_call: bool = False
     of: ast.AST | None = None
     is_own: bool = False
+    holder: str = ""
 
 
 class Storing:
@@ -207,7 +210,7 @@ class Storing:
             found = set().union(*map(self.habits.handed_on, values))
             for inner in sorted(found & local):
                 of = None if outer.by_call else outer.of
-                yield Store(inner, outer.into, node, loops, of=of)
+                yield Store(inner, outer.into, node, loops, of=of, holder=name)
                 yield from self._inner(scope, inner, outer, local)
             for own in sorted(set().union(*map(self._owning.stored_in, values))):
                 if not self._owning.stays(own):
