@@ -16,7 +16,7 @@ from tests.logs import expect_log
 from tests.messages import Request
 from tests.serving import EXECUTORS, FRONTS, THREADS, serving
 from txloop import TDict, TVar, transactional
-from txloop.engine import profile
+from txloop.engine import machine, profile
 from txloop.engine.marks import Mark
 from txloop.loop.ioloop import TransactionIOLoop
 from txloop.stm.attempt import current
@@ -137,6 +137,19 @@ class Slow(RequestHandler):
         self.write(f"{found}")
 
 
+@transactional
+class Stubborn(RequestHandler):
+    """Reads, and then waits: at the gate "1" in its first run, at "2" in the second."""
+
+    def get(self, folder):
+        found = shared.value
+        run = 2 - Tally(Path("/", folder) / "runs").is_first("run")
+        Gate(Path("/", folder) / f"read {run}").open()
+        Gate(Path("/", folder) / f"{run}").wait()
+        shared.value = found + 10
+        self.write(f"{found}")
+
+
 @by_pattern
 class Quick(RequestHandler):
     def get(self):
@@ -156,6 +169,7 @@ def make_application():
             ("/later", Later),
             ("/apart", Apart),
             ("/slow/(.*)", Slow),
+            ("/stubborn/(.*)", Stubborn),
             ("/quick", Quick),
         ]
     )
@@ -264,9 +278,7 @@ def test_attempts_elsewhere_conflict_with_it(kind, tmp_path):
         async def both():
             async with server.connection() as (reader, writer):
                 writer.write(Request("GET", f"/slow{tmp_path}").encoded())
-                read = Gate(tmp_path / "read")
-                while not read.is_open:  # noqa: ASYNC110 # another process opens it
-                    await asyncio.sleep(0.001)
+                await come(tmp_path / "read")
                 stay(server)
                 quick = await quickly()
 
@@ -288,6 +300,59 @@ def test_attempts_elsewhere_conflict_with_it(kind, tmp_path):
         assert 13 == shared.value
         assert 1 == server.stats().aborts
     assert 2 == len((tmp_path / "runs").read_text().splitlines())
+
+
+@pytest.mark.parametrize(("path", "answer"), [("quick", "True"), ("later", "later")])
+def test_what_was_held_back_needs_no_attempt_either(
+    path, answer, tmp_path, monkeypatch
+):
+    """It waits while another one is inevitable, and runs here when that has ended."""
+    monkeypatch.setattr(machine, "MOST_CONFLICTS", 1)
+    with serving("processes", make_application, early=True) as server:
+        # GIVEN one that runs in a worker with other commits held back
+        stay(server)
+        for _ in range(2):  # whatever never ran may be long
+            server.fetch("GET", f"/{path}")
+        shared.value = 0
+        stay(server, stays=False)
+        loop = server.loop
+        assert isinstance(loop, TransactionIOLoop)
+
+        async def ask():
+            async with (
+                server.connection() as (reader, writer),
+                server.connection() as (its_reader, its_writer),
+            ):
+                writer.write(Request("GET", f"/stubborn{tmp_path}").encoded())
+                await come(tmp_path / "read 1")
+                loop.add_callback(shared.__setattr__, "value", 1)
+                Gate(tmp_path / "1").open()
+                await come(tmp_path / "read 2")
+                stay(server)
+                its_writer.write(Request("GET", f"/{path}").encoded())
+                while loop.dispatcher.pending < 2:  # noqa: ASYNC110 # no event
+                    await asyncio.sleep(0.001)
+
+                # WHEN
+                Gate(tmp_path / "2").open()
+                stubborn, quick = (
+                    await server.read(reader),
+                    await server.read(its_reader),
+                )
+                return stubborn.body.decode(), quick.body.decode()
+
+        with expect_log("txloop", "conflicted 1 times"):
+            assert ("1", answer) == server.run(ask)
+
+        # THEN
+        assert 12 == shared.value
+        assert 3 == server.stats_of(f"GET {path.capitalize()}").commits
+
+
+async def come(path):
+    """Wait until a gate is open."""
+    while not Gate(path).is_open:  # noqa: ASYNC110 # another process opens it
+        await asyncio.sleep(0.001)
 
 
 @pytest.mark.skipif(not FRONTS or gil_enabled(), reason="fronts are processes here")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.executors import ScriptedExecutor
 from tests.logs import expect_log
+from txloop.engine.heat import Heat
 from txloop.engine.profile import Profile, Profiles
 from txloop.engine.stats import LabelStats, Stats
 from txloop.executors.crew import ProcessStats
@@ -61,6 +62,53 @@ def test_one_whose_calls_run_one_after_the_other_stays_if_it_is_not_long(
     profile.heat.lined_up = True
 
     assert stays == profile.decide_stay(TRANSPORT)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lined_up", "trials"),
+    [(0.01, True, 3), (0.01, False, 0), (1.0, True, 0)],
+)
+def test_one_that_looks_long_from_afar_is_tried_here_where_no_two_run_at_once(
+    seconds, lined_up, trials
+):
+    """What it reads is not noted here: that may have been most of its time."""
+    # GIVEN
+    profile = measured(away=[seconds] * 9)
+    profile.heat.lined_up = lined_up
+
+    # WHEN it is as long here
+    tried = []
+    for _ in range(1000):
+        tried.append(stays := profile.decide_stay(TRANSPORT))
+        profile.attempts += 1
+        profile.note_body(seconds, stays)
+
+    # THEN
+    assert trials == sum(tried)
+
+
+def test_one_that_is_back_in_line_soon_leaves_it_later():
+    # GIVEN
+    heat = Heat()
+
+    def stay_in_line():
+        for _ in range(20):
+            heat.note_conflict((1, "cell"))
+        calls = 0
+        while heat.lined_up:
+            heat.note_commit()
+            calls += 1
+        return calls
+
+    # WHEN
+    stays = [stay_in_line() for _ in range(4)]
+    for _ in range(500):
+        heat.note_commit()
+
+    # THEN
+    assert stays == sorted(stays)
+    assert stays[3] > 4 * stays[0] > 0
+    assert stays[0] == stay_in_line()
 
 
 def test_one_that_looks_short_from_afar_is_tried_here_now_and_then():

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 
 import pytest
 
 from tests.engine import running
 from txloop import TDict, share
+from txloop.cells.searching import place_of
+from txloop.errors import BecomeInevitable
+from txloop.stm.attempt import Attempt, make_current
 from txloop.stm.store import committed
 
 ROWS = [
@@ -72,6 +76,61 @@ def test_what_was_changed_and_is_kept_for_others_is_found():
     assert {"n": 5} not in shared
     committed.close_snapshot(snapshot)
     assert [5, 6] == [shared.index({"n": 77}), shared.index({"n": 6})]
+
+
+@pytest.mark.parametrize("kind", ["serial", "processes", "threads"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_transaction_finds_it_as_in_a_plain_one(way, kind):
+    """Also where it has changed some of them itself, or others have, meanwhile."""
+    with running(kind) as engine:
+        for number, sought in enumerate(SOUGHT):
+            if sought is ROWS[-1]:
+                continue  # a NaN that has travelled is another one
+            plain, shared = changed(list(ROWS)), share(ROWS)
+
+            def look(shared=shared, sought=sought):
+                return shown(found(changed(shared), way, sought))
+
+            expected = shown(found(plain, way, sought))
+            assert expected == engine.run(look), (number, sought)
+
+
+def shown(result):
+    """Return what can be compared after it came from another process."""
+    answer, rows = result
+    return str(answer), json.dumps(rows) if isinstance(rows, list) else str(rows)
+
+
+def changed(rows):
+    rows.append({"n": 3})
+    rows[0] = {"n": 1, "is": "new"}
+    rows[2]["n"] = 2
+    return rows
+
+
+@pytest.mark.parametrize(("changed", "aborts"), [(2, 1), (3, 0)])
+def test_what_comes_after_it_was_not_looked_at(changed, aborts):
+    with running("scripted") as engine:
+        rows = share([{"n": one} for one in range(9)])
+        result, number = engine.send(lambda: rows.append(rows.index({"n": 2})))
+        engine.scripted.begin(number)
+        rows[changed]["other"] = 2
+        engine.scripted.finish(number)
+
+        engine.wait(result)
+        assert aborts == engine.aborts
+
+
+def test_a_cancelled_attempt_looks_at_nothing_more():
+    rows = share([{"n": one} for one in range(9)])
+    attempt = Attempt(committed.version, speculative=True)
+    make_current(attempt)
+    try:
+        attempt.condemn()
+        with pytest.raises(BecomeInevitable):
+            place_of([*rows], {"n": 2})
+    finally:
+        make_current(None)
 
 
 def test_a_transaction_conflicts_with_changes_of_what_it_compared():

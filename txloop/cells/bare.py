@@ -1,8 +1,8 @@
 """Dicts that may be taken for their cells, which are dicts of the same contents.
 
 To ask a container takes a call of Python code. Who looks at many, and only looks, may
-take their cells instead, where nothing has to be noted and no cell has a history: C
-code goes through these.
+take their cells instead: C code goes through these. It is so of a container whose cells
+have no history, as of nearly all; of the others a copy is made.
 """
 
 from __future__ import annotations
@@ -10,35 +10,99 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from txloop.stm.attempt import running
 from txloop.stm.store import committed
+from txloop.stm.threads import gil_enabled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Sequence
 
-__all__ = ["are_bare", "cells_of", "kinds", "with_cells", "with_cells_inside"]
+__all__ = ["Look", "are_dicts", "kinds", "with_cells", "with_cells_inside"]
 
 kinds: set[type] = set()
 """The classes whose objects may be taken so, themselves and not their derived ones."""
 
+_MANY_THREADS = not gil_enabled()
 _PARTS = frozenset([dict, list])
 
 _cells = operator.attrgetter("_tx_cells")
+_changed = operator.attrgetter("_tx_changed")
+_number = operator.attrgetter("_tx_number")
 _shuffled = operator.attrgetter("_tx_shuffled")
 
 
-def are_bare(things: Collection[object]) -> bool:
-    """Tell whether these are dicts that may be taken for their cells, for now."""
-    return not (
-        committed.noting
-        or committed.settled < committed.version
-        or not kinds.issuperset(map(type, things))
-        or any(map(_shuffled, things))
-    )
+def are_dicts(things: Collection[object]) -> bool:
+    """Tell whether all of these are dicts that may be taken for their cells at all."""
+    return kinds.issuperset(map(type, things))
 
 
-def cells_of(things: Iterable[object]) -> list[Any]:
-    """Return the cells of each, which nobody may change."""
-    return [*map(_cells, things)]
+class Look:
+    """A look at the contents of some dicts, which have to be `are_dicts`.
+
+    Attributes:
+        contents: Of each, its cells or a copy. They must not be changed, and hold only
+            if `was_right` says so afterwards.
+    """
+
+    __slots__ = ("_copied", "_dicts", "_settled", "contents")
+
+    def __init__(self, dicts: Sequence[Any]) -> None:
+        attempt = running.attempt if committed.noting else None
+        settled = committed.settled if attempt is None else attempt.settled
+        self._dicts = dicts
+        self._settled = settled
+        self._copied: set[int] = set()
+        if dicts and not self._all_bare(dicts):
+            writes = () if attempt is None else attempt.writes
+            for place, each in enumerate(dicts):
+                if (
+                    each._tx_changed > settled
+                    or each._tx_shuffled
+                    or each._tx_number in writes
+                ):
+                    self._copied.add(place)
+        self.contents: list[Any] = [*map(_cells, dicts)]
+        for place in self._copied:
+            self.contents[place] = dicts[place]._contents()
+
+    def _all_bare(self, dicts: Sequence[Any]) -> bool:
+        """Tell whether the cells of all of these are their contents."""
+        if self._settled < committed.version and max(map(_changed, dicts)) > (
+            self._settled
+        ):
+            return False
+        if any(map(_shuffled, dicts)):
+            return False
+        attempt = running.attempt if committed.noting else None
+        return (
+            attempt is None
+            or not attempt.writes
+            or attempt.writes.keys().isdisjoint(map(_number, dicts))
+        )
+
+    def was_right(self, count: int | None = None) -> bool:
+        """Tell whether the contents were right, and note that all of them was read.
+
+        Args:
+            count: How many of them were looked at; None for all.
+        """
+        dicts = self._dicts if count is None else self._dicts[:count]
+        if self._copied:
+            dicts = [one for at, one in enumerate(dicts) if at not in self._copied]
+        if not dicts:
+            return True
+        if (committed.readers or _MANY_THREADS) and not self._all_bare(dicts):
+            return False  # another thread has changed one meanwhile
+        attempt = running.attempt if committed.noting else None
+        return attempt is None or attempt.note_whole(dicts)
+
+
+def _looked_at(things: Sequence[object]) -> list[Any] | None:
+    """Return the contents of these, for this thread to look at now, or None."""
+    if committed.readers or _MANY_THREADS or not are_dicts(things):
+        return None
+    look = Look(things)
+    return look.contents if look.was_right() else None
 
 
 def with_cells(content: Any) -> Any:
@@ -47,12 +111,12 @@ def with_cells(content: Any) -> Any:
     It is for who only looks at it, and at once.
     """
     if type(content) is list:
-        if content and are_bare(content):
-            return cells_of(content)
+        if content and (looked_at := _looked_at(content)) is not None:
+            return looked_at
     elif type(content) is dict:
-        parts = content.values()
-        if content and are_bare(parts):
-            return dict(zip(content, map(_cells, parts), strict=True))
+        parts = [*content.values()]
+        if content and (looked_at := _looked_at(parts)) is not None:
+            return dict(zip(content, looked_at, strict=True))
     return content
 
 

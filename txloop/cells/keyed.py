@@ -62,7 +62,7 @@ class KeyedCells(Container):
         """Return the keys as they are now; later changes do not disturb it."""
         attempt = running.attempt if committed.noting else None
         if attempt is None:
-            return list(committed.contents_at(self, NEWEST))
+            return committed.keys_at(self, NEWEST)
         return attempt.keys(self)
 
     def _adopt(self, cells: dict[Any, Any]) -> None:

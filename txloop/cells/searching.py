@@ -1,19 +1,19 @@
 """Looking for a dict in a list, as in ``rows.remove(row)``.
 
 It is compared with all before it. To compare two containers takes twenty times as long
-as to compare two dicts; so their cells are compared, where that is the same.
+as to compare two dicts; so their contents are compared, where that is the same.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from txloop.cells.bare import are_bare, cells_of, kinds
+from txloop.cells.bare import Look, are_dicts, kinds
 
 __all__ = ["is_dict", "place_of"]
 
-_PART = 32
-"""So many are looked at together: each is asked for its cells first."""
+_FIRST = 16
+"""So many are looked at together, then twice as many each time: it may be the first."""
 
 
 def is_dict(value: object) -> bool:
@@ -31,12 +31,26 @@ def place_of(items: list[Any], value: object) -> int | None:
             return items.index(value)
         except ValueError:
             return None
-    for start in range(0, len(items), _PART):
-        part = items[start : start + _PART]
-        sought: Any = value
-        if are_bare(part) and (type(value) is dict or are_bare([value])):
-            part = cells_of(part)
-            sought = value if type(value) is dict else cells_of([value])[0]
-        if sought in part:
-            return start + part.index(sought)
+    start, count = 0, _FIRST
+    while start < len(items):
+        part = items[start : start + count]
+        place = _place_in(part, value)
+        if place is not None:
+            return start + place
+        start, count = start + count, 2 * count
     return None
+
+
+def _place_in(part: list[Any], value: object) -> int | None:
+    """Do as `place_of` with some of them, which are looked at together."""
+    if are_dicts(part):
+        sought: Any = value
+        own = Look([] if type(value) is dict else [value])
+        if own.contents:
+            (sought,) = own.contents
+        look = Look(part)
+        place = look.contents.index(sought) if sought in look.contents else None
+        count = len(part) if place is None else place + 1
+        if look.was_right(count) and own.was_right():
+            return place
+    return part.index(value) if value in part else None

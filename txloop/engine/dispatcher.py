@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from txloop.engine.hub import HubReactor
     from txloop.engine.stats import Stats
     from txloop.engine.stimuli import Stimulus
-    from txloop.engine.transaction import Done
+    from txloop.engine.transaction import AsStock, Done
     from txloop.executors.protocol import Executor, Running
 
 __all__ = ["Dispatcher"]
@@ -188,6 +188,7 @@ class Dispatcher(ShortWay):
         spare_loop: bool = False,
         hand_back: Callable[[Conflict | None], object] | None = None,
         since: float | None = None,
+        as_stock: AsStock | None = None,
     ) -> int:
         """Have `call` run as a transaction and hand its result to `done`, later.
 
@@ -200,6 +201,7 @@ class Dispatcher(ShortWay):
             hand_back: Called, instead of `done`, if it would have to run here, for a
                 call that cannot.
             since: When it was asked for (`time.perf_counter`), if that was before.
+            as_stock: Runs it here, if nothing of it ever has to be undone.
 
         Returns:
             The transaction's number, or 0 if it has ended already.
@@ -211,6 +213,7 @@ class Dispatcher(ShortWay):
         transaction.away = away
         transaction.since = transaction.since if since is None else since
         transaction.spare_loop = spare_loop
+        transaction.as_stock = as_stock
         if self._tracing:
             transaction.call = dataclasses.replace(call, traced=True)
         if self.closed:

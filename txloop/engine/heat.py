@@ -2,7 +2,8 @@
 
 In line, one runs after another, so none conflicts, which proves little. So the average
 falls slowly there; but at its usual pace for commits that have not written to the
-container at all: others could have run beside them.
+container at all: others could have run beside them. Each time that a function is back
+in line soon after it has left, it falls more slowly there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ __all__ = ["Heat"]
 
 _WEIGHT = 0.1  # of the newest attempt in the moving average
 _CALM_WEIGHT = 0.02  # the same in line
+_LEAST_CALM_WEIGHT = 0.001
+_SOON = 200  # attempts
 _HOT = 1 / 3
 _COLD = 0.1
 
@@ -31,12 +34,14 @@ class Heat:
         lined_up: Whether its calls stand in line for that cell.
     """
 
-    __slots__ = ("cell", "lined_up", "share")
+    __slots__ = ("_apart", "_calm_weight", "cell", "lined_up", "share")
 
     def __init__(self) -> None:
         self.cell: Cell | None = None
         self.share = 0.0
         self.lined_up = False
+        self._apart = _SOON  # attempts since it has left the line
+        self._calm_weight = _CALM_WEIGHT
 
     @property
     def matters(self) -> bool:
@@ -51,7 +56,12 @@ class Heat:
                 return
             self.cell, self.share = cell, 0.0
         self.share += _WEIGHT * (1 - self.share)
-        self.lined_up = self.lined_up or self.share >= _HOT
+        self._apart += 1
+        if not self.lined_up and self.share >= _HOT:
+            self.lined_up = True
+            soon = self._apart < _SOON
+            weight = self._calm_weight / 2 if soon else _CALM_WEIGHT
+            self._calm_weight = max(weight, _LEAST_CALM_WEIGHT)
 
     def note_commit(self, outcome: Outcome | None = None) -> None:
         """Take an attempt into the average that committed.
@@ -60,9 +70,11 @@ class Heat:
             outcome: Its outcome, where it may have stood in line.
         """
         calm = self.lined_up and not (outcome and self._spares(outcome))
-        self.share -= (_CALM_WEIGHT if calm else _WEIGHT) * self.share
-        if self.share < _COLD:
+        self.share -= (self._calm_weight if calm else _WEIGHT) * self.share
+        self._apart += 1
+        if self.share < _COLD and self.lined_up:
             self.lined_up = False
+            self._apart = 0
 
     def _spares(self, outcome: Outcome) -> bool:
         """Tell whether no other attempt could have conflicted with it there."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from txloop.engine.profile import Profile, Profiles
     from txloop.engine.reporting import Reporter
     from txloop.engine.stimuli import Stimulus
-    from txloop.engine.transaction import Done, Transaction
+    from txloop.engine.transaction import AsStock, Done, Transaction
     from txloop.engine.waiting import WaitingRoom
     from txloop.executors.faults import Faults
     from txloop.executors.protocol import Executor
@@ -79,6 +79,7 @@ class Hub(Protocol):
         spare_loop: bool = False,
         *,
         since: float | None = None,
+        as_stock: AsStock | None = None,
     ) -> int:
         """Have a call run as a transaction, the long way."""
 

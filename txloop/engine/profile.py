@@ -40,6 +40,8 @@ _MOST_WORTH = 0.001  # the first calls that are sent away cost much more than ot
 _TRIAL_FACTOR = 4.0  # times longer that a body takes in a worker, where caches are cold
 _STAYING_FACTOR = 1.2  # hysteresis: what is short does not leave for a little more
 _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
+_LINED_UP_INTERVAL = 400  # the same of long ones that run one after another anyway
+_MOST_LINED_UP = 0.025  # that others wait for such a trial
 
 _WRITING_WEIGHT = 0.1  # of the newest run in the moving average
 _HARDLY_EVER = 0.01  # of it: after a write, 22 runs that only read are below that
@@ -261,7 +263,16 @@ class Profile:
         if body_seconds > _TRIAL_FACTOR * _worth(transport_seconds) and not (
             self.blocks and self.has_medium_length(transport_seconds)
         ):
-            return False
+            if not (
+                self.heat.lined_up
+                and transport_seconds
+                and body_seconds < _MOST_LINED_UP
+                and not self.blocks
+            ):
+                return False
+            # Away from here it notes all that it reads, which may be most of its time.
+            self.next_trial = self.attempts + _LINED_UP_INTERVAL
+            return True
         self.next_trial = self.attempts + _TRIAL_INTERVAL
         return True
 

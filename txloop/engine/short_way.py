@@ -16,7 +16,7 @@ import contextvars
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.engine.hub import Hub
 from txloop.engine.stimuli import RanHere, RanShort, RunsHere
@@ -26,16 +26,11 @@ from txloop.stm.run import run_body
 from txloop.stm.store import committed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from txloop.engine.profile import Profile
-    from txloop.engine.transaction import Done, Transaction
+    from txloop.engine.transaction import AsStock, Done, Transaction
     from txloop.stm.types import Ready
 
-__all__ = ["AsStock", "ShortWay"]
-
-AsStock: TypeAlias = "Callable[[], bool]"
-"""Runs a call as code that is not marked; returns whether it has failed."""
+__all__ = ["ShortWay"]
 
 
 class _Asked(NamedTuple):
@@ -181,6 +176,8 @@ class ShortWay(Hub):
                 ready, profile, done, context, *_ = one
                 self._run_new(ready, profile, done, context, queued_seconds)
             else:
+                one.profile.attempts += 1
+                one.profile.inline += 1
                 self._run_as_stock(one, one.as_stock, queued_seconds)
         else:
             self._submit_asked(one, away=True)
@@ -192,7 +189,9 @@ class ShortWay(Hub):
     def _submit_asked(self, one: _Asked, away: bool = False) -> None:
         """Let one go the long way, with the context in which it was asked for."""
         submit, call = self.submit, one.context.run(one.ready.call)
-        number = submit(call, one.profile, one.done, away, since=one.since)
+        number = submit(
+            call, one.profile, one.done, away, since=one.since, as_stock=one.as_stock
+        )
         if number:
             one.ready.goes_on(number)
 
@@ -234,8 +233,6 @@ class ShortWay(Hub):
     ) -> None:
         """Run one without an attempt: what it writes is committed write by write."""
         profile = one.profile
-        profile.attempts += 1
-        profile.inline += 1
         timer, failed = profile.timer(), True
         version = committed.version
         try:
@@ -254,10 +251,18 @@ class ShortWay(Hub):
 
     def run_short(self, transaction: Transaction) -> bool:
         """Run one whose turn it is, if this way is open; return whether it was."""
-        if self.may_run_now():
+        if not self.may_run_now():
+            return False
+        as_stock = transaction.as_stock
+        if as_stock is None or self._is_seen() or self.effects.waiting:
             self._run_short(transaction)
             return True
-        return False
+        self.handle(RanShort(transaction))  # it needs no other end: it cannot retry
+        call, profile = transaction.call, transaction.profile
+        since, queued_seconds = transaction.since, transaction.queued_seconds or 0.0
+        one = _Asked(call, profile, transaction.done, call.context, since, as_stock)
+        self._run_as_stock(one, as_stock, queued_seconds)
+        return True
 
     def _run_short(self, transaction: Transaction) -> None:
         """Run one whose turn it is, perhaps after it has waited for a change."""

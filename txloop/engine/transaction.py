@@ -42,12 +42,16 @@ if TYPE_CHECKING:
     from txloop.stm.types import Answer, Call, Conflict
     from txloop.watch import Subject
 
-__all__ = ["Done", "State", "Timer", "Transaction"]
+__all__ = ["AsStock", "Done", "State", "Timer", "Transaction"]
 
 _LONGEST_STORY = 40  # states; those of one that waits again and again have no end
 
 Done = Callable[[object, BaseException | None], None]
 """Takes a committed transaction's value, or its error, on the loop thread."""
+
+
+AsStock = Callable[[], bool]
+"""Runs a call as code that is not marked; returns whether it has failed."""
 
 
 class Timer(Protocol):
@@ -107,11 +111,13 @@ class Transaction:
         hand_back: Called if it came from elsewhere and has to go back there: its
             attempt was made there and comes to nothing, because of the conflict that
             this is given, or it would have to run here. None for all others.
+        as_stock: Runs it here as code that is not marked, if it may run so, or None.
     """
 
     __slots__ = (
         "_story",
         "answer",
+        "as_stock",
         "attempt_number",
         "attempts",
         "away",
@@ -160,6 +166,7 @@ class Transaction:
         self.spare_loop = False
         self.submitted = False
         self.hand_back: Callable[[Conflict | None], object] | None = None
+        self.as_stock: AsStock | None = None
         self.since = time.perf_counter()
         self.queued_seconds: float | None = None
         self._story = [State.NEW]

@@ -7,6 +7,8 @@ it (see `txloop.stm.run`), which finds it with `current`.
 from __future__ import annotations
 
 import contextvars
+import itertools
+import operator
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar, Never
 
@@ -42,6 +44,10 @@ if TYPE_CHECKING:
     from txloop.stm.variables import OwnDecimals
 
 __all__ = ["Attempt", "current", "make_current", "running"]
+
+
+_number = operator.attrgetter("_tx_number")
+_forgotten = operator.attrgetter("_tx_forgotten")
 
 
 class Attempt:
@@ -265,6 +271,16 @@ class Attempt:
             self.refuse(container)
         return True
 
+    def note_whole(self, containers: Collection[Container]) -> bool:
+        """Do as `note_all` for each of these, or for none of them."""
+        if Unsendable.exist or self.traced or any(map(_forgotten, containers)):
+            return all(map(self.note_all, containers))
+        numbers = [*map(_number, containers)]
+        if not self.writes.keys().isdisjoint(numbers):
+            return False
+        self.values.update(zip(numbers, itertools.repeat(Key.ALL)))
+        return True
+
     def size(self, container: Container) -> int:
         """Return the number of keys, remembering that their coming and going counts."""
         own = self.writes.get(container._tx_number)
@@ -285,14 +301,14 @@ class Attempt:
         own = self.writes.get(container._tx_number)
         if own is not None and own.cleared:
             return list(own.present())
-        found = committed.contents_at(container, self.snapshot)
+        found = committed.keys_at(container, self.snapshot)
         self.values.add((container._tx_number, Key.KEYS))
         if container._tx_forgotten:
             self.refuse(container)
         if Unsendable.exist:
             self._refuse_unsendable(container, found)
         if own is None:
-            return list(found)
+            return found
         keys = dict.fromkeys(key for key in found if key not in own.deleted)
         keys.update(dict.fromkeys(own.present()))
         return list(keys)

@@ -85,6 +85,10 @@ class Closed(set["Cell"]):
         """Refuse: a read ends the attempt."""
         raise BecomeInevitable("this attempt was cancelled")
 
+    def update(self, *cells: Iterable[Cell]) -> Never:
+        """Refuse, likewise."""
+        raise BecomeInevitable("this attempt was cancelled")
+
 
 class ClosedSpans(dict[int, tuple[int, int]]):
     """The spans read by an attempt that must not read any more."""

@@ -220,6 +220,14 @@ class Store:
             return cells
         return values_of(container, cells, version)
 
+    def keys_at(self, container: Container, version: int) -> list[Hashable]:
+        """Return the keys at `version`, in insertion order."""
+        settled = self.settled  # before the cells, as above
+        keys: list[Hashable] = [*container._tx_cells]
+        if container._tx_changed <= settled and not container._tx_shuffled:
+            return keys
+        return [*self.contents_at(container, version)]
+
     def size_at(self, container: Container, version: int) -> int:
         """Return the number of keys at `version`."""
         size = container._tx_size  # before the next line: the owner sets it after that

@@ -25,6 +25,7 @@ from tornado.ioloop import IOLoop
 from tornado.web import Finish, RequestHandler
 
 from txloop.stm.origin import Owner, file_of, is_own_module, owner_of
+from txloop.web.clients import let_close
 from txloop.web.handler_run import awaiting, go_on, show_as_stock
 from txloop.web.templates import reset_caches
 
@@ -64,6 +65,7 @@ def run_as_stock(delegate: HandlerDelegate) -> bool:
     except StopIteration:
         pass
     else:
+        let_close(delegate.connection)  # it may have been kept open until now
         let_go_on(go_on(execution, awaited))
     finally:
         object.__delattr__(handler, "_handle_request_exception")
