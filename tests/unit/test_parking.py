@@ -6,7 +6,7 @@ import pytest
 
 from tests.deltas import delta_log
 from tests.engine import bury_the_dead
-from txloop import TDict, TVar
+from txloop import TDict, TList, TVar
 from txloop.executors.codec.frames import dumped_within, loads
 from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes import parking
@@ -129,6 +129,24 @@ def test_what_would_take_long_to_load_is_told_as_ever(kind, log, shared, monkeyp
     # THEN
     assert log.lags(log.forked_at, UNASKED)
     assert not log.parked
+
+
+def test_where_more_is_kept_than_a_replica_is_loaded_with_it_is_not_told(
+    log, shared, monkeypatch
+):
+    # GIVEN
+    monkeypatch.setattr(parking, "_MOST_CONTAINERS", 0)
+    rows = shared["rows"] = TList[int]()
+
+    # WHEN
+    for number in range(UNASKED):
+        rows[:] = range(number, number + 500)
+
+    # THEN
+    assert not log.lags(log.forked_at, UNASKED)
+    assert log.parked
+    contents, _ = loads(log.dump())
+    assert rows in [container for container, _ in contents]
 
 
 def test_it_is_looked_at_again_after_a_while(log, shared, monkeypatch):

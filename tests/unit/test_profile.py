@@ -65,6 +65,18 @@ def test_one_whose_calls_run_one_after_the_other_stays_if_it_is_not_long(
 
 
 @pytest.mark.parametrize(
+    ("transport", "stays"), [(0.001, False), (0.02, True), (1.0, False)]
+)
+def test_one_whose_calls_run_one_after_the_other_stays_where_sending_takes_longer(
+    transport, stays
+):
+    profile = measured(away=[1.0] * 9, here=[0.01 if transport < 1 else 0.1] * 9)
+    profile.heat.lined_up = True
+
+    assert stays == profile.decide_stay(transport)
+
+
+@pytest.mark.parametrize(
     ("seconds", "lined_up", "trials"),
     [(0.01, True, 3), (0.01, False, 0), (1.0, True, 0)],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from txloop.engine.profile import Profile
 from txloop.executors.fronts.page import Page
+from txloop.stm.types import Conflict
 from txloop.web.fronts.conditions import (
     SHORT_SECONDS,
     Pauses,
@@ -99,6 +100,33 @@ def test_two_cores_are_slower_with_what_is_short_and_keeps_others_busy(
         profile.note_writing(writes)
 
     assert expected == is_dearer(profile, seconds, cores, dear)
+
+
+@pytest.mark.parametrize(
+    ("here", "away", "wasted", "asked", "cores", "expected"),
+    [
+        (0.001, 0.001, 0, 0.0, 2, False),
+        (0.001, 0.003, 0, 0.0, 2, True),  # as what it reads is noted there
+        (0.001, 0.003, 0, 0.0, 4, False),
+        (0.001, 0.012, 0, 0.0, 4, True),
+        (0.001, 0.001, 50, 0.0, 2, True),  # as it runs again and again
+        (0.001, 0.001, 0, 0.001, 2, True),  # as all have to do the same
+        (0.001, 0.001, 0, 0.0001, 2, False),
+    ],
+)
+def test_many_cores_are_slower_where_it_takes_longer_in_attempts(
+    here, away, wasted, asked, cores, expected
+):
+    profile = Profile("GET Main")
+    for _ in range(20):
+        profile.note_writing(True)
+        profile.note_body(here, inline=True)
+        profile.note_body(away, inline=False)
+    for _ in range(wasted):
+        profile.note_conflict(Conflict((1, "cell"), 1, 2))
+
+    assert expected == is_dearer(profile, here, cores, 1.0, asked)
+    assert not is_dearer(profile, here, cores, 0.0, asked)
 
 
 @pytest.mark.parametrize(("writing", "expected"), [(0, False), (20, True)])

@@ -7,10 +7,15 @@ containers (see `sharing`).
 from __future__ import annotations
 
 import heapq
+import itertools
+import operator
 from heapq import merge, nlargest, nsmallest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from txloop.cells.tlist import TList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "heapify",
@@ -23,17 +28,13 @@ __all__ = [
     "nsmallest",
 ]
 
-# Code of `heapq` in Python, which asks nothing of a list but items and its length.
-_sift_down: Any = heapq._siftdown  # type: ignore[attr-defined] # not in typeshed
-_sift_up: Any = heapq._siftup  # type: ignore[attr-defined] # not in typeshed
-
 
 def heapify(x: Any, /) -> None:
     """Do as `heapq.heapify`."""
     if type(x) is not TList:
         heapq.heapify(x)
         return
-    ordered = [*x]
+    ordered = [*x._contents()]
     heapq.heapify(ordered)
     x[:] = ordered
 
@@ -44,7 +45,8 @@ def heappush(heap: Any, item: Any, /) -> None:
         heapq.heappush(heap, item)
         return
     heap.append(item)
-    _sift_down(heap, 0, len(heap) - 1)
+    *others, stored = heap._contents()
+    _rearrange(heap, others, lambda: heapq.heappush(others, stored))
 
 
 def heappop(heap: Any, /) -> Any:
@@ -65,7 +67,8 @@ def heapreplace(heap: Any, item: Any, /) -> Any:
         return heapq.heapreplace([], item)  # raises what it raises
     first = heap[0]
     heap[0] = item
-    _sift_up(heap, 0)
+    items = [*heap._contents()]
+    _rearrange(heap, items, lambda: heapq.heapreplace(items, items[0]))
     return first
 
 
@@ -74,6 +77,20 @@ def heappushpop(heap: Any, item: Any, /) -> Any:
     if type(heap) is not TList:
         return heapq.heappushpop(heap, item)
     return heapreplace(heap, item) if heap and heap[0] < item else item
+
+
+def _rearrange(heap: Any, items: list[Any], act: Callable[[], object]) -> None:
+    """Give a heap the order that a plain list gets, or has got when that raises.
+
+    Who changes a heap reads how long it is, and so conflicts with all who do: that all
+    of it is read makes nothing worse.
+    """
+    before = [*heap._contents()]
+    try:
+        act()
+    finally:
+        moved = map(operator.is_not, items, before)
+        heap._put(dict(itertools.compress(enumerate(items), moved)))
 
 
 for _one in (heapify, heappop, heappush, heappushpop, heapreplace):

@@ -111,6 +111,12 @@ def follow_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
 
 def note(shared: Any, key: object, value: object) -> None:
     """Tell loops over a dict or a set that a cell was set; MISSING: deleted."""
+    number = shared._tx_number
+    for of_its in [*loops.values()]:  # nearly always over others
+        if of_its[0] == number:
+            break
+    else:
+        return
     if value is MISSING:
         note_call(shared, "pop", key, None)
     else:

@@ -19,7 +19,7 @@ __all__ = ["Heat"]
 
 _WEIGHT = 0.1  # of the newest attempt in the moving average
 _CALM_WEIGHT = 0.02  # the same in line
-_LEAST_CALM_WEIGHT = 0.001
+_LEAST_CALM_WEIGHT = 0.0003
 _SOON = 200  # attempts
 _HOT = 1 / 3
 _COLD = 0.1
@@ -60,7 +60,7 @@ class Heat:
         if not self.lined_up and self.share >= _HOT:
             self.lined_up = True
             soon = self._apart < _SOON
-            weight = self._calm_weight / 2 if soon else _CALM_WEIGHT
+            weight = self._calm_weight / 4 if soon else _CALM_WEIGHT
             self._calm_weight = max(weight, _LEAST_CALM_WEIGHT)
 
     def note_commit(self, outcome: Outcome | None = None) -> None:

@@ -43,6 +43,7 @@ _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 _LINED_UP_INTERVAL = 400  # the same of long ones that run one after another anyway
 _MOST_LINED_UP = 0.025  # that others wait for such a trial
 
+_WASTED_WEIGHT = 0.02  # of the newest run away from here
 _WRITING_WEIGHT = 0.1  # of the newest run in the moving average
 _HARDLY_EVER = 0.01  # of it: after a write, 22 runs that only read are below that
 _FEW_RUNS = 3
@@ -69,6 +70,8 @@ class Profile:
         may_settle: Whether that may be over when it has changed nothing for a while.
         body: Its body's time.
         here: Its body's time in runs on the loop thread alone.
+        away: The same in all other runs.
+        wasted: The share of these that conflicted, a moving average.
         next_trial: After how many attempts it is tried here, though it looks long.
         commits: Transactions that took effect.
         errors: Those among them that ended with an exception.
@@ -100,6 +103,8 @@ class Profile:
     may_settle: bool = False
     body: Average = field(default_factory=Average)
     here: Average = field(default_factory=Average)
+    away: Average = field(default_factory=Average)
+    wasted: float = 0.0
     next_trial: int = 1
     commits: int = 0
     errors: int = 0
@@ -127,8 +132,7 @@ class Profile:
         """Take a measurement into the averages."""
         self.body.add(seconds)
         self.bodies.add(seconds)
-        if inline:
-            self.here.add(seconds)
+        (self.here if inline else self.away).add(seconds)
 
     def note_times(self, queued_seconds: float, seconds: float) -> None:
         """Take note how long one that took effect had waited, and took in all."""
@@ -147,6 +151,7 @@ class Profile:
         self.commits += 1
         self.errors += outcome.failed
         self.note_writing(bool(outcome.writes))
+        self.wasted *= 1 - _WASTED_WEIGHT
         if self.heat.cell is not None:
             self.heat.note_commit(outcome)
 
@@ -159,6 +164,7 @@ class Profile:
                 first, and calls do not stand in line.
         """
         self.conflicts += 1
+        self.wasted += _WASTED_WEIGHT * (1 - self.wasted)
         if late:
             self.heat.note_conflict(conflict.cell)
         else:
@@ -226,6 +232,8 @@ class Profile:
         self.commits += runs
         self.attempts += runs
         self.body.add(seconds / runs)
+        self.away.add(seconds / runs)
+        self.wasted *= (1 - _WASTED_WEIGHT) ** runs
         # They waited for nothing, as far as is known here.
         self.queues.counts[0] += runs
         for times in (self.bodies, self.latencies):
@@ -251,7 +259,8 @@ class Profile:
                 # Workers would run one after the other, too.
                 self.heat.lined_up
                 and here_seconds is not None
-                and here_seconds < MEDIUM_SECONDS
+                and here_seconds
+                < max(MEDIUM_SECONDS, self._least_away(transport_seconds))
             )
         else:
             self.stayed = transport_seconds > 0.0 or self.on_loop_because is not None
@@ -275,6 +284,10 @@ class Profile:
             return True
         self.next_trial = self.attempts + _TRIAL_INTERVAL
         return True
+
+    def _least_away(self, transport_seconds: float) -> float:
+        """Return how long a run away from here keeps this thread, at least."""
+        return min(transport_seconds, _MOST_LINED_UP)
 
     def short(self, transport_seconds: float) -> bool:
         """Tell whether it is known to cost less here, or has to run here."""

@@ -198,6 +198,12 @@ class Operation:
         """Return the same with each stored value converted."""
         raise NotImplementedError
 
+    def value_count(self) -> int:
+        """Return how many values it brings."""
+        fields: tuple[str, ...] = self.__slots__
+        parts = [getattr(self, name) for name in fields]
+        return sum(len(part) for part in parts if isinstance(part, dict | tuple))
+
 
 class Update(Operation):
     """Set many cells: one write, which travels as one dict."""

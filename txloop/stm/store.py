@@ -337,7 +337,8 @@ class Store:
         Raises:
             TxThreadError: if another thread owns the store.
         """
-        if self.owner is not None:
+        owner = self.owner
+        if owner is not None and owner != threading.get_ident():
             self._check_owner()
         version = self.version + 1
         kept = bool(self._snapshots)

@@ -4,7 +4,7 @@ An owner that runs all requests itself would pack each commit, and send it to re
 that nobody uses, which took it a tenth of its time. So a log is parked when a number of
 commits were of no use to any replica: it keeps nothing then, and the first replica that
 is needed is loaded afresh. That is done only while it is quick: while what a replica
-would be sent is short.
+would be sent is short, or shorter at least than what is kept for it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ As many as it takes to measure what loading would cost, in time.
 _MOST_CONTAINERS = 4_000
 _MOST_BYTES = 1 << 18  # takes some 2 ms to pickle, and as long to load
 
+_MUCH_MORE = 8  # values than containers, of which each may have some
+_MANY_VALUES = 30_000
+
 _LOOK_AGAIN_COMMITS = 10_000
 """After this many, what was short may be long, and the other way round."""
 
@@ -47,15 +50,25 @@ class Parking:
         self.look_at = 0
         self._store = store
 
-    def begins(self, unasked: int, contents: Callable[[], object]) -> bool:
+    def begins(
+        self,
+        unasked: int,
+        contents: Callable[[], object],
+        values: Callable[[], int],
+    ) -> bool:
         """Tell whether the log is parked now; it was not.
 
         Args:
             unasked: How many commits no replica has asked for.
             contents: Returns what a replica would be loaded from, not pickled.
+            values: Returns how many values these commits have.
         """
-        if unasked >= _UNASKED_COMMITS and self._store.version >= self.look_at:
-            self._look(contents)
+        if unasked >= _UNASKED_COMMITS:
+            if self._store.version >= self.look_at:
+                self._look(contents)
+            count = self._store.container_count
+            if not self.parked and count > _MOST_CONTAINERS:
+                self.parked = values() > max(_MUCH_MORE * count, _MANY_VALUES)
         return self.parked
 
     def ends(self, contents: Callable[[], object]) -> bool:

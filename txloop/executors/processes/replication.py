@@ -110,7 +110,7 @@ class DeltaLog:
         if self._store.version - version < most or self._parking.parked:
             return False
         unasked = len(self._commits) - self._packed
-        if not self._parking.begins(unasked, self._contents):
+        if not self._parking.begins(unasked, self._contents, self._unpacked_values):
             return True
         # No replica has been sent the last of these: each will be loaded afresh.
         self._commits.clear()
@@ -118,6 +118,12 @@ class DeltaLog:
         self._told.clear()
         self._begins_amid, self._packed = False, 0
         return False
+
+    def _unpacked_values(self) -> int:
+        """Return how many values the commits have that no replica has asked for."""
+        unpacked = itertools.islice(self._commits, self._packed, None)
+        commits = [one for one in unpacked if isinstance(one, tuple)]
+        return sum(map(_count, itertools.chain.from_iterable(commits)))
 
     def _unpark(self) -> None:
         """Keep the commits from now on, whatever they are for."""
@@ -222,6 +228,11 @@ class DeltaLog:
             if container._tx_changed > self.forked_at
         ]
         return changed, [container._tx_number for container in living]
+
+
+def _count(write: Write) -> int:
+    value = write[2]
+    return value.value_count() if isinstance(value, Operation) else 1
 
 
 def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:

@@ -44,6 +44,9 @@ _SLACK = 1.3
 WRITING_SECONDS = 0.0003
 """A verb that writes has to take longer to be worth two cores; see `is_dearer`."""
 
+_REQUEST_SECONDS = 0.0002  # what a request takes beside its body
+_SIDES = 2  # what the owner commits, the other fronts repeat
+_GAIN = 0.75  # of what each core could bring
 _FEW_CORES = 2
 _MOSTLY = 0.5  # of all runs
 _NEARLY_ALL, _MANY = 0.9, 0.7  # of recent runs: from when on, and until when
@@ -159,20 +162,35 @@ def limit_of(on: On) -> float:
     return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
 
 
-def is_dearer(profile: Profile, seconds: float | None, cores: int, dear: float) -> bool:
+def is_dearer(
+    profile: Profile,
+    seconds: float | None,
+    cores: int,
+    dear: float,
+    asked_seconds: float = 0.0,
+) -> bool:
     """Tell whether all cores together are slower with a verb than the owner alone.
 
     For a request whose commit is the owner's, a front and the owner need more than the
     owner where it runs the same without an attempt, together. For one that makes
     containers, all processes do. Of two cores, on which clients run as well, that takes
-    more than the second one brings.
+    more than the second one brings; and of any number, where the body takes so much
+    longer in an attempt, or conflicts so often.
 
     Args:
         profile: What is known of the verb, of which the owner makes no attempts.
         seconds: How long its body takes, as far as that is known.
         cores: How many there are.
         dear: The share of its commits in fronts that keep more than these busy.
+        asked_seconds: How long the owner needs for a commit that a front asks for.
     """
-    short = seconds is None or seconds < WRITING_SECONDS
-    costly = dear > _MOSTLY and profile.writing > _MOSTLY
-    return cores <= _FEW_CORES and short and costly
+    if dear <= _MOSTLY or profile.writing <= _MOSTLY:
+        return False
+    if cores <= _FEW_CORES and (seconds is None or seconds < WRITING_SECONDS):
+        return True
+    here, away = profile.here.seconds, profile.away.seconds
+    if here is None or away is None:
+        return False
+    alone = _REQUEST_SECONDS + here
+    together = (_REQUEST_SECONDS + away) / (1 - min(profile.wasted, _NEARLY_ALL))
+    return together + _SIDES * asked_seconds > _GAIN * cores * alone

@@ -12,6 +12,7 @@ import contextvars
 import dataclasses
 import functools
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
@@ -333,8 +334,7 @@ class Doorman:
         self, front: FrontEnd, number: int, kind: int, outcome: Outcome
     ) -> None:
         """Let what has run in a front commit, or run there again."""
-        verb = self._repertoire[kind]
-        verb.note_asked()
+        verb, started = self._repertoire[kind], time.perf_counter()
         if isinstance(outcome.error, TxTimeoutError):
             self._repertoire.note_overtime(verb)
         arrive(
@@ -344,6 +344,7 @@ class Doorman:
             functools.partial(self._answer, front, number),
             functools.partial(self._hand_back, verb, front, number),
         )
+        verb.note_asked(time.perf_counter() - started)
 
     def _take_call(
         self, front: FrontEnd, number: int, kind: int, call: Call | bytes

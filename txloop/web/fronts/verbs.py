@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from txloop.executors.fronts.page import Done
+from txloop.stm.measuring import Average
 from txloop.web.fronts.conditions import Pauses, is_dearer
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Verb:
         dear: The share of its commits in fronts that keep more than these busy, as a
             moving average: the owner was asked for them, or each replica has to make
             containers. Without any it falls.
+        asked: How long the owner needs for a commit that a front asks for.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
@@ -70,6 +72,7 @@ class Verb:
     written: int = 0
     seen: int = 0
     dear: float = 0.0
+    asked: Average = dataclasses.field(default_factory=Average)
     forgiven_at: float = 0.0
     proved_at: int | None = None
     looked_at: int = 0
@@ -82,7 +85,8 @@ class Verb:
 
     def is_dearer(self, cores: int) -> bool:
         """Tell whether all cores together are slower with it than the owner alone."""
-        return is_dearer(self.profile, self.seconds, cores, self.dear)
+        asked_seconds = self.asked.seconds or 0.0
+        return is_dearer(self.profile, self.seconds, cores, self.dear, asked_seconds)
 
     def forget(self) -> None:
         """Forget a little of how dear it was: it has been off for a turn."""
@@ -127,6 +131,7 @@ class Verb:
             for _ in range(number):
                 heat.note_commit()
 
-    def note_asked(self) -> None:
-        """Take note of a commit that a front has asked for."""
+    def note_asked(self, seconds: float) -> None:
+        """Take note of a commit that a front has asked for, and the owner made."""
         self.dear += _DEAR_WEIGHT * (1 - self.dear)
+        self.asked.add(seconds)
