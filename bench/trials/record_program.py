@@ -7,6 +7,7 @@ is told to run it by ``python -m txloop --auto --share``.
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import sys
 from typing import Any
@@ -18,6 +19,9 @@ from bench.servers.setup import bind, follow_parent, serve
 records: list[dict[str, Any]] = [
     {"number": number, "name": f"record {number}"} for number in range(int(sys.argv[1]))
 ]
+
+
+others: list[dict[str, Any]] = [*map(dict, records)]
 
 
 class FindHandler(tornado.web.RequestHandler):
@@ -61,6 +65,70 @@ class SwapHandler(tornado.web.RequestHandler):
         self.write(number)
 
 
+class MarkHandler(tornado.web.RequestHandler):
+    """``GET /mark/NUMBER``."""
+
+    def get(self, number: str) -> None:
+        """Set an item of the record of that number."""
+        for each in records:
+            if each["number"] == int(number):
+                each["marked"] = not each.get("marked", False)
+                break
+        self.write(number)
+
+
+class FieldHandler(tornado.web.RequestHandler):
+    """``GET /field/NUMBER``."""
+
+    def get(self, number: str) -> None:
+        """Set an item of the record at that place."""
+        record = records[int(number)]
+        record["asked"] = record.get("asked", 0) + 1
+        self.write(str(record["asked"]))
+
+
+class EditHandler(tornado.web.RequestHandler):
+    """``GET /edit/NUMBER``."""
+
+    def get(self, number: str) -> None:
+        """Put a changed copy of a record in its place."""
+        for place, each in enumerate(records):
+            if each["number"] == int(number):
+                records[place] = {**each, "name": "an edited record"}
+                break
+        self.write(number)
+
+
+class FrontHandler(tornado.web.RequestHandler):
+    """``GET /front/NUMBER``."""
+
+    def get(self, number: str) -> None:
+        """Move the record at that place to the front."""
+        records.insert(0, records.pop(int(number)))
+        self.write(number)
+
+
+class KeepHandler(tornado.web.RequestHandler):
+    """``GET /keep/NUMBER``."""
+
+    def get(self, number: str) -> None:
+        """Keep all but one, in a new list, and add another one of that number."""
+        global others
+        others = [each for each in others if each["number"] != int(number)]
+        others.append({"number": int(number), "name": "another record"})
+        self.write(number)
+
+
+class CopyHandler(tornado.web.RequestHandler):
+    """``GET /copy/NUMBER``."""
+
+    def get(self, number: str) -> None:
+        """Write a deep copy of ten records."""
+        few = copy.deepcopy(records[:10])
+        few[0]["asked"] = number
+        self.write(json.dumps(few))
+
+
 def main() -> None:
     """Serve until the process is told to end."""
     follow_parent()
@@ -70,6 +138,12 @@ def main() -> None:
             (r"/sum/(\d+)", SumHandler),
             (r"/dump/(\d+)", DumpHandler),
             (r"/swap/(\d+)", SwapHandler),
+            (r"/mark/(\d+)", MarkHandler),
+            (r"/field/(\d+)", FieldHandler),
+            (r"/edit/(\d+)", EditHandler),
+            (r"/front/(\d+)", FrontHandler),
+            (r"/keep/(\d+)", KeepHandler),
+            (r"/copy/(\d+)", CopyHandler),
         ]
     )
     asyncio.run(serve(application, bind(0)))

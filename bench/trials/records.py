@@ -7,6 +7,7 @@ request drives each server in its time, fresh and warm.
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import sys
 from pathlib import Path
@@ -21,10 +22,21 @@ from bench.trials.trial import OTHER_CORES, Column, Contender, Figures, Trial
 from bench.wrk import Wrk, find_wrk
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
-VERBS = ("find", "sum", "dump", "swap")
+VERBS = {
+    "find": "the dict of a number",
+    "sum": "two items of each dict",
+    "dump": "all as JSON",
+    "swap": "find, remove and append",
+    "mark": "find, and set an item",
+    "field": "set an item of the one at an index",
+    "edit": "find, and put a changed copy in its place",
+    "front": "pop, and insert in front",
+    "keep": "all but one in a new list, and append",
+    "copy": "a deep copy of ten",
+}
+"""What is measured, and what each does."""
 SIZES = (10, 100, 1000)
 
 _MOST_ASKED = 100  # numbers, all over the list
@@ -104,6 +116,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     cores = available_cores()
     add("--fronts", type=positive, default=cores, help=f"of txloop (default: {cores})")
     sizes = ",".join(map(str, SIZES))
+    add("--verbs", type=_verbs, default=list(VERBS), help="(default: all)")
     add("--sizes", type=_sizes, default=list(SIZES), help=f"default: {sizes}")
 
 
@@ -116,7 +129,7 @@ def contenders(options: argparse.Namespace) -> list[Contender]:
     wrk = find_wrk(options.fronts)
     return [
         Contender(f"{verb}, {size}", Turns(verb, size, wrk, options).take)
-        for verb in VERBS
+        for verb in options.verbs
         for size in options.sizes
     ]
 
@@ -136,11 +149,18 @@ def notes(options: argparse.Namespace) -> list[str]:
     return [
         f"{find_wrk(0).title}: one thread, {options.connections} connections,"
         f" {options.seconds} s each, after a second to warm up",
-        "find: the dict of a number; sum: two items of each dict; dump: all as JSON;"
-        " swap: find, remove and append",
+        "; ".join(f"{verb}: {VERBS[verb]}" for verb in options.verbs),
         "python -m txloop --auto --share; ratios of req/s, median of each turn's own;"
         " control: stock to stock",
     ]
+
+
+def _verbs(text: str) -> list[str]:
+    verbs = text.split(",")
+    for verb in verbs:
+        if verb not in VERBS:
+            raise argparse.ArgumentTypeError(f"{verb} is none of {', '.join(VERBS)}")
+    return verbs
 
 
 def _sizes(text: str) -> list[int]:

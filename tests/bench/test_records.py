@@ -48,6 +48,16 @@ def test_sizes_are_selected():
     options = make_parser().parse_args(["records", "--sizes", "5,50"])
 
     assert [5, 50] == options.sizes
+    assert [*records.VERBS] == options.verbs
+
+
+def test_verbs_are_selected(capsys):
+    options = make_parser().parse_args(["records", "--verbs", "mark,find"])
+
+    assert ["mark", "find"] == options.verbs
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["records", "--verbs", "mark,fetch"])
+    assert "fetch is none of find, sum" in capsys.readouterr().err
 
 
 def test_an_error_says_where_it_was(monkeypatch):
@@ -62,6 +72,18 @@ def test_an_error_says_where_it_was(monkeypatch):
         turns.take()
 
 
+MORE = {
+    "/mark/5": b"5",
+    "/find/5": b'{"number": 5, "name": "record 5", "marked": true}',
+    "/field/0": b"1",
+    "/edit/7": b"7",
+    "/find/7": b'{"number": 7, "name": "an edited record"}',
+    "/front/98": b"98",
+    "/keep/1": b"1",
+    "/copy/9": b"",
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("side", ["stock", "txloop"])
 def test_its_servers_do_the_same(side):
@@ -71,8 +93,12 @@ def test_its_servers_do_the_same(side):
             server.get(path)
             for path in ("/find/3", "/sum/3", "/swap/3", "/find/3", "/dump/0")
         ]
+        more = [server.get(path) for path in MORE]
 
     assert {200} == {status for status, _ in answers}
+    assert [*MORE.values()][:-1] == [body for _, body in more[:-1]]
+    copied = json.loads(more[-1][1])
+    assert [99, "9", 10] == [copied[0]["number"], copied[0]["asked"], len(copied)]
     bodies = [body for _, body in answers]
     assert {"number": 3, "name": "record 3"} == json.loads(bodies[0])
     assert [b"4950", b"3"] == bodies[1:3]
@@ -93,7 +119,10 @@ def test_a_run_has_a_row_for_each_verb_and_size(monkeypatch, capsys):
 
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:12]]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in lines[2 : 4 + 2 * len(records.VERBS)]
+    ]
     assert (0, "") == (code, captured.err)
     assert "fronts 3 / stock" == rows[0][2]
     names = [f"{verb}, {size}" for verb in records.VERBS for size in (10, 20)]

@@ -43,6 +43,36 @@ PROGRAMS = {
             assert json.dumps(shown, indent=1) == json.dumps(shared, indent=1)
             assert json.dumps(shown) == json.dumps(shared, default=str)
         """,
+    "is copied into plain ones": """
+        plain = {"a": [1, {2}], "b": deque([{3: 3}], 5), "c": Counter("aab")}
+        plain["d"] = OrderedDict(x=[1])
+        plain["e"] = defaultdict(list, y=[2])
+        shared = txloop.share(plain)
+        for made in (copy.copy(shared), *map(copy.deepcopy, [shared, [shared]])):
+            made = made[0] if type(made) is list else made
+            assert made == plain and type(made) is dict
+        types = [type(one) for one in made.values()]
+        assert types == [list, deque, Counter, OrderedDict, defaultdict]
+        assert 5 == made["b"].maxlen and type(made["a"][1]) is set
+        assert [] == made["e"]["new"] and type(made["d"]["x"]) is list
+        for one in shared.values():
+            assert type(copy.copy(one)) in types
+        made["a"].append(3)
+        assert shared == plain
+        twice = txloop.share([[1]])
+        twice.append(twice[0])
+        twice.append(twice)
+        first, second, itself = made = copy.deepcopy(twice)
+        assert first is second and itself is made and type(first) is list
+        class Own(txloop.TDict): pass
+        assert type(copy.deepcopy(Own(a=1))) is type(copy.copy(Own(a=1))) is Own
+        class Room(txloop.TObject, dataclass=False):
+            def __init__(self): self.names = ["ann"]
+        room = Room()
+        other = copy.deepcopy(room)
+        other.names.append("bob")
+        assert ["ann"] == room.names and type(other) is Room
+        """,
     "prints what contains itself": """
         shared = txloop.share([1])
         shared.append(shared)
@@ -204,7 +234,7 @@ if sys.implementation.name == "cpython":  # where it does not depend on what cam
         """
 
 HEAD = """
-import collections, dataclasses, itertools, json, operator, pathlib
+import collections, copy, dataclasses, itertools, json, operator, pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 import txloop
 from txloop import TDeque

@@ -26,7 +26,14 @@ from txloop.stm.held import hold_the_rest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PassesFor", "PassingType", "default", "has_json", "like_plain"]
+__all__ = [
+    "PassesFor",
+    "PassingType",
+    "default",
+    "has_json",
+    "like_plain",
+    "stands_for_plain",
+]
 
 _stock_default = json.JSONEncoder.default
 _stock_iterencode = json.JSONEncoder.iterencode
@@ -83,6 +90,16 @@ class PassesFor:
             new.__name__ = _named_in_errors(its._plain)
         for owner, plain in cls._named.items():
             owner.__name__ = plain.__name__
+
+
+def stands_for_plain(shared: object) -> bool:
+    """Tell whether copies of a container are to be plain, as all that is made is.
+
+    A program that was written for plain objects shares what it stores, as far as that
+    is known before, or when it is stored. Copies that are shared at once would be made
+    known to all workers, though hardly any is stored.
+    """
+    return PassesFor.on and type(shared) in PassesFor._owners
 
 
 class PassingType(ABCMeta):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, MutableSequence
 from types import CodeType
 from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
+from txloop.cells.likeness import stands_for_plain
 from txloop.cells.list_cells import ListCells
 from txloop.cells.list_chunks import Splice
 from txloop.cells.searching import is_dict, place_of
@@ -44,12 +45,19 @@ class SequenceCells(ListCells, MutableSequence[T]):
         """Return how often `value` is there."""
         return self._contents().count(value)
 
-    def __copy__(self) -> Self:
-        return self._tx_like(self._contents())
+    def __copy__(self) -> Any:
+        return (
+            self.copy() if stands_for_plain(self) else self._tx_like(self._contents())
+        )
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+        contents = [*self._contents()]
+        if stands_for_plain(self):
+            plain = memo[id(self)] = self._empty()
+            plain.extend(copy.deepcopy(contents, memo))
+            return plain
         made = memo[id(self)] = self._tx_like(())
-        made.extend(copy.deepcopy(list(self), memo))
+        made.extend(copy.deepcopy(contents, memo))
         return made
 
     def __eq__(self, other: object) -> bool:

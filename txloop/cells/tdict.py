@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast, overload
 from txloop.cells import bare, live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
-from txloop.cells.likeness import PassesFor, PassingType
+from txloop.cells.likeness import PassesFor, PassingType, stands_for_plain
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -236,12 +236,19 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """
         return self._contents()
 
-    def __copy__(self) -> TDict[K, V]:
-        return self._tx_like(self._contents())
+    def __copy__(self) -> Any:
+        return (
+            self.copy() if stands_for_plain(self) else self._tx_like(self._contents())
+        )
 
-    def __deepcopy__(self, memo: dict[int, object]) -> TDict[K, V]:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+        contents = self._contents()
+        if stands_for_plain(self):
+            plain = memo[id(self)] = self._empty()
+            plain.update(copy.deepcopy(contents, memo))
+            return plain
         made = memo[id(self)] = self._tx_like({})
-        TDict.update(made, copy.deepcopy(self._contents(), memo))
+        TDict.update(made, copy.deepcopy(contents, memo))
         return made
 
     @overload  # type: ignore[override] # what has keys() only is not promised

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard, TypeVar, cast, overload
 from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
-from txloop.cells.likeness import PassesFor, PassingType
+from txloop.cells.likeness import PassesFor, PassingType, stands_for_plain
 from txloop.cells.set_order import Shape, in_order, shape_of
 from txloop.cells.shareable import (
     Convert,
@@ -293,10 +293,12 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
             return NotImplemented
         return self is not other and self.copy() != _plain(other)
 
-    def __copy__(self) -> TSet[T]:
-        return self._tx_like(self)
+    def __copy__(self) -> Any:
+        return self.copy() if stands_for_plain(self) else self._tx_like(self)
 
-    def __deepcopy__(self, memo: dict[int, object]) -> TSet[T]:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+        if stands_for_plain(self):
+            return copy.deepcopy(self.copy(), memo)
         made = memo[id(self)] = self._tx_like(())
         made.update(copy.deepcopy(list(self), memo))
         return made
