@@ -9,6 +9,7 @@ Tornado nor the containers: it tells them by the name of their module::
     find             the two questions that it answers
     finding          an answer: a place, a name and a remedy
     source           which code is the program's, and its syntax trees
+    columns          ... whose nodes have the columns of the program's own text
     syntax           which nodes are functions, and which names these bind
     index            what the program's functions write: the other half of a stale read
     reach            which functions may run once requests are served
@@ -39,6 +40,7 @@ Tornado nor the containers: it tells them by the name of their module::
 from __future__ import annotations
 
 from txloop.scan.access import Patch
+from txloop.scan.columns import Columns
 from txloop.scan.find import (
     add_served,
     assigned_late,
@@ -53,6 +55,7 @@ from txloop.scan.index import Served
 from txloop.scan.source import give_source
 
 __all__ = [
+    "Columns",
     "Finding",
     "FindingKind",
     "Patch",

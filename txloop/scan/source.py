@@ -25,20 +25,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import FunctionType, ModuleType
 
+    from txloop.scan.columns import Columns
     from txloop.scan.references import References
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-_rewritten: dict[str, list[str]] = {}  # filled before the modules are imported
+# Both are filled before the modules are imported.
+_rewritten: dict[str, list[str]] = {}
+_columns: dict[str, Columns] = {}
 
 
-def give_source(file: str, text: str) -> None:
+def give_source(file: str, text: str, columns: Columns | None = None) -> None:
     """Have the scan read a text for a file that was compiled from that text instead.
 
-    Its lines are those of the file.
+    Args:
+        file: The file.
+        text: Its lines are those of the file.
+        columns: Where its parts stand in the file, if it was compiled with those.
     """
     _rewritten[file] = text.splitlines(keepends=True)
+    if columns is not None:
+        _columns[file] = columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +219,8 @@ def _parse(file: str, lines: list[str]) -> Source:
             # The program saw them when it was compiled.
             warnings.simplefilter("ignore")
             tree = ast.parse("".join(lines))
+        if file in _columns and lines is _rewritten[file]:
+            _columns[file].move(tree)
         source = Source(lines, tree)
         _collect(source, file, tree, "", "", inside=False)
     except (SyntaxError, ValueError, RecursionError):

@@ -68,7 +68,7 @@ def run_shared(program: str, *, is_module: bool, prepare: Callable[[], None]) ->
         return
     for name, left in plan.left.items():
         _tell(f"--share leaves {name} as it is: {left.reason}")
-    import_rewritten(plan.sources(), plan.live)
+    import_rewritten(plan.sources(), plan.live, plan.columns())
 
 
 def share_program(
@@ -245,7 +245,7 @@ def _with_marks(plan: Plan, new: Mapping[str, str]) -> dict[str, str]:
             end = "\r\n" if "\r\n" in current.source else "\n"
             edits.replace(start, start, f"{indent}{_MARK}{end}")
         if edits:
-            current.change(edits.applied(current.source))
+            current.change(edits)
             marked[text.file] = _with_import(current, "")
     return marked
 

@@ -1,7 +1,7 @@
 """Modules of the program that are compiled from another text than their file's.
 
-The text has the same lines, and the code the file's name: so tracebacks, debuggers and
-coverage show the file.
+The text has the same lines, and the code the file's name and its columns: so
+tracebacks, debuggers and coverage show the file.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from txloop.stm.origin import Owner, owner_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import CodeType, ModuleType
+
+    from txloop.scan import Columns
 
 __all__ = [
     "call_like_plain",
@@ -76,20 +78,24 @@ def compile_with(compiler: Callable[[str], CodeType | None]) -> None:
     compile_main_with(compiler)
 
 
-def import_rewritten(sources: Mapping[str, str], live: bool) -> None:
+def import_rewritten(
+    sources: Mapping[str, str], live: bool, columns: Mapping[str, Columns]
+) -> None:
     """Have files compiled from these texts instead of their own.
 
     Args:
         sources: The texts, by file.
         live: Whether loops have to see what their bodies do to containers.
+        columns: Where their parts stand in the files.
     """
     for file, source in sources.items():
-        give_source(file, source)
+        give_source(file, source, columns[file])
 
     def compiler(file: str) -> CodeType | None:
         if file not in sources:
             return None
-        return compiled(ast.parse(sources[file]), file, live)
+        tree = columns[file].move(ast.parse(sources[file]))
+        return compiled(tree, file, live)
 
     compile_with(compiler)
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from txloop.scan import Columns
 from txloop.sharing.derived import container_classes
 from txloop.sharing.origins import EVERYTHING
 from txloop.sharing.rewriting import Round
@@ -61,6 +62,13 @@ class Plan:
     def sources(self) -> dict[str, str]:
         """Return the new texts by file."""
         return {text.file: text.source for text in self.texts}
+
+    def columns(self) -> dict[str, Columns]:
+        """Return where their parts stand in the files, by file."""
+        return {
+            text.file: Columns(self.originals[text.file], text.source, text.came)
+            for text in self.texts
+        }
 
 
 def make_plan(

@@ -149,7 +149,7 @@ class Round:
         self.changes += replace_locks(locks, self.skipped, self._edits)
         for file, edits in self._edits.items():
             text = self._by_file[file]
-            text.change(edits.applied(text.source))
+            text.change(edits)
         return bool(self.changes)
 
     def _share_all(self, seeds: list[Seed]) -> set[str]:

@@ -37,6 +37,7 @@ class Text:
         tree: The syntax of that.
         encoding: Of the file.
         also: Its other names there: what is run as `__main__` may be imported, too.
+        came: Of each character, where it was in the text at first; -1 if it was not.
     """
 
     file: str
@@ -46,16 +47,23 @@ class Text:
     encoding: str = "utf-8"
     also: tuple[str, ...] = ()
     tree: ast.Module = field(init=False)
+    came: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.change(self.source)
+        self.came = [*range(len(self.source))]
+        self._read(self.source)
 
-    def change(self, source: str) -> None:
-        """Replace the text.
+    def change(self, edits: Edits) -> None:
+        """Make these changes.
 
         Raises:
-            SyntaxError: if it is not Python.
+            SyntaxError: if it is not Python then.
         """
+        came = edits.traced(self.came)
+        self._read(edits.applied(self.source))
+        self.came = came
+
+    def _read(self, source: str) -> None:
         self.tree = with_methods(ast.parse(source))
         self.source = source
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
@@ -130,6 +138,22 @@ class Edits:
             parts += [source[at:start], new]
             at = end
         return "".join([*parts, source[at:]])
+
+    def traced(self, came: Sequence[int]) -> list[int]:
+        """Return where the text's characters came from once all changes are made.
+
+        What is put in the place of a part begins and ends where that did.
+        """
+        traced: list[int] = []
+        at = 0
+        for (start, _, _), (end, new) in sorted(self._changes.items()):
+            traced += came[at:start]
+            put = [-1] * len(new)
+            if start < end and put:
+                put[0], put[-1] = came[start], came[end - 1]
+            traced += put
+            at = end
+        return [*traced, *came[at:]]
 
 
 def read_text(file: str, names: Sequence[str], label: str) -> Text:
