@@ -78,7 +78,7 @@ class Response:
             request, context = self.before
             leftovers = Leftovers.of(self.handler, request, self.target)
             variables = named(self.context, context)
-        return arrived, (self.recorder, leftovers, variables)
+        return arrived, (self.recorder, leftovers, dict(variables))
 
 
 def arrived(
