@@ -76,7 +76,8 @@ class TransactionDelegate(HandlerDelegate):
         loop, plan = self.loop, self.plan
         options, dispatcher = loop.options, loop.dispatcher
         if self.application.settings.get("debug"):
-            self._explains = True
+            # What was written for stock Tornado has stock Tornado's pages.
+            self._explains = plan.mark.on_error != "commit"
         key = self.handler_class, self.request.method
         profile = dispatcher.profiles.known(key) or self._first_profile(key)
         self.timeout_seconds = profile.timeout_seconds
