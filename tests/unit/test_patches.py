@@ -183,6 +183,8 @@ def test_no_module_replaces_anything_of_others_itself():
         ("cells/part_by_part.py", "pprint.PrettyPrinter.format"),
         ("executors/codec/by_value.py", "cloudpickle.cloudpickle._walk_global_ops"),
         ("executors/debugging.py", "sys.breakpointhook"),
+        ("stm/tracebacks.py", "traceback.TracebackException"),
+        ("stm/tracebacks.py", "traceback.extract_tb"),
     }
     assert expected == found
 

@@ -22,6 +22,7 @@ from txloop.cells.bare import with_cells, with_cells_inside
 from txloop.cells.live import begin as begin_live
 from txloop.stm.container import Container
 from txloop.stm.held import hold_the_rest
+from txloop.stm.tracebacks import format_as_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,11 +144,12 @@ def like_plain(*, live: bool = False) -> None:
 
     From then on, what is refused otherwise is *held*: a container keeps the object
     itself, for the loop thread; a transaction elsewhere that comes upon it moves there.
-    Containers print as the plain objects do, `isinstance` takes them for such, and a
-    JSON encoder with a `default` of the program's own is not asked about them. It is
-    for programs that were written for plain objects: ``python -m txloop share`` puts it
-    into what it changes. Call it on the main thread before the loop starts; again does
-    nothing, or what it did not do before. ::
+    Containers print as the plain objects do, `isinstance` takes them for such, module
+    `traceback` shows none of their frames, and a JSON encoder with a `default` of the
+    program's own is not asked about them. It is for programs that were written for
+    plain objects: ``python -m txloop share`` puts it into what it changes. Call it on
+    the main thread before the loop starts; again does nothing, or what it did not do
+    before. ::
 
         txloop.like_plain()
         rows = txloop.share({"names": ["ann"]})
@@ -163,6 +165,7 @@ def like_plain(*, live: bool = False) -> None:
         hold_the_rest()
         _encode_like_plain()
         part_by_part.begin(PassesFor.plain_of)
+        format_as_plain()
     if live:
         begin_live()
 

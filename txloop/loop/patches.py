@@ -228,6 +228,11 @@ PATCHES: tuple[Patch, ...] = (
 
 MADE_BELOW: tuple[PatchBelow, ...] = (
     PatchBelow(
+        "traceback.TracebackException and extract_tb, after like_plain()",
+        "stm.tracebacks",
+        "a program shows tracebacks, in which plain objects have no frames",
+    ),
+    PatchBelow(
         "the methods of asyncio's loops by which a loop is changed",
         "executors.refusing",
         "a forked worker has copies of loops that never run, and attempts must not use"

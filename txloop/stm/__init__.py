@@ -18,6 +18,7 @@
     immutability  what cannot change: the one table
     cell_names    what a cell is called in warnings and statistics
     origin        whose code it is: the program's, or a library's
+    tracebacks    ... and those of the program without txloop's frames
     callables     what a callable is under its partials and methods
     variables     context variables: those that an effect finds, arithmetic's settings
     signals       whether an exception is that of a signal handler

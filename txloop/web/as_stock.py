@@ -25,8 +25,9 @@ from tornado.ioloop import IOLoop
 from tornado.web import Finish, RequestHandler
 
 from txloop.stm.origin import Owner, file_of, is_own_module, owner_of
+from txloop.stm.tracebacks import hide_own_frames
 from txloop.web.clients import let_close
-from txloop.web.handler_run import awaiting, go_on, show_as_stock
+from txloop.web.handler_run import awaiting, go_on
 from txloop.web.templates import reset_caches
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _end(loop: Any, task: Task[None]) -> None:
 def _handle_exception(
     handler: RequestHandler, failures: list[bool], error: BaseException
 ) -> None:
-    show_as_stock(error)
+    hide_own_frames(error)
     failures.append(not isinstance(error, Finish))
     type(handler)._handle_request_exception(handler, error)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tornado.gen import convert_yielded
 from tornado.web import Finish, RequestHandler
 
-from txloop.errors import BecomeInevitable, TxInternalError
-from txloop.stm.origin import Owner, owner_of
+from txloop.errors import BecomeInevitable
+from txloop.stm.tracebacks import hide_own_frames
 from txloop.web.driving import close_prepared, driven
 from txloop.web.ending import Ending
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from txloop.stm.attempt import Attempt
     from txloop.web.recorder import Recorder
 
-__all__ = ["HandlerRun", "awaiting", "go_on", "show_as_stock"]
+__all__ = ["HandlerRun", "awaiting", "go_on"]
 
 
 def _nothing() -> None:
@@ -153,7 +153,7 @@ class HandlerRun:
             attempt.abandon(
                 "it uses a file or a socket that only the loop's process has"
             )
-        show_as_stock(error)
+        hide_own_frames(error)
         attempt.error_answered = not isinstance(error, Finish)
         if not isinstance(error, self._commits_on):
             attempt.roll_back()
@@ -173,21 +173,6 @@ def _give_up(execution: Coroutine[object, object, None]) -> None:
     # What it does at its end counts no more than all that it did.
     with contextlib.suppress(Exception):
         execution.close()
-
-
-def show_as_stock(error: BaseException) -> None:
-    """Remove txloop's frames from tracebacks, which a client may see."""
-    errors = [error]
-    for one in errors:  # it grows
-        entry = None if isinstance(one, TxInternalError) else one.__traceback__
-        while entry is not None and entry.tb_next is not None:
-            if owner_of(entry.tb_next.tb_frame.f_code.co_filename) is Owner.TXLOOP:
-                entry.tb_next = entry.tb_next.tb_next
-            else:
-                entry = entry.tb_next
-        for other in (one.__cause__, one.__context__):
-            if other is not None and all(other is not one for one in errors):
-                errors.append(other)
 
 
 def _lacks_file(error: BaseException) -> bool:
