@@ -221,6 +221,42 @@ def test_what_one_of_several_writes_is_found(line: str, load: Load) -> None:
     assert changes in (["app.NOTES"], ["app.SHARED.size"]), found
 
 
+UNBOUND = """
+import sys
+from tornado.web import RequestHandler
+class Handler(RequestHandler):
+    def get(self):
+        missing.run(1)
+        self.write(missing("a"))
+def later(name):
+    {line}
+"""
+
+BINDING = {
+    "as a global": "global missing; missing = open",
+    "as an attribute": "sys.missing = open",
+    "by its name": "setattr(sys, 'missing', open)",
+    "by another's": "setattr(sys, name, open)",
+    "in a table": "return ['app.missing']",
+    "as a key": "globals()[name] = open",
+    "with all that a module has": "sys.modules[__name__].__dict__[name] = open",
+    "in text": "exec(name)",
+}
+
+
+def test_a_name_that_nothing_has_is_an_error_and_runs_nothing(load: Load) -> None:
+    module = load(UNBOUND.format(line="missing.run(2)"))
+
+    assert () == scan_handler(module.Handler, "get", unfollowed=True)
+
+
+@pytest.mark.parametrize("line", BINDING.values(), ids=BINDING)
+def test_a_name_that_something_may_get_is_not_followed(line: str, load: Load) -> None:
+    module = load(UNBOUND.format(line=line))
+
+    assert scan_handler(module.Handler, "get", unfollowed=True)
+
+
 OUT_OF_CONTAINERS = """
 from tornado.web import RequestHandler
 from txloop.fake import TDict, TObject

@@ -30,6 +30,7 @@ from txloop.scan.value import (
     SOMETHING,
     Bound,
     Descriptor,
+    Family,
     Live,
     Member,
     Parts,
@@ -63,6 +64,9 @@ def _name(walk: Walk, node: ast.Name) -> Value:
         walk.walk_nested(value)
     elif isinstance(value, Live) and walk.frame.holder(node.id) is None:
         walk.notes.read(value, node)
+        missing = value.thing is UNKNOWN and value.family is Family.GLOBAL
+        if missing and walk.sources.is_unbound(node.id):
+            return replace(value, thing=None)  # a NameError: nothing is done with it
     return value
 
 

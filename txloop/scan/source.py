@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import evidence
 from txloop.scan.references import references
-from txloop.scan.syntax import FunctionNode
+from txloop.scan.syntax import FunctionNode, names_bound
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
@@ -98,6 +98,11 @@ class Source:
         return references(self.tree)
 
     @functools.cached_property
+    def bound(self) -> frozenset[str] | None:
+        """The names that it may give to anything; None: all."""
+        return names_bound(self.tree)
+
+    @functools.cached_property
     def templates(self) -> tuple[str, ...]:
         """The strings in it that may be templates."""
         strings = (
@@ -126,6 +131,7 @@ class Sources:
         self._fresh: set[str] = set()
         self._attributes: dict[type, frozenset[str]] = {}
         self._modules: list[ModuleType] = []
+        self._unbound: dict[str, bool] = {}
         self._classes: dict[object, tuple[type, ...]] = {}
 
     def refresh(self) -> None:
@@ -133,6 +139,7 @@ class Sources:
         self._fresh.clear()
         self._attributes.clear()
         self._modules.clear()
+        self._unbound.clear()
         self._classes.clear()
 
     def modules(self) -> list[ModuleType]:
@@ -168,6 +175,20 @@ class Sources:
         if known is None or (known.lines is not lines and (known.lines or lines)):
             known = self._files[file] = _parse(file, lines)
         return known
+
+    def is_unbound(self, name: str) -> bool:
+        """Tell whether no code of the program may give anything that name.
+
+        A global of that name that is not there will not be: to read it is an error.
+        """
+        if name not in self._unbound:
+            bound = [
+                self.source(file_of(one), vars(one)).bound for one in self.modules()
+            ]
+            self._unbound[name] = all(
+                names is not None and name not in names for names in bound
+            )
+        return self._unbound[name]
 
     def definition(self, function: FunctionType) -> Definition | None:
         """Return where the function is defined, or None without source."""

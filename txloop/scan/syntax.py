@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,10 +25,19 @@ __all__ = [
     "bound_in",
     "declared_in",
     "last_name",
+    "names_bound",
     "nonlocal_in",
     "own_nodes",
     "parameters",
 ]
+
+_BINDING_ANY = frozenset(
+    {"__dict__", "__import__", "__setattr__", "eval", "exec", "globals", "locals"}
+)
+_SETTING = frozenset({"setattr", "vars"})
+"""Builtins that may set an attribute of any name, if that is not written there."""
+
+_DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*\Z")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -122,3 +132,46 @@ def body_of(scope: ast.AST) -> list[ast.AST]:
     """Return what the body of a scope consists of."""
     body = getattr(scope, "body", [])
     return [*body] if isinstance(body, list) else [body]
+
+
+def names_bound(tree: ast.Module) -> frozenset[str] | None:
+    """Return the names that a file may give to anything, in any way; None: all names.
+
+    A global may be set as an attribute of its module, by other files, too.
+    """
+    bound: set[str] = set()
+    named = set()  # the builtins in calls that say which attribute they set
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                ast.Name("setattr") as setting, [_, ast.Constant(str(name)), _]
+            ):
+                named.add(setting)
+                bound.add(name)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in _BINDING_ANY:
+                return None
+            case ast.Name(id=name) if name in _SETTING and node not in named:
+                return None
+            case ast.Name(id=name) | ast.Attribute(attr=name) if not _is_read(node):
+                bound.add(name)
+            case ast.alias(name="*"):
+                return None
+            case ast.alias(name=name, asname=other):
+                bound.add(other or name.partition(".")[0])
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                bound.add(name)
+            case ast.ClassDef(name=str(name)) | ast.ExceptHandler(name=str(name)):
+                bound.add(name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                bound.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                bound.add(name)
+            case ast.Global(names=names):
+                bound.update(names)
+            case ast.Constant(value=str(text)) if _DOTTED.match(text):
+                bound.update(re.split("[.:]", text))  # it may be set by its name
+    return frozenset(bound)
+
+
+def _is_read(node: ast.Name | ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
