@@ -250,6 +250,21 @@ def test_a_name_that_nothing_has_is_an_error_and_runs_nothing(load: Load) -> Non
     assert () == scan_handler(module.Handler, "get", unfollowed=True)
 
 
+@pytest.mark.parametrize("name", ["time.clock", "urllib.quote", "string.letters.join"])
+def test_so_is_what_a_module_of_python_has_no_more(name: str, load: Load) -> None:
+    lines = UNBOUND.replace("missing", name).format(line="return 0")
+    module = load(f"import string, time, urllib{lines}")
+
+    assert () == scan_handler(module.Handler, "get", unfollowed=True)
+
+
+def test_a_part_of_a_package_may_come_later(load: Load) -> None:
+    lines = UNBOUND.replace("missing", "concurrent.futures.Anything")
+    module = load(f"import concurrent{lines.format(line='return 0')}")
+
+    assert scan_handler(module.Handler, "get", unfollowed=True)
+
+
 @pytest.mark.parametrize("line", BINDING.values(), ids=BINDING)
 def test_a_name_that_something_may_get_is_not_followed(line: str, load: Load) -> None:
     module = load(UNBOUND.format(line=line))

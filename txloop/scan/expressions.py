@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from txloop.scan.assignments import store
@@ -123,6 +124,8 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         return walk.run(found)
     elif isinstance(found, Live):
         walk.notes.read(found, node)
+        if found.thing is UNKNOWN and _is_lacking(walk, owner, name):
+            return replace(found, thing=None)  # an AttributeError, likewise
     elif isinstance(found, Unfollowed) and found.foreign and name in MUTATORS:
         walk.notes.lose(node)
     elif found is None and isinstance(owner, Live) and is_of_library(type(owner.thing)):
@@ -131,6 +134,12 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
     if missing or found in (None, SOMETHING):
         return walk.run_special(owner, ("__getattr__",)) or asked or found
     return found
+
+
+def _is_lacking(walk: Walk, owner: Value, name: str) -> bool:
+    if not isinstance(owner, Live) or not has_type(owner.thing, ModuleType):
+        return False
+    return walk.sources.lacks(owner.thing, name)
 
 
 def _subscript(walk: Walk, node: ast.Subscript) -> Value:

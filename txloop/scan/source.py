@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib.util
 import itertools
 import linecache
 import sys
 import warnings
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import evidence
@@ -23,7 +25,7 @@ from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from types import FunctionType, ModuleType
+    from types import FunctionType
 
     from txloop.scan.columns import Columns
     from txloop.scan.references import References
@@ -189,6 +191,26 @@ class Sources:
                 names is not None and name not in names for names in bound
             )
         return self._unbound[name]
+
+    def lacks(self, module: ModuleType, name: str) -> bool:
+        """Tell whether to read that attribute of a module is an error, now and later.
+
+        Only of those of the program and of Python: others may make things later.
+        """
+        home = module.__name__
+        known = (
+            is_own_module(module) or home.partition(".")[0] in sys.stdlib_module_names
+        )
+        if not known or type(module) is not ModuleType or "__getattr__" in vars(module):
+            return False
+        if name in vars(module) or not self.is_unbound(name):
+            return False
+        if "__path__" not in vars(module):
+            return True
+        try:
+            return importlib.util.find_spec(f"{home}.{name}") is None
+        except (ImportError, ValueError):
+            return False
 
     def definition(self, function: FunctionType) -> Definition | None:
         """Return where the function is defined, or None without source."""
