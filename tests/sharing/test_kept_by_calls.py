@@ -140,3 +140,31 @@ def f():
 """
     assert source.lstrip() == shared(source, "rows")
     assert "keeps a part of rows, which stays plain" in left(source, "rows")
+
+
+SUBCLASSING = {
+    "a keyword": "class A(Base, rows=here): pass",
+    "a keyword's part": "class A(Base, rows=[here]): pass",
+    "all keywords": "class A(Base, **{'rows': here}): pass",
+    "a call": "type('A', (Base,), {}, rows=here)",
+    "a metaclass": "class A(metaclass=Meta, rows=here): pass",
+    "a metaclass that is inherited": "class A(Made, rows=here): pass",
+}
+
+
+@pytest.mark.parametrize("case", SUBCLASSING)
+def test_what_a_class_statement_gives_may_be_kept(case):
+    keeping = "__init__" if "metaclass" in case else "__init_subclass__"
+    source = f"""
+table = {{}}
+class Base:
+    def {keeping}(cls, *a, rows=None, **k): table["x"] = rows
+class Meta(type):
+    def {keeping}(cls, *a, rows=None, **k): table["x"] = rows
+class Made(metaclass=Meta): pass
+def f():
+    here = []
+    {SUBCLASSING[case]}
+    here.append(1)
+"""
+    assert "    here = txloop.share([])" in shared(source, "table")

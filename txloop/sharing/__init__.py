@@ -15,6 +15,7 @@
     scopes      which names mean a variable of the module
     bindings    what a variable of a function is given
     temporaries variables that are used only while their module runs
+    subclassing what class statements give by keywords
     generics    classes that are given the types of their parts
     importing   what modules import has the name that it has at home
     variables   names that are bound again: TVars

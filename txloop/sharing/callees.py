@@ -17,6 +17,7 @@ from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.handing import may_give
 from txloop.sharing.operators import asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, nodes_of, walked
+from txloop.sharing.subclassing import METHODS_OF_CLASSES, makes_subclass
 from txloop.sharing.syntax import leaves, root_name
 from txloop.sharing.unnamed import called_without_name
 
@@ -315,15 +316,16 @@ class Callees:
     def of(self, node: ast.AST) -> list[tuple[str, int]]:
         """Return the names of what a call or an operator runs.
 
-        Each comes with how many of the call's arguments are none of the function's: an
-        object whose method is called by way of its class.
+        Each comes with how many arguments are none of the function's: an object.
         """
         if not isinstance(node, ast.Call):
-            found = [one for one in methods_of(node) if one in self._defined]
-            found += self._asking(node) + self._setting(node)
-            return [(name, 0) for name in found]
+            its = [one for one in methods_of(node) if one in self._defined]
+            return [(one, 0) for one in its + self._asking(node) + self._setting(node)]
         if id(node) in self._made:
             return [(name, 0) for name in self._with_derived(self._made[id(node)])]
+        if makes_subclass(node):
+            names = [*METHODS_OF_CLASSES, *self._derived_of("type")[1:]]
+            return [(name, 0) for name in names]
         match node.func:
             case ast.Attribute(value=ast.Call() as base, attr="__init__"):
                 bases = self._supers.get(id(base), [])

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from txloop.sharing.exact import with_methods
+from txloop.sharing.subclassing import with_subclassing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ class Text:
         self.came = came
 
     def _read(self, source: str) -> None:
-        self.tree = with_methods(ast.parse(source))
+        self.tree = with_subclassing(with_methods(ast.parse(source)))
         self.source = source
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
 
