@@ -29,10 +29,10 @@ alone = asked = aborted = 0
 note_written, decide = Repertoire.note_written, Desk._decide
 note_conflict = Repertoire.note_conflict
 
-def counted(self, kind, number, making):
+def counted(self, kind, number, *rest):
     global alone
     alone += number
-    note_written(self, kind, number, making)
+    note_written(self, kind, number, *rest)
 
 def counted_too(self, *args):
     global asked

@@ -22,10 +22,10 @@ from txloop.web.fronts.repertoire import Repertoire
 alone = 0
 note_written = Repertoire.note_written
 
-def counted(self, kind, number, making):
+def counted(self, kind, number, *rest):
     global alone
     alone += number
-    note_written(self, kind, number, making)
+    note_written(self, kind, number, *rest)
 
 Repertoire.note_written = counted
 

@@ -103,7 +103,7 @@ def test_two_cores_are_slower_with_what_is_short_and_keeps_others_busy(
 
 
 @pytest.mark.parametrize(
-    ("here", "away", "wasted", "asked", "cores", "expected"),
+    ("here", "away", "wasted", "commit", "cores", "expected"),
     [
         (0.001, 0.001, 0, 0.0, 2, False),
         (0.001, 0.003, 0, 0.0, 2, True),  # as what it reads is noted there
@@ -115,7 +115,7 @@ def test_two_cores_are_slower_with_what_is_short_and_keeps_others_busy(
     ],
 )
 def test_many_cores_are_slower_where_it_takes_longer_in_attempts(
-    here, away, wasted, asked, cores, expected
+    here, away, wasted, commit, cores, expected
 ):
     profile = Profile("GET Main")
     for _ in range(20):
@@ -125,8 +125,8 @@ def test_many_cores_are_slower_where_it_takes_longer_in_attempts(
     for _ in range(wasted):
         profile.note_conflict(Conflict((1, "cell"), 1, 2))
 
-    assert expected == is_dearer(profile, here, cores, 1.0, asked)
-    assert not is_dearer(profile, here, cores, 0.0, asked)
+    assert expected == is_dearer(profile, here, cores, 1.0, commit)
+    assert not is_dearer(profile, here, cores, 0.0, commit)
 
 
 @pytest.mark.parametrize(("writing", "expected"), [(0, False), (20, True)])
@@ -178,7 +178,7 @@ def test_what_fronts_have_written_counts_whichever_of_them_it_was():
         for front in fronts:
             for _ in range(10):
                 front.slot.count(0, 0.0001)
-        verb.note_written(20, making=0)
+        verb.note_written(20, costly=0, seconds=0.0)
         verb.count(fronts)
 
     # THEN

@@ -6,6 +6,7 @@ every now and then, still asleep, so that little is left to do when the loop wak
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ __all__ = ["Lending"]
 
 _OFFERS = 10
 """After so many sleeps of the loop in which no front has committed, none may."""
+
+_MANY = 32  # cells in one commit, which all have to repeat
 
 _FOLLOW_SECONDS, _CALM_SECONDS = 0.002, 0.5
 """How often to take in what fronts commit: while they do, and if they might."""
@@ -154,7 +157,8 @@ class Lending:
         made = self._board.read_made(self._place, end)
         self._place = end
         counts: Counter[int] = Counter()
-        making: Counter[int] = Counter()
+        costly: Counter[int] = Counter()
+        started = time.perf_counter()
         for version, packed, kind in made:
             if version == ABORTED:
                 self._callbacks.on_aborted(kind, *unpack_conflict(packed))
@@ -162,7 +166,8 @@ class Lending:
             (writes,) = unpack_commits(packed)
             committed.replay(writes)
             assert committed.version == version
-            making[kind] += self.log.repeat(packed, writes)
+            costly[kind] += self.log.repeat(packed, writes) or len(writes) > _MANY
             counts[kind] += 1
+        seconds = (time.perf_counter() - started) / max(len(made), 1)
         for kind, count in counts.items():
-            self._callbacks.on_committed(kind, count, making[kind])
+            self._callbacks.on_committed(kind, count, costly[kind], seconds)

@@ -120,7 +120,8 @@ class Callbacks:
             kind, and the call, packed if it comes from another process. Has to lead to
             `Reception.answer`.
         on_committed: Given a kind, how many transactions of it fronts have committed by
-            themselves, and how many of these have made containers.
+            themselves, how many of these keep all processes busy, and for how long one
+            has kept this one.
         on_aborted: Given a kind, why fronts have aborted an attempt of it by
             themselves, and for how long that had run.
         on_leave: Given what was noted in `FrontEnd.calls_open` of a call whose answer
@@ -133,7 +134,7 @@ class Callbacks:
     on_outcome: Callable[[Any, int, int, Outcome], object]
     on_ran: Callable[[int, Answer], object]
     on_call: Callable[[Any, int, int, Any], object]
-    on_committed: Callable[[int, int, int], object]
+    on_committed: Callable[[int, int, int, float], object]
     on_aborted: Callable[[int, Conflict, float], object]
     on_leave: Callable[[int, Callable[[], object] | None], object]
     on_note: Callable[[Any, tuple[Any, ...], int | None], object]

@@ -45,7 +45,7 @@ WRITING_SECONDS = 0.0003
 """A verb that writes has to take longer to be worth two cores; see `is_dearer`."""
 
 _REQUEST_SECONDS = 0.0002  # what a request takes beside its body
-_SIDES = 2  # what the owner commits, the other fronts repeat
+_SIDES = 2  # what the owner commits or repeats, the other fronts repeat
 _GAIN = 0.75  # of what each core could bring
 _FEW_CORES = 2
 _MOSTLY = 0.5  # of all runs
@@ -167,7 +167,7 @@ def is_dearer(
     seconds: float | None,
     cores: int,
     dear: float,
-    asked_seconds: float = 0.0,
+    commit_seconds: float = 0.0,
 ) -> bool:
     """Tell whether all cores together are slower with a verb than the owner alone.
 
@@ -182,7 +182,7 @@ def is_dearer(
         seconds: How long its body takes, as far as that is known.
         cores: How many there are.
         dear: The share of its commits in fronts that keep more than these busy.
-        asked_seconds: How long the owner needs for a commit that a front asks for.
+        commit_seconds: How long a commit of a front keeps the owner.
     """
     if dear <= _MOSTLY or profile.writing <= _MOSTLY:
         return False
@@ -193,4 +193,4 @@ def is_dearer(
         return False
     alone = _REQUEST_SECONDS + here
     together = (_REQUEST_SECONDS + away) / (1 - min(profile.wasted, _NEARLY_ALL))
-    return together + _SIDES * asked_seconds > _GAIN * cores * alone
+    return together + _SIDES * commit_seconds > _GAIN * cores * alone

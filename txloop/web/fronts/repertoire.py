@@ -305,15 +305,16 @@ class Repertoire:
         for verb in self._kinds:
             profiles.marked += verb.count(self.desk.fronts)
 
-    def note_written(self, kind: int, number: int, making: int) -> None:
+    def note_written(self, kind: int, number: int, costly: int, seconds: float) -> None:
         """Take note of so many commits that fronts have made by themselves.
 
         Args:
             kind: What was committed.
             number: How often.
-            making: How many of these have made containers.
+            costly: How many of these have made containers, or written many cells.
+            seconds: How long it took to repeat one.
         """
-        self._kinds[kind].note_written(number, making)
+        self._kinds[kind].note_written(number, costly, seconds)
 
     def note_conflict(self, kind: int, conflict: Conflict, body_seconds: float) -> None:
         """Take note of an attempt that a front has aborted by itself."""

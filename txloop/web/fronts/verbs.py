@@ -50,8 +50,9 @@ class Verb:
         seen: How many commits there were at the last turn.
         dear: The share of its commits in fronts that keep more than these busy, as a
             moving average: the owner was asked for them, or each replica has to make
-            containers. Without any it falls.
-        asked: How long the owner needs for a commit that a front asks for.
+            containers, or to write many cells. Without any it falls.
+        commit_time: How long a commit of fronts keeps the owner, which makes or repeats
+            it.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
@@ -72,7 +73,7 @@ class Verb:
     written: int = 0
     seen: int = 0
     dear: float = 0.0
-    asked: Average = dataclasses.field(default_factory=Average)
+    commit_time: Average = dataclasses.field(default_factory=Average)
     forgiven_at: float = 0.0
     proved_at: int | None = None
     looked_at: int = 0
@@ -85,8 +86,8 @@ class Verb:
 
     def is_dearer(self, cores: int) -> bool:
         """Tell whether all cores together are slower with it than the owner alone."""
-        asked_seconds = self.asked.seconds or 0.0
-        return is_dearer(self.profile, self.seconds, cores, self.dear, asked_seconds)
+        commit_seconds = self.commit_time.seconds or 0.0
+        return is_dearer(self.profile, self.seconds, cores, self.dear, commit_seconds)
 
     def forget(self) -> None:
         """Forget a little of how dear it was: it has been off for a turn."""
@@ -121,11 +122,12 @@ class Verb:
             self.written = 0
         return sum(counts)
 
-    def note_written(self, number: int, making: int) -> None:
-        """Take note of so many commits of fronts, of which some make containers."""
+    def note_written(self, number: int, costly: int, seconds: float) -> None:
+        """Take note of commits of fronts; see `Repertoire.note_written`."""
         self.written += number
+        self.commit_time.add(seconds)
         left = (1 - _DEAR_WEIGHT) ** number
-        self.dear = left * self.dear + (1 - left) * making / number
+        self.dear = left * self.dear + (1 - left) * costly / number
         heat = self.profile.heat
         if heat.cell is not None:  # now: conflicts are noted one by one, too
             for _ in range(number):
@@ -134,4 +136,4 @@ class Verb:
     def note_asked(self, seconds: float) -> None:
         """Take note of a commit that a front has asked for, and the owner made."""
         self.dear += _DEAR_WEIGHT * (1 - self.dear)
-        self.asked.add(seconds)
+        self.commit_time.add(seconds)
