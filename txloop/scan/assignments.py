@@ -25,7 +25,7 @@ from txloop.scan.member import (
     member,
     setters,
 )
-from txloop.scan.parts import container_of, is_risky, made_of, part_of, put_by
+from txloop.scan.parts import at, container_of, is_risky, made_of, part_of, put_by
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -228,7 +228,7 @@ def _part(value: Value, position: int) -> Value:
     if isinstance(value, Several):
         return either(_part(each, position) for each in value.values)
     if isinstance(value, Parts):
-        return part_of(value)
+        return at(value, position)
     if isinstance(value, Live) and has_type(value.thing, list, tuple):
         return element(value, position)
     return value if isinstance(value, Unfollowed) else None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, methodcaller
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from txloop.scan.assignments import store_attribute, taint_by
 from txloop.scan.expressions import attribute, item
@@ -24,6 +23,7 @@ from txloop.scan.libraries import (
     home_and_name,
     leads_anywhere,
     may_change,
+    names_in,
     outcome,
     tells_process,
 )
@@ -40,7 +40,15 @@ from txloop.scan.live_objects import (
 )
 from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
-from txloop.scan.parts import is_lost, is_risky, made_of, part_of, put_by, taken_by
+from txloop.scan.parts import (
+    copied,
+    is_lost,
+    is_risky,
+    made_of,
+    part_of,
+    put_by,
+    taken_by,
+)
 from txloop.scan.rendering import render
 from txloop.scan.value import (
     FOREIGN,
@@ -197,11 +205,12 @@ def _call_member(
         return _use_parts(walk, holder, method.name, arguments, node)
     if method.name in {"items", "values"}:
         return method
+    if method.name in ("__iter__", "copy"):
+        return copied(holder)
     if method.name not in GETTERS:
         return None
-    key: object = UNKNOWN
-    if isinstance(node, ast.Call) and node.args:
-        key = constant(node.args[0])
+    given = node.args if isinstance(node, ast.Call) else []
+    key = constant(given[0]) if given else UNKNOWN
     return item(walk, holder, key, node)
 
 
@@ -283,15 +292,6 @@ def _hand_over(walk: Walk, given: Iterable[Value], node: ast.AST) -> None:
             walk.notes.hand_over(each, node)
 
 
-def _names_in(caller: attrgetter[Any] | methodcaller) -> list[str]:
-    """Return the attributes that a function of `operator` takes; or first calls one."""
-    if has_type(caller, attrgetter):
-        return re.findall("'(.+?)'", repr(caller))
-    name = getattr(caller, "_method_name", None)  # PyPy's
-    made, given = cast("tuple[Any, tuple[str, ...]]", caller.__reduce__()[:2])
-    return [name or [*getattr(made, "args", ()), *given][0]]
-
-
 def _call_named(
     walk: Walk,
     caller: attrgetter[Any] | methodcaller,
@@ -299,7 +299,7 @@ def _call_named(
     node: ast.AST,
 ) -> Value:
     """Return what `operator` takes by a name, or calls by one, of what it gets."""
-    calls, names = has_type(caller, methodcaller), _names_in(caller)
+    calls, names = has_type(caller, methodcaller), names_in(caller)
     first = given.positional[0] if given.positional else either(given.others)
     found: list[Value] = []
     for name in names:

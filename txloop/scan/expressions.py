@@ -23,7 +23,15 @@ from txloop.scan.live_objects import (
     makes_values,
 )
 from txloop.scan.member import member, settings
-from txloop.scan.parts import made_of, may_be_several, part_of, passes_on
+from txloop.scan.parts import (
+    at,
+    copied,
+    is_sliced,
+    made_of,
+    may_be_several,
+    part_of,
+    passes_on,
+)
 from txloop.scan.special import SHOWING, calculating, comparing, reflected
 from txloop.scan.syntax import last_name
 from txloop.scan.value import (
@@ -150,8 +158,12 @@ def _subscript(walk: Walk, node: ast.Subscript) -> Value:
             if makes_values(holder.thing):
                 walk.notes.change(holder, node)
             walk.call_method(holder, "__missing__")
-        whole = isinstance(holder, Parts) and isinstance(node.slice, ast.Slice)
-        found.append(holder if whole else item(walk, holder, key, node))
+        whole = isinstance(node.slice, ast.Slice) and is_sliced(holder)
+        called = isinstance(member(holder, "__getitem__", walk.sources), Bound)
+        if whole and not called:
+            found.append(copied(holder))
+        else:
+            found.append(item(walk, holder, key, node))
     return either(found)
 
 
@@ -165,7 +177,7 @@ def item(walk: Walk, holder: Value, key: object, node: ast.AST) -> Value:
     if isinstance(holder, Unfollowed):
         return holder
     if isinstance(holder, Parts):
-        return part_of(holder)
+        return at(holder, key)
     called = member(holder, "__getitem__", walk.sources)
     if isinstance(called, Bound):
         return walk.run(called)
@@ -227,7 +239,8 @@ def compared(walk: Walk, op: ast.cmpop, one: Value, other: Value) -> None:
 def _bin_op(walk: Walk, node: ast.BinOp) -> Value:
     left, right = walk.visit(node.left), walk.visit(node.right)
     found = walk.run_special(left, calculating(node.op), right)
-    return either((found, walk.run_special(right, reflected(node.op), left)))
+    other = walk.run_special(right, reflected(node.op), left)
+    return either((found, other, copied(left, right)))
 
 
 def _unary_op(walk: Walk, node: ast.UnaryOp) -> Value:
@@ -294,6 +307,7 @@ def iterate(walk: Walk, target: ast.expr, source: ast.expr) -> None:
         assert isinstance(target, ast.Tuple)
         store(walk, target.elts[0], None)
         target = target.elts[1]
+        values = tuple(replace(one, name="values") for one in values)  # type: ignore[type-var] # each is a Member
     found = []
     for value in values:
         if isinstance(value, Live) and is_iterator(value.thing):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import logging
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from types import FunctionType, MappingProxyType, MethodType
@@ -23,6 +24,7 @@ from txloop.scan.finding import (
     short_path,
 )
 from txloop.scan.index import Program, Served, keywords
+from txloop.scan.kinds import remembering
 from txloop.scan.live_objects import (
     UNKNOWN,
     class_label,
@@ -37,8 +39,7 @@ from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 from txloop.scan.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from txloop.scan.access import Access, Writes
 
@@ -77,12 +78,14 @@ def add_served(provider: Callable[[], Iterable[Served]]) -> None:
     _PROGRAM.add_served(provider)
 
 
-def scan_once() -> AbstractContextManager[None]:
+@contextmanager
+def scan_once() -> Iterator[None]:
     """Look at the program's modules once only while a block scans many handlers.
 
     The block may run nothing of the program's, and handlers may not be mounted in it.
     """
-    return _PROGRAM.standing()
+    with _PROGRAM.standing(), remembering():
+        yield
 
 
 def assigned_late() -> set[tuple[str, str, int]]:
@@ -119,6 +122,7 @@ def unless_it_fails(
         return (mistake,)
 
 
+@remembering()
 def scan_function(
     function: Callable[..., object],
     args: Sequence[object] = (),
@@ -145,6 +149,7 @@ def scan_function(
     return _findings(walk, writes)
 
 
+@remembering()
 def scan_handler(
     handler: type,
     verb: str,

@@ -11,15 +11,16 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import deque
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from txloop.scan.live_objects import (
     IMMUTABLE,
     attributes_of,
+    class_has,
     functions_of,
     has_type,
     in_slot,
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
-__all__ = ["parts_of", "unlike"]
+__all__ = ["parts_of", "remembering", "unlike"]
 
-_MOST = 100  # parts that are looked at
-_MOST_INSIDE = 10  # parts of a part
+_MOST = 10_000  # parts that are looked at
+_MOST_UNLIKE = 100  # samples
+_MOST_INSIDE = 20  # parts of a part, without values that cannot change
+_MOST_SEEN = 5_000  # of all of them together, but for those like others
 _DEPTH = 3  # from a part to what is behind it
 _MOST_BY_KEYS = 8  # samples, until keys are no longer told apart
 
@@ -49,17 +52,51 @@ _Sight: TypeAlias = "tuple[tuple[_Step, ...], object]"
 """A way from a part, and what kind of thing is at its end."""
 
 
+class _Memory:
+    """What was found, while nothing of the program runs; on the loop thread."""
+
+    depth = 0
+    found: ClassVar[dict[int, tuple[object, list[object]]]] = {}
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Look at each container once only while the block runs, which runs no program."""
+    _Memory.depth += 1
+    try:
+        yield
+    finally:
+        _Memory.depth -= 1
+        if not _Memory.depth:
+            _Memory.found.clear()
+
+
 def unlike(thing: object) -> list[object]:
     """Return the parts of a container that stand for all of them.
 
     Keys of records tell ways apart, names of people in a table hardly do: after some
     samples it counts no more by which key of a dict a way goes.
     """
+    if not _Memory.depth:
+        return _unlike(thing)
+    if id(thing) not in _Memory.found:
+        _Memory.found[id(thing)] = thing, _unlike(thing)
+    return _Memory.found[id(thing)][1]
+
+
+def _unlike(thing: object) -> list[object]:
     found: list[object] = []
     seen: set[_Sight] = set()
     seen_by_any_key: set[_Sight] = set()
+    shapes: set[object] = set()
+    left = iter(range(_MOST_SEEN))
     for part in itertools.islice(parts_of(thing), _MOST):
-        sights = set(_sights(part, (), _DEPTH))
+        if len(found) == _MOST_UNLIKE:
+            break
+        if (shape := _shape(part, _DEPTH)) in shapes:
+            continue
+        shapes.add(shape)
+        sights = set(_sights(part, (), _DEPTH, left))
         by_any_key = {_without_keys(each) for each in sights}
         precise = len(found) < _MOST_BY_KEYS
         new = sights - seen if precise else by_any_key - seen_by_any_key
@@ -92,8 +129,43 @@ def _values_of(variable: ContextVar[object]) -> Iterator[object]:
             yield context.run(variable.get)
 
 
-def _sights(thing: object, way: tuple[_Step, ...], depth: int) -> Iterator[_Sight]:
-    """Yield what of interest is behind an object, itself included."""
+def _shape(thing: object, depth: int) -> object:
+    """Return what is the same for parts that lead to the same: most of a table are."""
+    cls = type(thing)
+    if cls in SCALARS:
+        return None
+    if cls in (list, set, tuple):
+        parts = list(thing)  # type: ignore[call-overload] # it is one of these
+        if SCALARS.issuperset(map(type, parts)):
+            return cls
+        inside = frozenset(_shape(one, depth - 1) for one in parts) if depth else None
+        return cls, inside
+    entries: list[tuple[object, object]]
+    if cls is dict:
+        entries = list(dict.items(thing))  # type: ignore[arg-type] # it is one
+    elif has_type(thing, FunctionType, type) or class_has(cls, "__slots__"):
+        return id(thing)
+    elif own_module_of(cls) is not None and not is_container(cls):
+        entries = list(attributes_of(thing).items())
+    else:
+        return id(thing)
+    changing = [each for each in entries if type(each[1]) not in SCALARS]
+    if not (changing and depth):
+        return cls
+    return cls, tuple([(key, _shape(one, depth - 1)) for key, one in changing])
+
+
+def _sights(
+    thing: object, way: tuple[_Step, ...], depth: int, left: Iterator[int]
+) -> Iterator[_Sight]:
+    """Yield what of interest is behind an object, itself included.
+
+    Args:
+        thing: The object.
+        way: How it is reached.
+        depth: How deep to look.
+        left: Gives an item for each look, until these are too many.
+    """
     cls = type(thing)
     if has_type(thing, *IMMUTABLE) or cls in SCALARS:
         return
@@ -103,8 +175,10 @@ def _sights(thing: object, way: tuple[_Step, ...], depth: int) -> Iterator[_Sigh
         return
     yield from ((way, kind) for kind in _kinds(thing))
     if depth:
-        for step, inner in itertools.islice(_inside(thing), _MOST_INSIDE):
-            yield from _sights(inner, (*way, step), depth - 1)
+        its = (each for each in _inside(thing) if type(each[1]) not in SCALARS)
+        inside = itertools.islice(its, _MOST_INSIDE)
+        for (step, inner), _ in zip(inside, left, strict=False):
+            yield from _sights(inner, (*way, step), depth - 1, left)
 
 
 def _kinds(thing: object) -> Iterator[object]:

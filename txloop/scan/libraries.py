@@ -16,10 +16,12 @@ import array
 import ctypes
 import gc
 import io
+import re
 import sys
 from collections import Counter, OrderedDict, defaultdict
+from operator import attrgetter, methodcaller
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from txloop.scan.known import (
     ADDING,
@@ -52,6 +54,7 @@ __all__ = [
     "is_of_library",
     "leads_anywhere",
     "may_change",
+    "names_in",
     "outcome",
     "streams_behind",
     "tells_process",
@@ -159,6 +162,15 @@ def outcome(thing: object, given: Iterable[Value]) -> Value:
     if (home, name) in _CHOOSING and len(passed) == 1:
         return part_of(passed[0])
     return SOMETHING
+
+
+def names_in(caller: attrgetter[Any] | methodcaller) -> list[str]:
+    """Return the attributes that a function of `operator` takes; or first calls one."""
+    if has_type(caller, attrgetter):
+        return re.findall("'(.+?)'", repr(caller))
+    name = getattr(caller, "_method_name", None)  # PyPy's
+    made, given = cast("tuple[Any, tuple[str, ...]]", caller.__reduce__()[:2])
+    return [name or [*getattr(made, "args", ()), *given][0]]
 
 
 def leads_anywhere(thing: object) -> bool:

@@ -27,6 +27,7 @@ from txloop.scan.live_objects import (
 from txloop.scan.value import (
     SOMETHING,
     Bound,
+    Entry,
     Family,
     Instance,
     Live,
@@ -46,9 +47,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "at",
     "container_of",
+    "copied",
     "is_lost",
     "is_risky",
+    "is_sliced",
     "made_of",
     "may_be_several",
     "part_of",
@@ -57,7 +61,7 @@ __all__ = [
     "taken_by",
 ]
 
-_MOST = 100  # elements of a container that are looked at
+_MOST = 20_000  # elements of a container that are looked at
 
 _JOINING = frozenset(["__iadd__", "__ior__", "extend", "extendleft", "update"])
 """Methods of containers that put the parts of what they get into it."""
@@ -103,13 +107,36 @@ def part_of(value: Value) -> Value:
     if isinstance(value, Several):
         return either(map(part_of, value.values))
     if isinstance(value, Member):
-        return part_of(value.holder)
+        part = part_of(value.holder)
+        return _entry_of(part) if value.name == "items" else part
     if isinstance(value, Parts):
         return either(value.values)
     if isinstance(value, Live):
         samples = [_sample_of(value, part) for part in unlike(value.thing)]
         return either(samples) if samples else element(value)
     return value if isinstance(value, Unfollowed) else None
+
+
+def _entry_of(part: Value) -> Value:
+    made = made_of([part])
+    return Entry(made.values) if isinstance(made, Parts) else None
+
+
+def at(parts: Parts, key: object) -> Value:
+    """Return what is in a new container at a position, or for a key."""
+    return None if isinstance(parts, Entry) and key == 0 else part_of(parts)
+
+
+def copied(*values: Value) -> Value:
+    """Return what a new container is that has the parts of some others."""
+    return made_of(part_of(each) for each in values if passes_on(each))
+
+
+def is_sliced(value: Value) -> bool:
+    """Tell whether a slice of it is a new container of its parts."""
+    if isinstance(value, Live):
+        return is_plain(value.thing) or has_type(value.thing, tuple)
+    return isinstance(value, Parts)
 
 
 def _sample_of(holder: Live, part: object) -> Value:

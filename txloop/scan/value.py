@@ -184,6 +184,12 @@ class Parts:
             self.values = list(alternatives(either((*self.values, value))))
 
 
+class Entry(Parts):
+    """A key of a dict with its value: the key changes nothing."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Several:
     """One of some values; which, is not known, and they run different code."""

@@ -222,6 +222,33 @@ PROGRAMS = {
             row.append(1)  # MUTATES_GLOBAL app.rows
         return [row.pop() for row in rows]  # MUTATES_GLOBAL app.rows
     """,
+    "element of a copy of some": """
+    rows = [{"count": 0}]
+    def get(first):
+        for row in rows[first:]:
+            row["count"] += 1  # MUTATES_GLOBAL app.rows
+        rows[:1][0]["count"] = 1  # MUTATES_GLOBAL app.rows
+        for row in rows.copy():
+            row["count"] += 1  # MUTATES_GLOBAL app.rows
+        for row in rows + [{}]:
+            row["count"] = 1  # MUTATES_GLOBAL app.rows
+        mine = rows[first:]
+        mine.append({})
+        mine += [{}]
+        mine[0].clear()  # MUTATES_GLOBAL app.rows
+    """,
+    "element of a copy of a dict": """
+    rooms = {"a": {"count": 0}}
+    def get():
+        rooms.copy()["a"]["count"] = 1  # MUTATES_GLOBAL app.rooms
+        (rooms | {})["a"]["count"] = 1  # MUTATES_GLOBAL app.rooms
+        for name, room in list(rooms.items()):
+            room["count"] += 1  # MUTATES_GLOBAL app.rooms
+        for name, room in sorted(rooms.items()):
+            room["count"] += 1  # MUTATES_GLOBAL app.rooms
+        name, room = max(rooms.items())
+        room["count"] += 1  # MUTATES_GLOBAL app.rooms
+    """,
     "element of a tuple": """
     shards = ([], [])
     def get(number):

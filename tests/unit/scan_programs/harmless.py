@@ -335,4 +335,23 @@ PROGRAMS = {
         from nowhere import rows
         rows.append(1)
     """,
+    "keys of objects, and slices of these": """
+    class Person:
+        def __init__(self):
+            self.age = 1
+        def show(self):
+            return str(self.age)
+    people = {"ann": Person(), "bob": Person()}
+    rows = [{"name": "ann"}]
+    def get(first):
+        for name, person in sorted(people.items(), key=lambda pair: pair[1].age):
+            name.upper() + person.show()
+        for number, (name, person) in enumerate(list(people.items())[:9]):
+            name.upper() + person.show()
+        mine = rows[first:]
+        mine.append({})
+        mine += [{}]
+        mine.reverse()
+        return max(people.items())[0].upper()
+    """,
 }

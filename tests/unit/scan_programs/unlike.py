@@ -143,4 +143,29 @@ PROGRAMS = {
     def get():
         depth.set(depth.get() + 1)
     """,
+    "a row behind many that are not like it": """
+    rows = [{"number": number} for number in range(5000)]
+    rows[4900]["tags"] = []
+    def get(number):
+        rows[number].get("tags", []).append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "a function behind many that are not like it": """
+    rows = []
+    def note(row):
+        rows.append(row)  # MUTATES_GLOBAL app.rows
+    steps = [len] * 4900 + [note] + [len] * 50
+    def get(number, row):
+        steps[number](row)
+    """,
+    "an attribute behind many others": """
+    class Room:
+        def __init__(self, topics):
+            for number in range(30):
+                setattr(self, "name%d" % number, "")
+            self.topics = topics
+    rooms = [Room(None), Room({})]
+    def get(number, name):
+        if rooms[number].topics is not None:
+            rooms[number].topics[name] = 1  # MUTATES_GLOBAL app.rooms.topics
+    """,
 }
