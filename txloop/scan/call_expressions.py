@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed, change_first
-from txloop.scan.expressions import attribute, one_of
+from txloop.scan.expressions import attribute, one_of, show
 from txloop.scan.frame import Nested
 from txloop.scan.libraries import changes_argument
 from txloop.scan.live_objects import UNKNOWN, can_change, has_type
@@ -17,7 +17,8 @@ from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
 from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
-from txloop.scan.special import CALLERS, asked_by
+from txloop.scan.special import CALLERS, SHOWN_BY, asked_by
+from txloop.scan.syntax import last_name
 from txloop.scan.value import (
     SOMETHING,
     Arguments,
@@ -105,6 +106,9 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
     thing = callee.thing if isinstance(callee, Live) else UNKNOWN
     given = arguments.positional
     several = alternatives(given[0] if given else None)
+    if last_name(node.func) in SHOWN_BY:
+        for value in all_in(arguments):
+            show(walk, value)
     if isinstance(callee, Live):
         _note_builtin(walk, callee, arguments, node)
     if thing is super:
@@ -171,12 +175,16 @@ def _note_builtin(
         values = all_in(arguments)
         for value in values:
             call_passed(walk, value, node)
+            if isinstance(value, Live) and any(value.thing is one for one in _TEXTS):
+                show(walk, either(values))
             if isinstance(value, Live) and changes_argument(value.thing):
                 parts = tuple(map(part_of, values))
                 change_first(walk, Arguments(others=parts), node)
 
 
 _MOST_METHODS = 12
+
+_TEXTS = (ascii, format, repr, str)
 
 
 def _methods_named(owner: Value, prefix: str) -> list[str]:

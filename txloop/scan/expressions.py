@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import Comprehension
     from txloop.scan.walk import Walk
 
+_SHOWN_DEPTH = 3  # an object, one in a list, one in a list of these
+
 _ROUTING = frozenset(["add_handlers", "add_transform", "listen"])
 """Methods of an application that change what it does with requests."""
 
@@ -240,7 +242,16 @@ def _bin_op(walk: Walk, node: ast.BinOp) -> Value:
     left, right = walk.visit(node.left), walk.visit(node.right)
     found = walk.run_special(left, calculating(node.op), right)
     other = walk.run_special(right, reflected(node.op), left)
+    if isinstance(node.op, ast.Mod):
+        show(walk, right)
     return either((found, other, copied(left, right)))
+
+
+def show(walk: Walk, value: Value) -> None:
+    """Walk through what makes a text of a value, and of what is in it."""
+    for _ in range(_SHOWN_DEPTH):
+        walk.run_special(value, SHOWING)
+        value = part_of(value)
 
 
 def _unary_op(walk: Walk, node: ast.UnaryOp) -> Value:
@@ -248,7 +259,7 @@ def _unary_op(walk: Walk, node: ast.UnaryOp) -> Value:
 
 
 def _formatted_value(walk: Walk, node: ast.FormattedValue) -> Value:
-    walk.run_special(walk.visit(node.value), SHOWING)
+    show(walk, walk.visit(node.value))
     if node.format_spec is not None:
         walk.visit(node.format_spec)
     return None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CALLERS",
     "SHOWING",
+    "SHOWN_BY",
     "TRUTH",
     "asked_by",
     "calculating",
@@ -101,6 +102,15 @@ _INDEX = ("__index__",)
 
 CALLERS = (filter, map, max, min, functools.reduce, sorted)
 """Builtins that call the functions they get, before they or their results end."""
+
+SHOWN_BY = frozenset(
+    [
+        *("critical", "debug", "error", "exception", "fatal", "info", "log", "warn"),
+        *("warning", "format", "format_map", "pformat", "pprint", "print", "repr"),
+        *("safe_substitute", "str", "substitute"),
+    ]
+)
+"""What makes texts of what it is given, and of what is in that: loggers, and others."""
 
 _BUILTINS: tuple[tuple[object, tuple[str, ...]], ...] = (
     *((each, ("__iter__",)) for each in _GOING_OVER),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.scan.access import of_thing
 from txloop.scan.assignments import remove, store, store_name
-from txloop.scan.expressions import compared, iterate
+from txloop.scan.expressions import compared, iterate, show
 from txloop.scan.frame import Nested
 from txloop.scan.live_objects import UNKNOWN, can_change
 from txloop.scan.member import of_module
@@ -124,6 +124,8 @@ def _aug_assign(walk: Walk, node: ast.AugAssign) -> None:
         return
     if not (isinstance(target, ast.Name) and walk.frame.is_global(target.id)):
         walk.notes.change(old, node)
+    if isinstance(node.op, ast.Mod):
+        show(walk, value)
     made = walk.run_special(old, in_place(node.op), value)
     made = either((made, walk.run_special(value, reflected(node.op), old)))
     if isinstance(target, ast.Name) and isinstance(old, Unfollowed):

@@ -532,6 +532,28 @@ PROGRAMS = {
     """,
 }
 
+_SHOWN = """
+    import logging
+    import sys
+    class Row:
+        def __init__(self):
+            self.shown = 0
+        def __str__(self):
+            self.shown += 1  # MUTATES_GLOBAL app.row.shown
+            return "row"
+    row = Row()
+    def get():
+        return USE
+    """
+
+for _use in (
+    *('"%s" % row', '"%s %s" % (1, row)', '"%(a)s" % {"a": row}', 'f"{[row]}"'),
+    *('"{}".format(row)', '"{a}".format(a=row)', 'logging.info("%s", row)'),
+    *('logging.getLogger("a").error("%s", row)', "print(row, file=sys.stderr)"),
+    *('", ".join(map(str, [row]))', "str([row])", "repr({1: [row]})"),
+):
+    PROGRAMS[f"texts of an object: {_use}"] = _SHOWN.replace("USE", _use)
+
 if find_spec("numpy"):
     PROGRAMS["arrays"] = """
     import numpy
