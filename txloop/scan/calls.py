@@ -199,8 +199,8 @@ def _call_member(
     if is_lost(holder):
         walk.notes.lose(node)
     if method.name in MUTATORS and isinstance(node, ast.Call):
-        for each, given in zip(arguments.positional, node.args, strict=False):
-            walk.notes.keep(holder, each, given)
+        for each, asked in zip(arguments.positional, node.args, strict=False):
+            walk.notes.keep(holder, each, asked)
     if isinstance(holder, Parts):
         return _use_parts(walk, holder, method.name, arguments, node)
     if method.name in {"items", "values"}:
