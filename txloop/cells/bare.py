@@ -44,11 +44,12 @@ class Look:
             if `was_right` says so afterwards.
     """
 
-    __slots__ = ("_copied", "_dicts", "_settled", "contents")
+    __slots__ = ("_attempt", "_copied", "_dicts", "_settled", "contents")
 
     def __init__(self, dicts: Sequence[Any]) -> None:
         attempt = running.attempt if committed.noting else None
         settled = committed.settled if attempt is None else attempt.settled
+        self._attempt = attempt
         self._dicts = dicts
         self._settled = settled
         self._copied: set[int] = set()
@@ -67,13 +68,11 @@ class Look:
 
     def _all_bare(self, dicts: Sequence[Any]) -> bool:
         """Tell whether the cells of all of these are their contents."""
-        if self._settled < committed.version and max(map(_changed, dicts)) > (
-            self._settled
-        ):
+        settled, attempt = self._settled, self._attempt
+        if settled < committed.version and max(map(_changed, dicts)) > settled:
             return False
         if any(map(_shuffled, dicts)):
             return False
-        attempt = running.attempt if committed.noting else None
         return (
             attempt is None
             or not attempt.writes
@@ -93,8 +92,7 @@ class Look:
             return True
         if (committed.readers or _MANY_THREADS) and not self._all_bare(dicts):
             return False  # another thread has changed one meanwhile
-        attempt = running.attempt if committed.noting else None
-        return attempt is None or attempt.note_whole(dicts)
+        return self._attempt is None or self._attempt.note_whole(dicts)
 
 
 def _looked_at(things: Sequence[object]) -> list[Any] | None:

@@ -111,16 +111,11 @@ def follow_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
 
 def note(shared: Any, key: object, value: object) -> None:
     """Tell loops over a dict or a set that a cell was set; MISSING: deleted."""
-    number = shared._tx_number
-    for of_its in [*loops.values()]:  # nearly always over others
-        if of_its[0] == number:
-            break
-    else:
-        return
-    if value is MISSING:
-        note_call(shared, "pop", key, None)
-    else:
-        note_call(shared, "__setitem__", key, value)
+    for twin in _twins(shared):
+        if value is MISSING:
+            twin.pop(key, None)
+        else:
+            twin[key] = value
 
 
 def note_call(shared: Any, method: str, *arguments: object) -> None:
@@ -140,5 +135,9 @@ def note_operation(shared: Any, operation: ListOperation) -> None:
 
 def _twins(shared: Any) -> list[Any]:
     """Return those of the loops in which this code runs."""
-    of_this = shared._tx_number, threading.get_ident(), running.attempt
-    return [twin for *of_its, twin in [*loops.values()] if (*of_its,) == of_this]
+    number = shared._tx_number
+    over = [one for one in [*loops.values()] if one[0] == number]
+    if not over:  # as nearly always
+        return over
+    its = number, threading.get_ident(), running.attempt
+    return [twin for *of_its, twin in over if (*of_its,) == its]

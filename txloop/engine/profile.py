@@ -60,6 +60,12 @@ def _worth(transport_seconds: float) -> float:
     return min(max(transport_seconds, SHORT_SECONDS), _MOST_WORTH)
 
 
+def _longest_in_line(transport_seconds: float) -> float:
+    """Return what a body may take here where no other would run beside it."""
+    # To send it away keeps this thread for as long as that takes.
+    return max(MEDIUM_SECONDS, min(transport_seconds, _MOST_LINED_UP))
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Profile:
     """The record of one function or handler verb; owned by the loop thread.
@@ -259,8 +265,7 @@ class Profile:
                 # Workers would run one after the other, too.
                 self.heat.lined_up
                 and here_seconds is not None
-                and here_seconds
-                < max(MEDIUM_SECONDS, self._least_away(transport_seconds))
+                and here_seconds < _longest_in_line(transport_seconds)
             )
         else:
             self.stayed = transport_seconds > 0.0 or self.on_loop_because is not None
@@ -269,25 +274,17 @@ class Profile:
         body_seconds = self.body.seconds
         if body_seconds is None or self.attempts < self.next_trial:
             return False
+        interval = _TRIAL_INTERVAL
         if body_seconds > _TRIAL_FACTOR * _worth(transport_seconds) and not (
             self.blocks and self.has_medium_length(transport_seconds)
         ):
-            if not (
-                self.heat.lined_up
-                and transport_seconds
-                and body_seconds < _MOST_LINED_UP
-                and not self.blocks
-            ):
-                return False
             # Away from here it notes all that it reads, which may be most of its time.
-            self.next_trial = self.attempts + _LINED_UP_INTERVAL
-            return True
-        self.next_trial = self.attempts + _TRIAL_INTERVAL
+            interval = _LINED_UP_INTERVAL
+            in_line = self.heat.lined_up and not self.blocks and transport_seconds > 0.0
+            if not (in_line and body_seconds < _MOST_LINED_UP):
+                return False
+        self.next_trial = self.attempts + interval
         return True
-
-    def _least_away(self, transport_seconds: float) -> float:
-        """Return how long a run away from here keeps this thread, at least."""
-        return min(transport_seconds, _MOST_LINED_UP)
 
     def short(self, transport_seconds: float) -> bool:
         """Tell whether it is known to cost less here, or has to run here."""

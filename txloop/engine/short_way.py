@@ -178,7 +178,7 @@ class ShortWay(Hub):
             else:
                 one.profile.attempts += 1
                 one.profile.inline += 1
-                self._run_as_stock(one, one.as_stock, queued_seconds)
+                self._run_as_stock(one, one.as_stock, queued_seconds, queued_seconds)
         else:
             self._submit_asked(one, away=True)
 
@@ -229,7 +229,11 @@ class ShortWay(Hub):
         return 0
 
     def _run_as_stock(
-        self, one: _Asked, as_stock: AsStock, queued_seconds: float
+        self,
+        one: _Asked,
+        as_stock: AsStock,
+        queued_seconds: float,
+        waited_seconds: float,
     ) -> None:
         """Run one without an attempt: what it writes is committed write by write."""
         profile = one.profile
@@ -243,7 +247,7 @@ class ShortWay(Hub):
                     failed = one.context.run(as_stock)
         finally:
             if not self.closed:  # by it
-                times = timer.seconds(), queued_seconds, queued_seconds
+                times = timer.seconds(), queued_seconds, waited_seconds
                 self._note_short(one.ready, profile, failed, times)
                 profile.note_writing(committed.version != version)
             if self.machine.open or self.effects.waiting:
@@ -257,11 +261,17 @@ class ShortWay(Hub):
         if as_stock is None or self._is_seen() or self.effects.waiting:
             self._run_short(transaction)
             return True
-        self.handle(RanShort(transaction))  # it needs no other end: it cannot retry
-        call, profile = transaction.call, transaction.profile
-        since, queued_seconds = transaction.since, transaction.queued_seconds or 0.0
-        one = _Asked(call, profile, transaction.done, call.context, since, as_stock)
-        self._run_as_stock(one, as_stock, queued_seconds)
+        self.handle(RanShort(transaction))  # before: it cannot retry, nor be answered
+        self.room.ended(transaction)
+        call, since = transaction.call, transaction.since
+        one = _Asked(
+            *(call, transaction.profile, transaction.done),
+            *(call.context, since, as_stock),
+        )
+        waited_seconds = time.perf_counter() - since
+        self._run_as_stock(
+            one, as_stock, transaction.queued_seconds or 0.0, waited_seconds
+        )
         return True
 
     def _run_short(self, transaction: Transaction) -> None:
