@@ -223,7 +223,9 @@ class Store:
     def keys_at(self, container: Container, version: int) -> list[Hashable]:
         """Return the keys at `version`, in insertion order."""
         settled = self.settled  # before the cells, as above
-        keys: list[Hashable] = [*container._tx_cells]
+        # By `keys()`: without the GIL, only that goes through a class derived from dict
+        # in one step.
+        keys: list[Hashable] = [*container._tx_cells.keys()]
         if container._tx_changed <= settled and not container._tx_shuffled:
             return keys
         return [*self.contents_at(container, version)]
