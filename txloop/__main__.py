@@ -32,6 +32,7 @@ from txloop.loop.options import (
 from txloop.loop.program import find_module, prepare, run_file, run_module
 from txloop.sharing import EXIT_CODES as SHARE_EXIT_CODES
 from txloop.sharing import Wanted, run_shared, share_program
+from txloop.stm.log_capture import spare_the_program
 from txloop.web import mark_named
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         what = f"goes to {program[0]}; options of {command} stand before that"
         print(f"txloop: {one} {what}", file=sys.stderr)
     prepare(program, is_module=is_module)
+    spare_the_program()
     _give(parser, options, command)
 
     def install() -> None:

@@ -287,3 +287,62 @@ def test_what_a_package_does_not_find_itself_gets_its_traceback(tmp_path):
 
     assert "Traceback" in printed
     assert printed.endswith("No module named 'nosuch'\n")
+
+
+OWN_LOG = """\
+import asyncio, io, json, logging
+from tornado.ioloop import IOLoop
+
+class Page(logging.Handler):
+    lines = []
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+text, page, ours = io.StringIO(), Page(), logging.getLogger("txloop")
+logging.basicConfig(
+    level=logging.INFO,
+    format="%(message)s",
+    handlers=[page, logging.StreamHandler(text)],
+)
+
+async def main():
+    IOLoop.current()
+    {more}
+    logging.info("theirs")
+    ours.{level}("ours")
+
+asyncio.run(main())
+print(json.dumps([page.lines, text.getvalue()]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "level", "lines", "printed"),
+    [
+        ("pass", "info", ["theirs"], ""),
+        ("pass", "warning", ["theirs"], "ours\n"),
+        ("ours.setLevel('ERROR')", "warning", ["theirs"], ""),
+        ("ours.disabled = True", "warning", ["theirs"], ""),
+        (
+            "logging.getLogger().addHandler(logging.StreamHandler())",
+            "info",
+            ["theirs"],
+            "theirs\nours\n",
+        ),
+        ("ours.addHandler(page)", "info", ["theirs", "ours"], ""),
+    ],
+)
+def test_a_program_finds_its_own_lines_in_its_log(
+    more, level, lines, printed, tmp_path
+):
+    (tmp_path / "app.py").write_text(OWN_LOG.format(more=more, level=level))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "txloop", "app.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert [lines, "theirs\n"] == json.loads(done.stdout)
+    assert printed == done.stderr

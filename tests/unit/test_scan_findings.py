@@ -387,6 +387,20 @@ class TestWhatObjectsHold:
 
         assert remedy in finding.advice
 
+    def test_attributes_by_name(self, load: Load) -> None:
+        module = load("""
+        class Row: pass
+        it = Row()
+        def get():
+            it.__dict__["a"] = 1
+        """)
+
+        (finding,) = scan(module)
+
+        assert finding.advice.startswith(
+            "make the class of app.it a txloop.TObject, and set attributes there ("
+        )
+
     def test_nothing_is_known_of_it(self, load: Load) -> None:
         module = load("it = {}\ndef get(row):\n    it['a'] = row")
 

@@ -74,6 +74,9 @@ def advice(thing: object, name: str = "", kept: Iterable[type] = ()) -> str:
     """
     if _is_foreign(name):
         return f"leave the handler on the loop thread: {name} is not the program's own"
+    holder, _, attribute = name.rpartition(".")
+    if attribute == "__dict__":
+        return f"make the class of {holder} a txloop.TObject, and set attributes there"
     parts = list(_parts(thing))
     held = dict.fromkeys(type(part) for part in parts if not _travels(part))
     made = [*held, *kept]

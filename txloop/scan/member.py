@@ -221,7 +221,7 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
     found = _look_up(cls, name)
     raw = None if found is None else found[1]
     attributes = attributes_of(thing)
-    if name == "__dict__" and has_type(thing, FunctionType):
+    if name == "__dict__" and (has_type(thing, FunctionType) or own_module_of(cls)):
         thing = attributes
     elif is_options(cls) and name in options_of(thing):
         thing = options_of(thing)[name]

@@ -64,6 +64,19 @@ PROGRAMS = {
     def get(key):
         return rooms[key]
     """,
+    "attributes of an object, by its __dict__": """
+    class State:
+        count = 0
+        def put(self, **given):
+            self.__dict__.update(given)  # MUTATES_GLOBAL app.state.__dict__
+    state = State()
+    def get(key):
+        state.__dict__["count"] = 1  # MUTATES_GLOBAL app.state.__dict__
+        state.put(a=1)
+        fresh = State()
+        fresh.put(b=1)
+        return {**state.__dict__}
+    """,
     "what __new__ does": """
     class Registry:
         made = 0
