@@ -6,6 +6,7 @@ import itertools
 import os
 import select
 import signal
+import time
 
 import pytest
 
@@ -24,6 +25,40 @@ from txloop.loop import shutdown
 shutdown.LINGER_SECONDS = 10.0
 """
 )
+
+
+# What is on its way from a front to the owner takes its time.
+SLOW_WAY = (
+    ADDS
+    + """
+import time
+from txloop.web.fronts import front
+take_idle = front.take_idle
+
+def take_slowly(connection):
+    taken = take_idle(connection)
+    time.sleep(0.3)
+    return taken
+
+front.take_idle = take_slowly
+"""
+)
+
+
+def test_sigterm_waits_for_connections_that_leave_a_front(tmp_path):
+    with served(tmp_path, SLOW_WAY) as program:
+        # GIVEN
+        program.warm(("POST", "/add/warm", b""))
+        client = program.connect()
+        until(lambda: program.is_front(client.ask("/ends").pid))
+
+        # WHEN
+        program.running.signal(signal.SIGTERM)
+        time.sleep(0.1)  # the front has let go of it
+        last = client.ask("/add/last", method="POST")
+
+    # THEN
+    assert 200 == last.status
 
 
 def test_sigterm_under_load_answers_all_that_was_begun(tmp_path):

@@ -17,6 +17,7 @@ from txloop.scan.syntax import last_name
 from txloop.sharing.decoding import decodes
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
+from txloop.sharing.scalars import has_scalars_only
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, name_in_text
 
 if TYPE_CHECKING:
@@ -171,6 +172,8 @@ class Origins:
                     return {Origin(name), *self.of(scope, base)}  # it may be a TVar
                 if name == "__dict__":
                     return {Origin(ANY), Origin(NAMESPACE)}
+                if has_scalars_only(self.meanings, scope, base):
+                    return set()
                 found = {Origin(name)}
                 if self.setting.may_be_set_later(base, scope):
                     found.add(Origin(ANY_ATTRIBUTE))

@@ -1,7 +1,10 @@
-"""Attributes that are given nothing but numbers and texts, wherever they are set.
+"""Attributes that have nothing but numbers and texts.
 
-``row["id"] = self.store.next_id`` stores no part of the store then. Attributes are told
-by their names alone, so each line counts that sets one of the name, and each method.
+Those that are given nothing else, wherever they are set: ``row["id"] =
+self.store.next_id`` stores no part of the store then. They are told by their names
+alone, so each line counts that sets one of the name, and each method.
+
+And those of the objects that some modules make: ``uuid.uuid4().hex``.
 """
 
 from __future__ import annotations
@@ -9,20 +12,25 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import SETTING
+from txloop.scan.known import MODULES, PARTS, SETTING
 from txloop.scan.syntax import last_name
+from txloop.sharing.bindings import bindings
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import each_given, leaves
+from txloop.sharing.syntax import each_given, leaves, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from txloop.sharing.habits import Habits
+    from txloop.sharing.meanings import Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["scalar_attributes"]
+__all__ = ["has_scalars_only", "scalar_attributes"]
 
 _SETTING = SETTING | {"__setattr__"}
+
+_OF_SCALARS = MODULES - {"decimal", "logging"}
+"""Modules whose objects have attributes that cannot change: dates, times, UUIDs."""
 
 
 def scalar_attributes(texts: Iterable[Text], habits: Habits) -> set[str]:
@@ -40,6 +48,28 @@ def scalar_attributes(texts: Iterable[Text], habits: Habits) -> set[str]:
                 is_known = value is not None and _is_scalar(value, habits)
                 (scalar if is_known else others).add(name)
     return scalar - others
+
+
+def has_scalars_only(meanings: Meanings, scope: ast.AST, value: ast.expr) -> bool:
+    """Tell whether all attributes of a value, and of these, are numbers and texts."""
+    if isinstance(value, ast.Name) and meanings.home(scope, value.id) is scope:
+        given, others = bindings(scope, value.id)
+        return (
+            bool(given)
+            and not others
+            and all(_is_made(meanings, scope, one) for one in given)
+        )
+    return _is_made(meanings, scope, value)
+
+
+def _is_made(meanings: Meanings, scope: ast.AST, value: ast.expr) -> bool:
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return (
+        isinstance(value, ast.Call)
+        and last_name(value.func) not in PARTS
+        and meanings.imported_from(scope, root_name(value.func)) in _OF_SCALARS
+    )
 
 
 def _sets_any(node: ast.AST, call: ast.Call | None) -> bool:

@@ -19,6 +19,7 @@ from txloop.sharing.bindings import bindings
 from txloop.sharing.handing import handed_on, is_of_future
 from txloop.sharing.making import Site
 from txloop.sharing.origins import Hazard
+from txloop.sharing.scalars import has_scalars_only
 from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import arguments_of, holder_name, results_of, root_name
 
@@ -116,6 +117,8 @@ class Unseen:
 
     def _has_more(self, scope: ast.AST, value: ast.expr) -> bool:
         """Tell whether an object may have attributes that are no arguments of its."""
+        if has_scalars_only(self._origins.meanings, scope, value):
+            return False
         its = self._origins.of(scope, value)
         made = [one.site for one in its if one.site and not one.inside]
         nodes = (self._nodes_in(site.file).get(site) for site in made)

@@ -281,6 +281,7 @@ class Doorman:
     ) -> None:
         match note:
             case ("connection", server, address, received, moves, refusal):
+                front.given -= 1
                 if descriptor is not None:
                     self._take_back(
                         server, address, received, moves, refusal, descriptor

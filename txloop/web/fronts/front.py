@@ -311,6 +311,7 @@ class Front:
         assert isinstance(stream, MovableStream)
         server, moves = stream.server, stream.moves + 1
         descriptor, received = take_away(connection, *body)
+        self._connections -= 1  # until the owner has it, it counts as one of this front
         plain = None if refusal is None else refusal.plain()
         note = ("connection", server, address, received, moves, plain)
         self._carrier.tell(note, descriptor)

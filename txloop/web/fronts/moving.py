@@ -118,6 +118,8 @@ def _length(text: str) -> int:
 def take(connection: HTTP1Connection, body: bytes = b"") -> tuple[int, bytes]:
     """Detach a connection from the server that reads a request from it.
 
+    Its `gone` is not called, here and below: it is counted where it gets to.
+
     Called while the server's delegate has the request, before anything of the answer.
 
     Args:
@@ -165,6 +167,8 @@ def _leave(stream: IOStream, received: bytes) -> tuple[int, bytes]:
         stream.io_loop.remove_handler(stream.fileno())
         stream._state = None
     descriptor = stream.socket.detach()  # not a copy: there may be no room for one
+    if isinstance(stream, MovableStream):
+        stream.gone = None
     stream.close()
     return descriptor, received
 
