@@ -78,9 +78,13 @@ ANSWERS = st.sampled_from(
 VERDICTS = st.sampled_from(["valid", "conflict", "conflict", "conflict", "outdated"])
 
 
+QUIET = mock.create_autospec(Reporter, instance=True)  # to make one takes long
+
+
 def reporter() -> Reporter:
     """Return one that takes all and tells nothing."""
-    quiet: Reporter = mock.create_autospec(Reporter, instance=True)
+    QUIET.reset_mock()
+    quiet: Reporter = QUIET
     return quiet
 
 
