@@ -83,6 +83,64 @@ def test_what_is_made_where_it_is_stored_stays_plain_until_then(case):
     assert shared(source, "rows").count("txloop.share(") == 1
 
 
+IMMUTABLE_PARTS = [
+    "uuid.uuid4().hex",
+    "uid.hex",
+    "datetime.datetime.now().date().day",
+    "time.localtime().tm_year",
+    "urllib.parse.urlparse(url).netloc",
+    "match.string",
+]
+
+
+@pytest.mark.parametrize("part", IMMUTABLE_PARTS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "row = rows[0]; row['id'] = 1",
+        "row = rows.get(0); row['id'] = 1",
+        "for row in rows: row['id'] = 1",
+        "for n, row in enumerate(rows): row['id'] = n",
+        "for row in rows.values(): row['id'] = 1",
+        "for key, row in rows.items(): row['id'] = key",
+    ],
+)
+def test_what_no_line_changes_may_be_stored(part, change):
+    source = (
+        "import datetime, json, re, time, urllib.parse, uuid\nrows = []\n"
+        "def f(url):\n    uid, match = uuid.uuid4(), re.match('a', url)\n"
+        f"    rows.append({{'id': {part}}})\n"
+        f"def g():\n    {change}\n"
+    )
+
+    assert "rows = txloop.share([])" in shared(source, "rows")
+
+
+DEEPER = [
+    "row = rows[0]['o']; row.append(1)",
+    "row = rows[0]; row['o'].append(1)",
+    "for row in rows: row['o'].append(1)",
+    "for row in rows:\n        row = row['o']; row.append(1)",
+    "for a, b in rows: b.append(1)",
+    "for key, row in rows.items(): row['o'].append(1)",
+    "for n, (key, row) in enumerate(rows.items()): row['o'].append(1)",
+    "one, two = rows[0]; two.append(1)",
+    "row = rows; row = rows[0]['o']; row.append(1)",
+]
+
+
+@pytest.mark.parametrize("change", DEEPER)
+def test_what_a_deeper_line_changes_may_not(change):
+    source = (
+        "import json\nrows = []\n"
+        "def f(text):\n    o = json.loads(text, object_hook=hook)\n"
+        "    rows.append({'o': o.x})\n    json.dump(o.x)\n"
+        f"def g():\n    {change}\n"
+    )
+
+    assert "txloop" not in shared(source, "rows")
+
+
 LEFT = {
     "sent to a generator": (
         "def g():\n    while True:\n        x = yield\n        rows.append(x)\n",

@@ -28,6 +28,7 @@ __all__ = [
     "keys_in",
     "names_of_parts",
     "names_of_same",
+    "taken_from",
 ]
 
 _Given: TypeAlias = tuple[ast.expr, ast.expr]
@@ -122,6 +123,48 @@ def _all_given(scope: ast.AST) -> list[tuple[ast.AST, list[_Given]]]:
     """Return the nodes of a scope that give something to targets, with these."""
     found = ((node, [*given_to(node)]) for node in walked(scope))
     return [(node, given) for node, given in found if given]
+
+
+def taken_from(scope: ast.AST, name: str) -> tuple[ast.expr | None, int]:
+    """Return what a variable is, or is an element of, if it is given nothing else.
+
+    Returns:
+        The expression, and how many steps lead from it to the variable; None, and 0, if
+        that is not known.
+    """
+    if bindings(scope, name)[1]:
+        return None, 0
+    every = [
+        (node, target, value)
+        for node, given in _all_given(scope)
+        for target, value in given
+        if name in (one.id for one in leaves(target) if isinstance(one, ast.Name))
+    ]
+    match every:
+        case [(ast.Assign() | ast.AnnAssign(), ast.Name(), value)]:
+            return value, 0
+        case [(ast.For() as loop, ast.Name() as target, value)]:
+            # Of ``for key, row in rows.items()`` it is the row, of others all of it.
+            element = getattr(loop.target, "elts", [loop.target])[-1]
+            if element is target and _goes_over_elements(loop):
+                return value, 1
+    return None, 0
+
+
+def _goes_over_elements(loop: ast.For) -> bool:
+    """Tell whether the last target of a loop is given each element of something."""
+    match loop.iter, loop.target:
+        case (
+            ast.Call(func=ast.Name(id="enumerate") | ast.Attribute(attr="items")),
+            ast.Tuple(),
+        ):
+            inner = loop.iter.args[:1]
+            return not inner or isinstance(inner[0], _LEADING)
+        case ast.Call(func=ast.Attribute(attr="values")), ast.Name():
+            return True
+        case ((ast.Name() | ast.Attribute() | ast.Subscript()), ast.Name()):
+            return True
+    return False
 
 
 IMMUTABLE = ast.Constant(0)

@@ -18,8 +18,17 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler
 
-from txloop.scan.known import KEEPING, MUTATORS, PARTS, PUTTING, READERS, SCALARS
+from txloop.scan.known import (
+    GETTERS,
+    KEEPING,
+    MUTATORS,
+    PARTS,
+    PUTTING,
+    READERS,
+    SCALARS,
+)
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
+from txloop.sharing.bindings import taken_from
 from txloop.sharing.origins import ANY, VIEWS, Origin
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
@@ -60,7 +69,14 @@ _SHARE = "txloop.share"
 _KEEPING_ONLY = VIEWS | PUTTING
 """Functions that keep what they are given, and do not change it."""
 
-_KNOWN = frozenset(["asyncio", "json", "logging", "os", "sys", "tornado", "txloop"])
+_KNOWN = frozenset(
+    [
+        *("asyncio", "calendar", "difflib", "fnmatch", "fractions", "glob"),
+        *("ipaddress", "json", "logging", "mimetypes", "os", "pathlib", "platform"),
+        *("re", "shlex", "string", "sys", "textwrap", "tornado", "txloop"),
+        *("unicodedata", "urllib"),
+    ]
+)
 """Packages whose functions change nothing of what they are given."""
 
 
@@ -163,14 +179,17 @@ class Changing:
         """Note all that a call may change, of its object and arguments."""
         function, name = call.func, last_name(call.func)
         own = self._is_own(scope, function)
-        if isinstance(function, ast.Attribute) and not (own or name in _READING):
+        known = self._is_known(scope, function)
+        if isinstance(function, ast.Attribute) and not (
+            own or known or name in _READING
+        ):
             self._note(scope, function.value)
         if name == "setattr":
             self._note(scope, call.args[0])
         elif name in _CHANGING or not (
             name in SCALARS | READERS | PARTS | _READING | _KEEPING_ONLY
             or own
-            or self._is_known(scope, function)
+            or known
             or self._only_keeps(function)
         ):
             for given in arguments_of(call):
@@ -252,11 +271,29 @@ def _key(one: Origin) -> str | Site:
 def steps_to(origins: Origins, scope: ast.AST, value: ast.expr, name: str) -> int:
     """Return how many steps lead from a name to a value: ``rows[0][1]`` has two.
 
-    0 if that is not known, or if there are none.
+    0 if that is not known, or if there are none. Variables that are given one value, or
+    the elements of one, are followed.
     """
     steps, under = 0, value
-    while isinstance(under, ast.Subscript) and not isinstance(under.slice, ast.Slice):
-        under, steps = under.value, steps + 1
+    for _ in range(_DEEPEST):
+        match under:
+            case ast.Subscript(value=holder, slice=place):
+                if isinstance(place, ast.Slice):
+                    return 0
+                under, steps = holder, steps + 1
+            case ast.Call(func=ast.Attribute(value=holder, attr=method)):
+                if method not in GETTERS or origins.meanings.named(under.func):
+                    return 0
+                under, steps = holder, steps + 1
+            case ast.Name(id=variable) if origins.meanings.home(scope, variable):
+                if origins.meanings.home(scope, variable) is not scope:
+                    return 0
+                found, step = taken_from(scope, variable)
+                if found is None:
+                    break
+                under, steps = found, steps + step
+            case _:
+                break
     its = {one for one in origins.of(scope, under) if one.name == name}
     return steps if its == {Origin(name)} else 0
 

@@ -34,6 +34,11 @@ __all__ = ["bindings", "cache_of", "follow", "puts"]
 
 _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | PUTTING
 
+_STORING_WHOLE = {"add", "append", "appendleft", "insert", *PUTTING}
+"""Those that put in what they are given, and not the parts of that."""
+
+_NO_SLICES = (ast.Constant, ast.JoinedStr)
+
 
 def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
     """Follow all values of a program until nothing more is found.
@@ -249,14 +254,18 @@ def puts(
     match node:
         case ast.Assign() | ast.AugAssign() | ast.For():
             for target, values in bindings(origins, scope, node):
-                if isinstance(target, ast.Subscript):  # a slice takes the parts
-                    yield target.value, values | part_of(values)
+                if isinstance(target, ast.Subscript):
+                    if not isinstance(target.slice, _NO_SLICES):  # one takes the parts
+                        values = values | part_of(values)
+                    yield target.value, values
                 elif isinstance(node, ast.AugAssign) and adds_elements(node):
                     yield target, part_of(values)
         case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _STORING:
             for one in arguments_of(node):
                 values = origins.of(scope, one)
-                yield base, values | part_of(values)
+                if name not in _STORING_WHOLE:
+                    values = values | part_of(values)
+                yield base, values
         case ast.Call(func=function, args=[base, *given]) if (
             last_name(function) in ADDING
         ):
