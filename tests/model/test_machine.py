@@ -521,3 +521,71 @@ def test_one_that_is_woken_goes_before_an_inevitable_one_after_it_in_the_order()
     assert [Validate(first)] == machine.handle(Answered(first, Outcome(1)))
     machine.handle(Valid(first))
     assert [Validate(second)] == machine.step()
+
+
+def in_order(machine: Machine, *numbers: int) -> list[Transaction]:
+    """Return some in order that wait for a change, and the last, which is away."""
+    every = [
+        Transaction(number, Call(print, ordered=True), Profile("ann"), lambda *_: None)
+        for number in numbers
+    ]
+    for one in every[:-1]:
+        machine.handle(RunsHere(one))
+        machine.handle(RanHere(one, Retry(1)))
+        one.waiting_since = 1.0
+    machine.handle(Submitted(every[-1]))
+    (begun,) = machine.begin_round()
+    machine.handle(Placed(begun, here=False))
+    return every
+
+
+def conflict_to_the_bound(machine: Machine, transaction: Transaction) -> list[Action]:
+    """Let one that is away have all its conflicts."""
+    actions: list[Action] = []
+    for _ in range(MOST_CONFLICTS):
+        machine.handle(Answered(transaction, Outcome(1)))
+        conflict = Conflict(CELLS[0], 1, 2)
+        actions = machine.handle(Conflicting(transaction, conflict))
+    return actions
+
+
+def test_one_that_an_inevitable_one_waits_for_runs_here_at_its_last_conflict():
+    """It could not be inevitable before that one has ended."""
+    # GIVEN one that is woken, and a later one that is inevitable
+    machine = Machine(reporter(), WORKERS)
+    first, second = in_order(machine, 1, 2)
+    assert [] == conflict_to_the_bound(machine, second)
+    assert [Send(second, urgent=True)] == machine.step()
+    machine.handle(Woken(first, timed_out=False))
+    (begun,) = machine.begin_round()
+    machine.handle(Placed(begun, here=False))
+
+    # WHEN
+    actions = conflict_to_the_bound(machine, first)
+
+    # THEN
+    assert [RunHere(first)] == actions
+
+
+def test_of_those_that_are_to_be_inevitable_the_first_in_order_is_so_first():
+    # GIVEN two that wait for one that is inevitable, and has no place in the order
+    machine = Machine(reporter(), WORKERS)
+    first, second = in_order(machine, 1, 2)
+    other = Transaction(3, Call(print), Profile("bob"), lambda *_: None)
+    machine.handle(Submitted(other))
+    (begun,) = machine.begin_round()
+    machine.handle(Placed(begun, here=False))
+    conflict_to_the_bound(machine, other)
+    conflict_to_the_bound(machine, second)
+    machine.handle(Woken(first, timed_out=False))
+    (begun,) = machine.begin_round()
+    machine.handle(Placed(begun, here=False))
+    conflict_to_the_bound(machine, first)
+
+    # WHEN
+    assert [Send(other, urgent=True)] == machine.step()
+    machine.handle(Answered(other, Outcome(1)))
+    machine.handle(Valid(other))
+
+    # THEN
+    assert [Send(first, urgent=True)] == machine.step()

@@ -377,9 +377,15 @@ class Machine:
         self._report.conflicted(transaction, answer, conflict)
         if not transaction.may_be_sent:
             return self._hand_back(transaction, conflict)
-        if transaction is self.turns.inevitable or profile.on_loop_because is not None:
+        at_bound = transaction.conflicts >= MOST_CONFLICTS
+        if (
+            transaction is self.turns.inevitable
+            or profile.on_loop_because is not None
+            # It was woken, and cannot be inevitable before the one that waits for it.
+            or (at_bound and self.turns.is_waited_for(transaction))
+        ):
             actions = self._run_here(transaction)
-        elif transaction.conflicts >= MOST_CONFLICTS:
+        elif at_bound:
             self._report.at_bound(transaction, conflict)
             transaction.enter(State.TO_BE_INEVITABLE)
             self.turns.demand(transaction)

@@ -145,14 +145,16 @@ class Turns:
         One that comes before that in the order must not: it would be waited for itself.
         It was woken since, and may make the inevitable one run again, here.
         """
-        inevitable = self.inevitable
-        if inevitable is None or inevitable is transaction:
-            return False
-        both_ordered = inevitable.call.ordered and transaction.call.ordered
-        if both_ordered and transaction.number < inevitable.number:
+        if self.inevitable in (None, transaction) or self.is_waited_for(transaction):
             return False
         self._held.append(transaction)
         return True
+
+    def is_waited_for(self, transaction: Transaction) -> bool:
+        """Tell whether the inevitable one has to wait for it: it comes before that."""
+        return self.inevitable is not None and _comes_before(
+            transaction, self.inevitable
+        )
 
     def has_come(self, transaction: Transaction) -> bool:
         """Tell whether no other has to commit before it; else `next` names it later."""
@@ -172,10 +174,18 @@ class Turns:
         self._next_inevitable.append(transaction)
 
     def next_inevitable(self) -> Transaction | None:
-        """Make the next one inevitable and return it, or None."""
+        """Make the next one inevitable and return it, or None.
+
+        It is none that would have to wait for another one of these.
+        """
         if self.inevitable is None and self._next_inevitable:
-            self.inevitable = self._next_inevitable.popleft()
-            return self.inevitable
+            chosen = self._next_inevitable[0]
+            for one in self._next_inevitable:
+                if _comes_before(one, chosen):
+                    chosen = one
+            self._next_inevitable.remove(chosen)
+            self.inevitable = chosen
+            return chosen
         return None
 
     def leave(self, transaction: Transaction) -> None:
@@ -196,6 +206,11 @@ class Turns:
         self.inevitable = None
         for line in (self._in_order, self._held, self._next_inevitable):
             line.clear()
+
+
+def _comes_before(one: Transaction, other: Transaction) -> bool:
+    both_ordered = one.call.ordered and other.call.ordered
+    return both_ordered and one.number < other.number
 
 
 class Lines:
