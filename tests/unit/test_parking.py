@@ -149,6 +149,19 @@ def test_where_more_is_kept_than_a_replica_is_loaded_with_it_is_not_told(
     assert rows in [container for container, _ in contents]
 
 
+def test_containers_that_live_only_in_the_log_do_not_count(log, shared, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(parking, "_MOST_CONTAINERS", committed.container_count + 10)
+
+    # WHEN
+    for number in range(UNASKED):
+        shared["board"] = [[number]]
+
+    # THEN
+    assert not log.lags(log.forked_at, UNASKED)
+    assert log.parked
+
+
 def test_it_is_looked_at_again_after_a_while(log, shared, monkeypatch):
     # GIVEN
     monkeypatch.setattr(parking, "_LOOK_AGAIN_COMMITS", 200)

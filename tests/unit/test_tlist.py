@@ -190,6 +190,37 @@ def test_reading_few_cells_of_a_row_is_not_reading_it():
     assert {(row._tx_number, key) for key in expected} == outcome.values
 
 
+@pytest.mark.parametrize(("length", "reads"), [(3, 9), (8, 9), (12, 13), (40, 16)])
+def test_reading_more_items_than_there_are_or_many_is_reading_all(length, reads):
+    # GIVEN
+    row = TList(range(length))
+    everything = (row._tx_number, Key.ALL)
+
+    # WHEN
+    before = attempted(lambda: [row[index % length] for index in range(reads - 1)])
+    after = attempted(lambda: [row[index % length] for index in range(reads)])
+
+    # THEN
+    assert everything not in before.values
+    assert everything in after.values
+
+
+def test_a_short_list_is_shown_when_it_is_read_again_and_not_between_writes():
+    # GIVEN
+    row = TList(range(8))
+
+    # WHEN
+    for _ in range(10):
+        row[3] += 1
+    between = row._tx_view
+    read = row[3], row[4]
+
+    # THEN
+    assert (13, 4) == read
+    assert between is None
+    assert [*range(3), 13, *range(4, 8)] == row._tx_view
+
+
 def test_slices_of_one_list_are_one_span():
     # GIVEN
     row = TList(range(2000))

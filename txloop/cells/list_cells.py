@@ -38,9 +38,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ListCells"]
 
-# An attempt that has read this many single items of a list, and a sixteenth of it, is
-# treated as having read all of it: further reads cost next to nothing.
+# An attempt that has read this many single items of a list, or one more than it has, and
+# a sixteenth of it, is treated as having read all of it: further reads cost next to
+# nothing. Outside attempts, where nothing is noted, a second read without a write
+# between them does for a short list.
 _OFTEN = 16
+_FEWEST = 8  # reads, after which that is looked at
 _SHARE = 16
 
 _FEW = 8  # items; a slice of as many is read one by one where some are written
@@ -51,7 +54,7 @@ class ListCells(Container):
 
     __slots__ = ("_reads", "_whole")
 
-    _reads: int  # of single items outside transactions, since it was last shown
+    _reads: int  # of single items outside transactions, since it was shown or written
     _whole: bool  # whether reading anything is reading everything
 
     def _tx_start(self, number: int, cells: Any) -> None:
@@ -68,8 +71,8 @@ class ListCells(Container):
             return MISSING
         attempt = running.attempt if committed.noting else None
         if attempt is None:
-            self._reads += 1
-            if self._is_often(self._reads, NEWEST):
+            reads = self._reads = self._reads + 1
+            if reads > 1 and reads * _SHARE >= size_at(self, NEWEST):
                 self._reads = 0
                 committed.show(self, contents_at(self, NEWEST))
             return item_at(self, index, NEWEST)
@@ -90,12 +93,11 @@ class ListCells(Container):
             return self._item_beyond(attempt, index)
         attempt.values.add((number, index))
         reads = attempt.item_reads[number] = attempt.item_reads.get(number, 0) + 1
-        if reads >= _OFTEN and self._is_often(reads, attempt.snapshot):
-            self._contents()
+        if reads > _FEWEST:
+            size = size_at(self, attempt.snapshot)
+            if reads * _SHARE >= size and (reads > size or reads >= _OFTEN):
+                self._contents()
         return value
-
-    def _is_often(self, reads: int, version: int) -> bool:
-        return reads >= _OFTEN and reads * _SHARE >= size_at(self, version)
 
     def _item_beyond(self, attempt: Attempt, index: int) -> Any:
         """Return an item that was not there at the snapshot."""
@@ -239,6 +241,7 @@ class ListCells(Container):
     def _do(self, operation: ListOperation) -> None:
         attempt = running.attempt
         if attempt is None:
+            self._reads = 0
             committed.operate(self, operation)
         else:
             own: ListWrites | None = attempt.writes.get(self._tx_number)

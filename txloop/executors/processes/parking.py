@@ -55,6 +55,7 @@ class Parking:
         unasked: int,
         contents: Callable[[], object],
         values: Callable[[], int],
+        made: Callable[[], int],
     ) -> bool:
         """Tell whether the log is parked now; it was not.
 
@@ -62,10 +63,12 @@ class Parking:
             unasked: How many commits no replica has asked for.
             contents: Returns what a replica would be loaded from, not pickled.
             values: Returns how many values these commits have.
+            made: Returns how many containers these commits have made, of which most may
+                live only in the log.
         """
         if unasked >= _UNASKED_COMMITS:
             if self._store.version >= self.look_at:
-                self._look(contents)
+                self._look(contents, made)
             count = self._store.container_count
             if not self.parked and count > _MOST_CONTAINERS:
                 self.parked = values() > max(_MUCH_MORE * count, _MANY_VALUES)
@@ -77,7 +80,7 @@ class Parking:
         Args:
             contents: Returns what a replica would be loaded from, not pickled.
         """
-        self._look(contents)
+        self._look(contents, int)
         return not self.parked
 
     def stop(self) -> None:
@@ -85,8 +88,8 @@ class Parking:
         self.parked = False
         self.look_at = 0
 
-    def _look(self, contents: Callable[[], object]) -> None:
+    def _look(self, contents: Callable[[], object], made: Callable[[], int]) -> None:
         self.look_at = self._store.version + _LOOK_AGAIN_COMMITS
-        self.parked = self._store.container_count <= _MOST_CONTAINERS and dumped_within(
-            contents(), _MOST_BYTES
-        )
+        count = self._store.container_count
+        few = count <= _MOST_CONTAINERS or count - made() <= _MOST_CONTAINERS
+        self.parked = few and dumped_within(contents(), _MOST_BYTES)

@@ -110,7 +110,8 @@ class DeltaLog:
         if self._store.version - version < most or self._parking.parked:
             return False
         unasked = len(self._commits) - self._packed
-        if not self._parking.begins(unasked, self._contents, self._unpacked_values):
+        values, made = self._unpacked_values, self._unpacked_containers
+        if not self._parking.begins(unasked, self._contents, values, made):
             return True
         # No replica has been sent the last of these: each will be loaded afresh.
         self._commits.clear()
@@ -121,9 +122,19 @@ class DeltaLog:
 
     def _unpacked_values(self) -> int:
         """Return how many values the commits have that no replica has asked for."""
+        return sum(map(_count, self._unpacked()))
+
+    def _unpacked_containers(self) -> int:
+        """Return how many containers these commits have made."""
+        below, told = self._known.below, self._told
+        numbers = {container._tx_number for container, _, _ in self._unpacked()}
+        return sum(number >= below for number in numbers.difference(told))
+
+    def _unpacked(self) -> Iterable[Write]:
+        """Return the writes of the commits that no replica has asked for."""
         unpacked = itertools.islice(self._commits, self._packed, None)
-        commits = [one for one in unpacked if isinstance(one, tuple)]
-        return sum(map(_count, itertools.chain.from_iterable(commits)))
+        commits = (one for one in unpacked if isinstance(one, tuple))
+        return itertools.chain.from_iterable(commits)
 
     def _unpark(self) -> None:
         """Keep the commits from now on, whatever they are for."""
