@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ListCells"]
 
-# An attempt that has read this many single items of a list, or one more than it has, and
-# a sixteenth of it, is treated as having read all of it: further reads cost next to
+# An attempt that has read this many single items of a list, or one more than it has,
+# and a sixteenth of it, is treated as having read all of it: further reads cost next to
 # nothing. Outside attempts, where nothing is noted, a second read without a write
 # between them does for a short list.
 _OFTEN = 16

@@ -11,5 +11,6 @@
     repertoire  the owner: which verbs run in fronts, and which in workers
     verbs       ... what is known of each
     conditions  ... where that is right, and worth it
+    costs       ... what a request costs all processes, by their clocks
     opening     when a loop's fronts are opened, and why there may be none
 """

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from txloop.engine.profile import Profile
 
 __all__ = [
+    "NEARLY_ALL",
     "PAUSE_TURNS",
     "SHORT_SECONDS",
     "Pauses",
     "Routing",
     "Traffic",
+    "costs_more",
     "is_dearer",
     "limit_of",
+    "may_cost_more",
 ]
 
 _SETTINGS = ("default_handler_class", "default_handler_args")
@@ -47,9 +50,13 @@ WRITING_SECONDS = 0.0003
 _REQUEST_SECONDS = 0.0002  # what a request takes beside its body
 _SIDES = 2  # what the owner commits or repeats, the other fronts repeat
 _GAIN = 0.75  # of what each core could bring
+_LEAST_SECONDS = 0.0001  # what a request takes at least, beside half its body
+_CHEAPER = 0.9  # than that, to come back
 _FEW_CORES = 2
 _MOSTLY = 0.5  # of all runs
-_NEARLY_ALL, _MANY = 0.9, 0.7  # of recent runs: from when on, and until when
+NEARLY_ALL = 0.9
+"""Of recent runs: from that share on one kind of verb is what counts ..."""
+_MANY = 0.7  # ... until it makes up no more than this
 _RECENT_WEIGHT = 0.2  # of the last turn
 PAUSE_TURNS = 10  # how long a verb that was switched off stays off at first
 _LONGEST_PAUSE_TURNS = 600  # ... and at most, if that happens again and again
@@ -153,13 +160,42 @@ class Traffic:
         """Count the runs since the last turn, and those of dear verbs among them."""
         self._runs += _RECENT_WEIGHT * (runs - self._runs)
         self._dear += _RECENT_WEIGHT * (dear - self._dear)
-        share = _MANY if self.is_dear else _NEARLY_ALL
+        share = _MANY if self.is_dear else NEARLY_ALL
         self.is_dear = self._dear > share * self._runs
 
 
 def limit_of(on: On) -> float:
     """Return how many seconds are short, for a verb of which fronts do `on` now."""
     return SHORT_SECONDS / _SLACK if on is On.AWAY else SHORT_SECONDS * _SLACK
+
+
+def costs_more(alone: float, together: float, cores: int, on: On) -> bool:
+    """Tell whether all cores together are slower, by what a request costs.
+
+    Args:
+        alone: In seconds of processor time, where the owner serves all.
+        together: The same of all processes, where fronts do.
+        cores: How many there are.
+        on: What fronts do with such requests now.
+    """
+    most = cores * alone
+    return together > (most if on is On.HERE else _CHEAPER * most)
+
+
+def may_cost_more(profile: Profile, together: float, cores: int) -> bool:
+    """Tell whether a request may cost so much more that it is worth a trial.
+
+    That is: to have the owner serve all for a while.
+
+    Args:
+        profile: What is known of the verb.
+        together: As in `costs_more`.
+        cores: How many there are.
+    """
+    here = profile.here.seconds
+    if here is None or profile.writing <= _MOSTLY:
+        return False
+    return together > cores * (_LEAST_SECONDS + here / 2)
 
 
 def is_dearer(
@@ -192,5 +228,5 @@ def is_dearer(
     if here is None or away is None:
         return False
     alone = _REQUEST_SECONDS + here
-    together = (_REQUEST_SECONDS + away) / (1 - min(profile.wasted, _NEARLY_ALL))
+    together = (_REQUEST_SECONDS + away) / (1 - min(profile.wasted, NEARLY_ALL))
     return together + _SIDES * commit_seconds > _GAIN * cores * alone

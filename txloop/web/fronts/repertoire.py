@@ -14,17 +14,20 @@ from tornado import httputil
 
 from txloop.executors.crew import ProcessStats
 from txloop.executors.fronts.page import MOST_KINDS
+from txloop.executors.pool import Pool
 from txloop.executors.protocol import available_cores
 from txloop.stm.types import Call
 from txloop.web.as_stock import asks_for_attempts
 from txloop.web.eligible import logs_by_itself, plan_for
 from txloop.web.fronts.conditions import (
+    NEARLY_ALL,
     PAUSE_TURNS,
     Pauses,
     Routing,
     Traffic,
     limit_of,
 )
+from txloop.web.fronts.costs import Clocks
 from txloop.web.fronts.request import On
 from txloop.web.fronts.verbs import Verb
 from txloop.web.frozen import FrozenRequest
@@ -79,6 +82,7 @@ class Repertoire:
         self._traced_from = 0  # as in `Replica`
         self._routing = Routing()
         self._traffic = Traffic()
+        self._clocks = Clocks()
         self._turns_to_renewal = 0
 
     def __getitem__(self, kind: int) -> Verb:
@@ -167,14 +171,23 @@ class Repertoire:
             self._renew()
 
     def _weigh(self) -> None:
-        """Look how much of what came since the last turn is dearer in fronts."""
-        runs = dear = 0
-        for verb in self._kinds:
-            number = verb.runs_since()
-            runs += number
+        """Look what came since the last turn, what it cost, and where it is dearer."""
+        counts = [verb.runs_since() for verb in self._kinds]
+        runs = sum(counts)
+        seconds = self._clocks.spent(self._processes())
+        dear = 0
+        for verb, number in zip(self._kinds, counts, strict=True):
+            mostly = number > NEARLY_ALL * runs
+            verb.note_cost(seconds if mostly else None, number)
             if number and self._is_dearer(verb):
                 dear += number
         self._traffic.turn(runs, dear)
+
+    def _processes(self) -> list[ProcessStats]:
+        """Return what there is besides the owner, unless it is part of it."""
+        executor = self._dispatcher.executor
+        workers = executor.members() if isinstance(executor, Pool) else []
+        return [*workers, *map(self._describe, self.desk.fronts)]
 
     def _renew(self) -> None:
         """Have fronts forked that know the routes as they are now, if that is possible.

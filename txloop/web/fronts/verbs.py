@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from txloop.executors.fronts.page import Done
 from txloop.stm.measuring import Average
-from txloop.web.fronts.conditions import Pauses, is_dearer
+from txloop.web.fronts.conditions import (
+    Pauses,
+    costs_more,
+    is_dearer,
+    may_cost_more,
+)
+from txloop.web.fronts.costs import Cost
+from txloop.web.fronts.request import On
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
     from txloop.executors.fronts.reception import FrontEnd
     from txloop.stm.types import Call
     from txloop.web.eligible import Plan
-    from txloop.web.fronts.request import On
 
 __all__ = ["Verb"]
 
@@ -53,6 +59,9 @@ class Verb:
             containers, or to write many cells. Without any it falls.
         commit_time: How long a commit of fronts keeps the owner, which makes or repeats
             it.
+        alone: What a request costs while it is the owner's.
+        together: What one costs while it is the fronts', of late.
+        stood: What fronts did with it at the last turn.
         proved_at: After how many attempts it may run in threads beside itself; None if
             plain objects have not been looked at.
         looked_at: After how many attempts they were, last.
@@ -74,6 +83,9 @@ class Verb:
     seen: int = 0
     dear: float = 0.0
     commit_time: Average = dataclasses.field(default_factory=Average)
+    alone: Cost = dataclasses.field(default_factory=Cost)
+    together: Cost = dataclasses.field(default_factory=Cost)
+    stood: On | None = None
     forgiven_at: float = 0.0
     proved_at: int | None = None
     looked_at: int = 0
@@ -85,13 +97,39 @@ class Verb:
         return away if here is None else min(here, away or here)
 
     def is_dearer(self, cores: int) -> bool:
-        """Tell whether all cores together are slower with it than the owner alone."""
+        """Tell whether all cores together are slower with it than the owner alone.
+
+        By what a request costs here and there, as soon as both are known; also if that
+        has to be found out.
+        """
+        together = self.together.seconds
+        if together is not None:
+            alone = self.alone.seconds
+            if alone is not None:
+                return costs_more(alone, together, cores, self.on)
+            if may_cost_more(self.profile, together, cores):
+                return True
         commit_seconds = self.commit_time.seconds or 0.0
         return is_dearer(self.profile, self.seconds, cores, self.dear, commit_seconds)
 
     def forget(self) -> None:
         """Forget a little of how dear it was: it has been off for a turn."""
         self.dear *= 1 - _FORGET_WEIGHT
+        self.together.pass_by()
+
+    def note_cost(self, seconds: float | None, runs: int) -> None:
+        """Take note of a turn in which nearly all requests were its own.
+
+        Args:
+            seconds: What all processes have computed in it, if that is known.
+            runs: How many requests there were.
+        """
+        stood, self.stood = self.stood, self.on
+        if seconds is not None and stood is self.on:  # nothing was on its way
+            if self.on is On.OFF:
+                self.alone.add(seconds, runs)
+            elif self.on is On.HERE:
+                self.together.add(seconds, runs)
 
     def runs_since(self) -> int:
         """Return how often it has run anywhere since this was last asked."""
