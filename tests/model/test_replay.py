@@ -77,6 +77,8 @@ class Performance:
 class Journal:
     """Follows the store and the dispatcher: which commit made which version."""
 
+    hears_births = True
+
     def __init__(self) -> None:
         self.wrote = False
         self.conflicts = 0

@@ -174,6 +174,8 @@ def test_many_cells_are_one_write_to_followers(store, box):
     told = []
 
     class Follower:
+        hears_births = True
+
         def installed(self, version, writes, direct):
             told.append((version, writes))
 

@@ -87,6 +87,32 @@ def test_a_replica_of_a_parked_log_is_loaded_and_told_from_then_on(log, shared):
     assert [[(made, "x", 2)], [(shared, "b", "new")]] == told
 
 
+def test_what_is_made_meanwhile_is_loaded_whatever_refers_to_it_then(log, shared):
+    """Nothing is told of it when it is made, if all are loaded afresh."""
+    # GIVEN
+    write(shared)
+    assert not log.lags(log.forked_at, UNASKED)
+    before = committed.version
+
+    # WHEN
+    made = TDict(x=1)
+    told = committed.version
+    contents, living = loads(log.dump())
+    loaded_at = committed.version
+    shared["made"] = made
+    later = TDict(y=1)
+
+    # THEN what is made afterwards is told again
+    assert before == told == loaded_at
+    assert (made, {"x": 1}) in contents
+    assert made._tx_number in living
+    deltas = [
+        list(one) for delta in log.since(loaded_at) for one in unpack_commits(delta)
+    ]
+    assert [(shared, "made", made)] == deltas[0]
+    assert [later] == [container for container, _, _ in deltas[1]]
+
+
 def test_a_copy_of_what_there_is_ends_it(log, shared):
     write(shared)
     log.lags(log.forked_at, UNASKED)

@@ -21,6 +21,8 @@ from txloop.stm.threads import NO_THREAD
 
 
 class Follower:
+    hears_births = True
+
     def __init__(self):
         self.commits = []
         self.deaths = []

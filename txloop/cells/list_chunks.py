@@ -339,8 +339,21 @@ class KeepLast(ListOperation):
         return Splice(0, surplus).cells(container) if surplus > 0 else ()
 
     def put_at_once(self, container: Container, version: int) -> bool:
-        surplus = size_at(container, NEWEST) - self.count
-        return surplus <= 0 or Splice(0, surplus).put_at_once(container, version)
+        cells: dict[Hashable, Any] = container._tx_cells
+        size = size_at(container, NEWEST)
+        surplus = size - self.count
+        if surplus <= 0:
+            return True
+        chunk = cells[0]
+        if size > CHUNK or not self.count or type(chunk) is not tuple:
+            return Splice(0, surplus).put_at_once(container, version)
+        if container._tx_shuffled or type(cells[Key.KEYS]) is not int:
+            return False
+        container._tx_changed = version
+        container._tx_view = None
+        cells[0] = chunk[surplus:]
+        cells[Key.KEYS] = self.count
+        return True
 
     def mapped(self, convert: Callable[[object], object]) -> KeepLast:
         return self  # it stores nothing

@@ -21,7 +21,7 @@ from txloop.cells.shareable import (
 from txloop.stm.attempt import running
 from txloop.stm.container import reduced_with
 from txloop.stm.store import committed
-from txloop.stm.types import MISSING, Key
+from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -182,7 +182,8 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
     def _do_both(self, first: ListOperation, second: ListOperation) -> None:
         if running.attempt is None:
             # In one commit: no snapshot shows more than `maxlen` items.
-            committed.install([(self, Key.ALL, first), (self, Key.ALL, second)])
+            self._reads = 0
+            committed.operate(self, first, second)
             if live.loops:
                 live.note_operation(self, second)
         else:

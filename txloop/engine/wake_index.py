@@ -120,6 +120,8 @@ class _Watch:
 class Watches(Follower):
     """Which transactions wait for which cells; follows the store while some do."""
 
+    hears_births = False  # nothing waits for what is new
+
     def __init__(self, store: Store, on_change: Callable[[], object]) -> None:
         """Begin without any.
 

@@ -41,6 +41,13 @@ __all__ = ["Follower", "Store", "committed"]
 class Follower(Protocol):
     """What is told of commits: replicas, transactions that wait, the log."""
 
+    @property
+    def hears_births(self) -> bool:
+        """Whether it is told of containers made outside of any attempt, before others.
+
+        That is: as a commit of its own, before something refers to them.
+        """
+
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         """Take note of a commit; called on the thread that commits.
 
@@ -352,8 +359,10 @@ class Store:
         if self.followers:
             self._tell((container, key, value))
 
-    def operate(self, container: Container, operation: Operation) -> None:
-        """Make one operation the next version: a faster way than `install`.
+    def operate(
+        self, container: Container, operation: Operation, then: Operation | None = None
+    ) -> None:
+        """Make one operation, or two, the next version: a faster way than `install`.
 
         Raises:
             TxThreadError: if another thread owns the store.
@@ -361,14 +370,18 @@ class Store:
         if self.owner is not None:
             self._check_owner()
         version = self.version + 1
+        first = container, Key.ALL, operation
+        writes = (first,) if then is None else (first, (container, Key.ALL, then))
         if self._snapshots or not operation.put_at_once(container, version):
-            self.install([(container, Key.ALL, operation)])
+            self.install(writes)
             return
+        if then is not None and not then.put_at_once(container, version):
+            self.replay(writes[1:], version)
         if not self._superseded:
             self.settled = version
         self.version = version
-        if self.followers:
-            self._tell((container, Key.ALL, operation))
+        for follower in self.followers:
+            follower.installed(version, writes, direct=True)
 
     def _tell(self, write: Write) -> None:
         """Tell the followers of one write, which is the newest version."""
@@ -390,10 +403,14 @@ class Store:
         """
         if self.owner is not None:
             self._check_owner()
-        if self.followers:
-            self.version += 1
+        for follower in self.followers:
+            if follower.hears_births:
+                self.version += 1
+                container._tx_changed = self.version
+                self._tell(container._tx_told())
+                return
+        if self.followers:  # else there are no replicas that it has to be newer than
             container._tx_changed = self.version
-            self._tell(container._tx_told())
 
     def _check_owner(self) -> None:
         if self.owner is None or self.owner == threading.get_ident():

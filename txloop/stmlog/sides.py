@@ -93,6 +93,8 @@ class Places:
 class Winners(Follower):
     """Follows the store; used by the loop thread only."""
 
+    hears_births = False  # nothing conflicts with them
+
     def __init__(self, places: Places) -> None:
         self._places = places
         self._known: dict[int, tuple[str, Mapping[Cell, int], Sequence[Site]]] = {}

@@ -153,6 +153,7 @@ class Reception(abc.ABC):
     """
 
     copies: bool
+    hears_births = False  # the executor's log does
 
     def __init__(self, limits: Limits, callbacks: Callbacks) -> None:
         """Begin without any front, in the current context.

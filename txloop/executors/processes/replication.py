@@ -143,6 +143,11 @@ class DeltaLog:
             self._first = self._store.version
 
     @property
+    def hears_births(self) -> bool:
+        """Whether new containers are kept, too: what is loaded afresh has them."""
+        return not self._parking.parked
+
+    @property
     def parked(self) -> bool:
         """Whether replicas are to be loaded afresh as soon as they are needed."""
         return self._parking.parked
