@@ -175,6 +175,50 @@ def test_where_more_is_kept_than_a_replica_is_loaded_with_it_is_not_told(
     assert rows in [container for container, _ in contents]
 
 
+@pytest.mark.parametrize(
+    ("idle", "size", "parked"),
+    [(True, 1 << 19, True), (False, 1 << 19, False), (True, 1 << 22, False)],
+    ids=["idle", "asked", "too long"],
+)
+def test_where_much_was_told_in_vain_nothing_is_told(log, shared, idle, size, parked):
+    """What replicas were told since one was last asked counts for what is to come."""
+    # GIVEN what takes long to load
+    shared["long"] = "x" * size
+    rows = shared["rows"] = TList[int]()
+
+    # WHEN
+    for number in range(10):
+        write(shared)
+        rows[:] = range(number, number + 4_000)
+        if log.lags(log.forked_at, UNASKED):
+            log.since(log.forked_at, idle)
+
+    # THEN
+    assert parked == log.parked
+
+
+def test_a_log_that_was_parked_so_goes_on_only_when_there_is_much_more(
+    log, shared, monkeypatch
+):
+    # GIVEN
+    monkeypatch.setattr(parking, "_LOOK_AGAIN_COMMITS", 10)
+    monkeypatch.setattr(parking, "_MOST_CONTAINERS", 0)
+    rows = shared["rows"] = TList[int]()
+    for number in range(UNASKED):
+        rows[:] = range(number, number + 400)
+    assert not log.lags(log.forked_at, UNASKED)
+
+    # WHEN
+    write(shared)
+    before = log.parked
+    kept = [TDict() for _ in range(4 * committed.container_count)]
+    write(shared)
+
+    # THEN
+    assert kept
+    assert (True, False) == (before, log.parked)
+
+
 def test_containers_that_live_only_in_the_log_do_not_count(log, shared, monkeypatch):
     # GIVEN
     monkeypatch.setattr(parking, "_MOST_CONTAINERS", committed.container_count + 10)

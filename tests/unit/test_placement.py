@@ -79,6 +79,15 @@ def test_it_goes_away_with_others(place):
     assert not place.stays(taking(MEDIUM), alone=False)
 
 
+@pytest.mark.parametrize(("writes", "stays"), [(1, False), (1000, True)])
+def test_what_takes_longer_to_tell_than_to_do_stays(place, writes, stays):
+    profile = taking(MEDIUM)
+    for _ in range(20):
+        profile.note_writing(writes)
+
+    assert stays == place.stays(profile, alone=False)
+
+
 def test_it_goes_away_while_something_runs_there(place):
     place.away.append("something")
 

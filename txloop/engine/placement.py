@@ -4,9 +4,9 @@ What is short runs here, what is long goes away (see `Profile`). Between them it
 on how things are. A call of medium length that is alone runs here, where its answer is
 there soonest. Of several, the others go away, as many as there are cores for, and the
 loop thread helps with those that have to wait. Where other programs, or the clients,
-have the cores, so that workers get on slowly, all run here, as in stock Tornado. But
-what threads of this program wait for goes away: here it would keep the interpreter from
-those threads.
+have the cores, so that workers get on slowly, all run here, as in stock Tornado; so
+does what writes so much that all would be busy with that. But what threads of this
+program wait for goes away: here it would keep the interpreter from those threads.
 
 Sending away costs twice: the loop thread packs, sends, receives and unpacks, and two
 cores fetch what one had. Comparing that with the length alone was tried, and made
@@ -65,6 +65,8 @@ class Placement:
             return True
         if spare_loop or not profile.medium(transport_seconds):
             return False
+        if profile.tells_long():
+            return True
         if self._executor.stretch > _SLOW:
             self._stayed += 1
             return self._stayed % _PROBE_INTERVAL != 0

@@ -43,6 +43,8 @@ _TRIAL_INTERVAL = 20  # calls sent away between two trials on the loop thread
 _LINED_UP_INTERVAL = 400  # the same of long ones that run one after another anyway
 _MOST_LINED_UP = 0.025  # that others wait for such a trial
 
+_TELLING_SECONDS = 5e-6  # of all processes, for one write of a run elsewhere
+
 _WASTED_WEIGHT = 0.02  # of the newest run away from here
 _WRITING_WEIGHT = 0.1  # of the newest run in the moving average
 _HARDLY_EVER = 0.01  # of it: after a write, 22 runs that only read are below that
@@ -96,6 +98,7 @@ class Profile:
         late_calls: How many of the next attempts away from here settle what they read
             only when they read something.
         writing: The share of its runs that write, a moving average.
+        writes: How much a run writes, likewise.
         deadly: Whether it has ended processes in which it ran: it never is to run here,
             unless it has to.
         timeout_seconds: After how long a run of a handler's verb is ended, or None.
@@ -127,6 +130,7 @@ class Profile:
     blocks: bool = False
     late_calls: int = 0
     writing: float = 0.0
+    writes: float = 0.0
     deadly: bool = False
     timeout_seconds: float | None = None
     bodies: Histogram = field(default_factory=Histogram)
@@ -156,7 +160,7 @@ class Profile:
         """Take note of a transaction that took effect."""
         self.commits += 1
         self.errors += outcome.failed
-        self.note_writing(bool(outcome.writes))
+        self.note_writing(len(outcome.writes))
         self.wasted *= 1 - _WASTED_WEIGHT
         if self.heat.cell is not None:
             self.heat.note_commit(outcome)
@@ -218,9 +222,10 @@ class Profile:
         if self.heat.cell is not None:
             self.heat.note_commit()
 
-    def note_writing(self, writes: bool) -> None:
-        """Take note whether a run that took effect has written anything."""
-        self.writing += _WRITING_WEIGHT * (writes - self.writing)
+    def note_writing(self, writes: int) -> None:
+        """Take note of how many writes a run has made that took effect."""
+        self.writing += _WRITING_WEIGHT * ((writes > 0) - self.writing)
+        self.writes += _WRITING_WEIGHT * (writes - self.writes)
 
     def note_others(
         self, counts: Sequence[int], seconds: float, writing: int = 0
@@ -309,6 +314,11 @@ class Profile:
         if seconds is None or not transport_seconds:
             return False
         return SHORT_SECONDS <= seconds < MEDIUM_SECONDS
+
+    def tells_long(self) -> bool:
+        """Tell whether it takes longer to tell all of its writes than to make them."""
+        here = self.here.seconds
+        return here is not None and self.writes * _TELLING_SECONDS > here
 
     def estimate(self) -> float | None:
         """Return how long it will take, if it may wait at a worker behind another call.

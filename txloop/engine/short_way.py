@@ -249,7 +249,7 @@ class ShortWay(Hub):
             if not self.closed:  # by it
                 times = timer.seconds(), queued_seconds, waited_seconds
                 self._note_short(one.ready, profile, failed, times)
-                profile.note_writing(committed.version != version)
+                profile.note_writing(committed.version - version)
             if self.machine.open or self.effects.waiting:
                 self.drain()
 
@@ -329,7 +329,7 @@ class ShortWay(Hub):
         """Commit what has run, and hand its result over; `times`: see `note_short`."""
         failed = error is not None or attempt.error_answered
         self._note_short(ready, profile, failed, times)
-        profile.note_writing(bool(attempt.writes))
+        profile.note_writing(len(attempt.writes))
         if attempt.writes:
             committed.install(attempt.written(), direct=False)
         effects = self.effects

@@ -165,7 +165,7 @@ class FrontConnection(FrontEnd):
             self._reads_board, self.slot.read = True, end
             commits = self._commits(self._log.since(self.version), None, end)
         self.version = committed.version
-        if self._snapshot is None and not self._is_idle:
+        if self._snapshot is None and not self.is_idle:
             self._snapshot = committed.open_snapshot()
         last = self.notes.pop() if self.notes else None
         frame = (commits, self.dropped, self.verdicts, self.epoch, last)
@@ -228,7 +228,7 @@ class FrontConnection(FrontEnd):
         )
 
     @property
-    def _is_idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nothing can run in it before it is sent something."""
         return not (self.verdicts or self.notes or self.calls_open or self.connections)
 
@@ -277,7 +277,7 @@ class FrontConnection(FrontEnd):
         Called when the snapshots of all outcomes are open that have come with that, or
         before: they may be older.
         """
-        if self._is_idle:
+        if self.is_idle:
             # Where requests run elsewhere, as those that conflict, each write would
             # keep what it replaces.
             self.let_go()

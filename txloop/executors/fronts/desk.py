@@ -213,7 +213,8 @@ class Desk(Reception):
         board, version = self._board, committed.version
         if board.version != version and self._log is not None:
             if any(front.position is not None for front in self.fronts):
-                deltas = self._log.since(board.version)
+                idle = all(front.is_idle for front in self.fronts)
+                deltas = self._log.since(board.version, idle)
                 if not deltas or not board.put(version, deltas, self._positions):
                     self._send_past(deltas)
             else:

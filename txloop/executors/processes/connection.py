@@ -212,7 +212,7 @@ class WorkerConnection:
         ):
             return
         started = time.thread_time()
-        deltas = self._log.since(self.version)
+        deltas = self._log.since(self.version, idle=not unsent)
         dump = None
         if deltas is None:
             dump = self._log.dump()

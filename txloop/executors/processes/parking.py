@@ -3,8 +3,10 @@
 An owner that runs all requests itself would pack each commit, and send it to replicas
 that nobody uses, which took it a tenth of its time. So a log is parked when a number of
 commits were of no use to any replica: it keeps nothing then, and the first replica that
-is needed is loaded afresh. That is done only while it is quick: while what a replica
-would be sent is short, or shorter at least than what is kept for it.
+is needed is loaded afresh. That is done while it is quick: while what a replica would
+be sent is short. Where it is not, the log goes on until idle replicas were told of as
+much as they would be loaded with: that makes it twice the work at the most, whenever
+one is needed.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ _MOST_BYTES = 1 << 18  # takes some 2 ms to pickle, and as long to load
 
 _MUCH_MORE = 8  # values than containers, of which each may have some
 _MANY_VALUES = 30_000
+_GROWN = 4  # times as many containers, until a log that was parked so goes on
+_LONG_BYTES = 1 << 21  # of not so many containers: takes some 16 ms to pickle
 
 _LOOK_AGAIN_COMMITS = 10_000
 """After this many, what was short may be long, and the other way round."""
@@ -48,6 +52,7 @@ class Parking:
         """Begin with a log of `store` that is not parked."""
         self.parked = False
         self.look_at = 0
+        self._longest = 0  # how many containers may be loaded, as so much was in vain
         self._store = store
 
     def begins(
@@ -62,7 +67,8 @@ class Parking:
         Args:
             unasked: How many commits no replica has asked for.
             contents: Returns what a replica would be loaded from, not pickled.
-            values: Returns how many values these commits have.
+            values: Returns how many values these commits have, and those before them
+                that were sent to replicas which nobody asked for anything.
             made: Returns how many containers these commits have made, of which most may
                 live only in the log.
         """
@@ -70,8 +76,11 @@ class Parking:
             if self._store.version >= self.look_at:
                 self._look(contents, made)
             count = self._store.container_count
-            if not self.parked and count > _MOST_CONTAINERS:
-                self.parked = values() > max(_MUCH_MORE * count, _MANY_VALUES)
+            if not self.parked and values() > max(_MUCH_MORE * count, _MANY_VALUES):
+                many = count > _MOST_CONTAINERS
+                self.parked = many or dumped_within(contents(), _LONG_BYTES)
+                if self.parked:
+                    self._longest = _GROWN * max(count, _MOST_CONTAINERS)
         return self.parked
 
     def ends(self, contents: Callable[[], object]) -> bool:
@@ -80,13 +89,16 @@ class Parking:
         Args:
             contents: Returns what a replica would be loaded from, not pickled.
         """
-        self._look(contents, int)
+        if self._store.container_count <= self._longest:
+            self.look_at = self._store.version + _LOOK_AGAIN_COMMITS
+        else:
+            self._look(contents, int)
         return not self.parked
 
     def stop(self) -> None:
         """Let the log go on; it may be parked again at any time."""
         self.parked = False
-        self.look_at = 0
+        self.look_at = self._longest = 0
 
     def _look(self, contents: Callable[[], object], made: Callable[[], int]) -> None:
         self.look_at = self._store.version + _LOOK_AGAIN_COMMITS

@@ -55,6 +55,7 @@ class DeltaLog:
         self._begins_amid = False  # the first is in one group with some before it
         self._packed = 0  # how many of these, from the first
         self._parking = Parking(store)
+        self._idle_values = 0  # in commits that only idle replicas were sent, of late
         self._dropped: deque[int] = deque()
         # By number, which containers replicas know: those that there were at the fork,
         # and what they were told of since.
@@ -110,19 +111,20 @@ class DeltaLog:
         if self._store.version - version < most or self._parking.parked:
             return False
         unasked = len(self._commits) - self._packed
-        values, made = self._unpacked_values, self._unpacked_containers
+        values, made = self._unused_values, self._unpacked_containers
         if not self._parking.begins(unasked, self._contents, values, made):
             return True
         # No replica has been sent the last of these: each will be loaded afresh.
+        self._idle_values = 0
         self._commits.clear()
         self._dropped.clear()
         self._told.clear()
         self._begins_amid, self._packed = False, 0
         return False
 
-    def _unpacked_values(self) -> int:
-        """Return how many values the commits have that no replica has asked for."""
-        return sum(map(_count, self._unpacked()))
+    def _unused_values(self) -> int:
+        """Return how many values commits have that were of no use to any replica."""
+        return self._idle_values + sum(map(_count, self._unpacked()))
 
     def _unpacked_containers(self) -> int:
         """Return how many containers these commits have made."""
@@ -170,11 +172,16 @@ class DeltaLog:
         self._pack_until(len(self._commits))
         return self._store.version
 
-    def since(self, version: int) -> list[bytes] | None:
+    def since(self, version: int, idle: bool = False) -> list[bytes] | None:
         """Return the packed commits after `version`; None if that is not possible.
 
         It is not if the version is too far back, or amid a group.
+
+        Args:
+            version: The one that a replica has.
+            idle: Whether the replica has no use for them just now.
         """
+        self._idle_values = self._unused_values() if idle else 0
         self._unpark()
         skipped, commits = version - self._first, self._commits
         if skipped < 0:
