@@ -211,7 +211,7 @@ def test_a_log_that_was_parked_so_goes_on_only_when_there_is_much_more(
     # WHEN
     write(shared)
     before = log.parked
-    kept = [TDict() for _ in range(4 * committed.container_count)]
+    kept = [TDict[str, int]() for _ in range(4 * committed.container_count)]
     write(shared)
 
     # THEN

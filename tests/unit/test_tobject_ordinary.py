@@ -469,3 +469,44 @@ def test_what_a_class_declares_as_its_own_is_no_attribute_of_objects():
         }
 
     assert ["own", "text"] == assigned_names(Declared)
+
+
+class Loud(TObject, dataclass=False):
+    volume = 1
+
+    def shout(self):
+        self.volume += 1
+        return self.volume
+
+
+class Shape(TObject, dataclass=False):
+    def __init__(self, size):
+        self.size = size
+
+
+class LoudShape(Loud, Shape):
+    pass
+
+
+class Signed(Loud, Shape):
+    def __init__(self, name):
+        super().__init__(3)
+        self.name = name
+
+
+class Quiet(Loud):
+    pass
+
+
+def test_a_base_without_a_constructor_leaves_it_to_the_next_one():
+    both, named = LoudShape(3), Signed("n")
+
+    assert (3, 2) == (both.size, both.shout())
+    assert (3, 2, "n") == (named.size, named.shout(), named.name)
+
+
+@pytest.mark.parametrize("cls", [Loud, Quiet])
+def test_where_there_is_none_no_arguments_are_taken(cls):
+    assert 2 == cls().shout()
+    with pytest.raises(TypeError, match=rf"{cls.__name__}\(\) takes no arguments"):
+        cls(1)

@@ -80,6 +80,10 @@ FOLLOWED = [
     "[each.run() for each in [Tools() for _ in name]]",
     "list(OBJECTS)[0].run()",
     "(PLUGINS[0] if name else Tools()).run()",
+    "found = [{'a': name}]; found.sort(key=lambda one: one.get('a', ''))",
+    "self.items.sort(key=by_length)",
+    "SCORES.sort(key=by_length)",
+    "SCORES.sort(key=lambda one: one.get('a', ''))",
 ]
 
 WRITING = [
@@ -115,6 +119,9 @@ WRITING = [
     "first, *rest = [Tools(), Writer()]; rest[0].run()",
     "[Tools()].sort(key=lambda one: Writer().run())",
     "[Tools()].sort(key=by_writing)",
+    "SCORES.sort(key=by_writing)",
+    "SCORES.sort(key=lambda one: Writer().run())",
+    "SCORES.sort(key=WRITERS[1].run)",
     "[Writer() for _ in name][0].run()",
     "found = [each for each in WRITERS]; found[0].run()",
     "list(WRITERS)[1].run()",
@@ -127,7 +134,7 @@ WRITING = [
 """Each changes `NOTES` or `SHARED`, by way of one of several objects or functions."""
 
 PROGRAM = """
-import enum, functools, json, os, threading
+import enum, functools, json, os, threading, txloop
 {numpy}
 from tornado.web import RequestHandler
 ROWS = [1, 2, 3]
@@ -156,6 +163,9 @@ class Writer(Tools):
         NOTES["b"] = 2
 def write():
     NOTES["b"] = 2
+def by_length(one):
+    return len(one.get("a", ""))
+SCORES = txloop.TList([{{"a": "b"}}])
 def by_writing(one):
     NOTES["b"] = 2
 def call(function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import operator
 import reprlib
 import weakref
@@ -293,7 +294,8 @@ def _adopt_first(cls: type[TObject]) -> None:
     # The constructor finds an object that has cells.
     initialize: Callable[..., None] = cls.__init__
     if cls.__init__ is object.__init__:
-        initialize = refuse_arguments
+        # An object of a class that is derived from others, too, has their constructor.
+        initialize = functools.partial(_initialize_after, cls)
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
         if _is_adopted(self):
@@ -312,6 +314,18 @@ def _adopt_first(cls: type[TObject]) -> None:
                 self._tx_end_making()
 
     _take_place(cls, __init__)
+
+
+def _initialize_after(
+    cls: type[TObject], /, shared: TObject, *args: Any, **kwargs: Any
+) -> None:
+    """Do as an object's constructor, if a class has none of its own."""
+    order = type(shared).__mro__
+    for kind in order[order.index(cls) + 1 : -1]:
+        if "__init__" in vars(kind):
+            vars(kind)["__init__"](shared, *args, **kwargs)
+            return
+    refuse_arguments(shared, *args, **kwargs)
 
 
 def _is_adopted(shared: TObject) -> bool:

@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute
-from txloop.scan.calls import all_in, call, call_passed, change_first
+from txloop.scan.calls import all_in, call, call_passed, change_first, is_own_code
 from txloop.scan.expressions import attribute, one_of, show
 from txloop.scan.frame import Nested
 from txloop.scan.libraries import changes_argument
@@ -71,18 +71,25 @@ def _passed(
 ) -> dict[ast.expr, Value]:
     """Return the values of what a builtin applies, and of what it goes over.
 
-    Nothing where the call is not of such a builtin.
+    Nothing where the call is not of such a builtin, nor of the `sort` of what is no
+    object of the program's.
     """
     things = [one.thing if isinstance(one, Live) else None for one in callees]
-    if not all(any(one is each for each in _APPLYING) for one in things):
+    sorts = isinstance(node.func, ast.Attribute) and node.func.attr == "sort"
+    if sorts:
+        if any(map(is_own_code, callees)):
+            return {}
+    elif not all(any(one is each for each in _APPLYING) for one in things):
         return {}
     given = [*node.args, *(one.value for one in node.keywords)]
     values = {each: walk.visit(each) for each in given if _applied(walk, each) is None}
     one_each = len(node.args) == 1 or not any(
         one is max or one is min for one in things
     )
-    over = map(_element, values.values()) if one_each else values.values()
-    element = either(over)
+    over = [*values.values()]
+    if isinstance(node.func, ast.Attribute) and sorts:
+        over = [walk.visit(node.func.value)]
+    element = either(map(_element, over) if one_each or sorts else over)
     for each in given:
         function = _applied(walk, each)
         if isinstance(function, Nested):

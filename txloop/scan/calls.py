@@ -133,8 +133,11 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         _hand_over(walk, passed, node)
     if isinstance(func, ast.Attribute):
         taint_by(walk, func, passed)
-    if any(map(_is_own_code, passed)):
-        walk.notes.lose(node, f"{shown(node)}, which is given a function")
+    for each in filter(is_own_code, passed):
+        if _called(node) == "sort":
+            call_passed(walk, each, node)
+        else:
+            walk.notes.lose(node, f"{shown(node)}, which is given a function")
     if callee is None and isinstance(func, ast.Attribute):
         if func.attr in CHANGERS:
             change_first(walk, arguments, node)
@@ -255,7 +258,7 @@ def _outside(walk: Walk, thing: object, arguments: Arguments, node: ast.AST) -> 
     elif may_change(thing):
         _hand_over(walk, given, node)
     for each in given:
-        if _is_own_code(each):
+        if is_own_code(each):
             if calls_later(thing):
                 walk.notes.lose(node, f"{shown(node)}, which is given a function")
             else:
@@ -319,7 +322,7 @@ def _use_parts(
     """Return what a method of a container gives that the attempt has made."""
     passed = all_in(arguments)
     for each in passed:
-        if _is_own_code(each) and method == "sort":
+        if is_own_code(each) and method == "sort":
             call_passed(walk, each, node)
     for each in filter(is_risky, put_by(method, passed)):
         parts.add(each)
@@ -379,7 +382,8 @@ def call_passed(walk: Walk, value: Value, node: ast.AST) -> None:
         call(walk, value, NO_ARGUMENTS, node)
 
 
-def _is_own_code(value: Value) -> bool:
+def is_own_code(value: Value) -> bool:
+    """Tell whether it is a function of the program's."""
     if isinstance(value, Bound):
         return any(map(is_own_function, value.functions))
     return (

@@ -21,6 +21,7 @@
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
     enclosed    numbers and texts that functions keep: TVars
+    shown       f-strings that show how a name is written
     lookups     what uses a name that the code does not have: getattr, templates
     derived     classes that add methods to a dict or list
     classes     classes whose objects become TObjects

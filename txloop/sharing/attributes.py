@@ -22,6 +22,7 @@ from txloop.sharing.scopes import (
     imports_in,
     walked,
 )
+from txloop.sharing.shown import why_as_written
 from txloop.sharing.syntax import is_of_self, simple_values
 
 if TYPE_CHECKING:
@@ -117,6 +118,9 @@ class Attribute:
             not text.segment(use).endswith(self.name) for text, use in uses
         ):
             return "it stands in an f-string whose parts this Python cannot place"
+        reason = why_as_written(uses)
+        if reason:
+            return reason
         edits[first.text.file].wrap(first.text, first.value, "txloop.TVar")
         for text, use in uses:
             edits[text.file].append(text, use, ".value")

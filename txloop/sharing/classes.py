@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.derived import BASES
-from txloop.sharing.scopes import attributes_named, names_of_standard, walked
+from txloop.sharing.scopes import (
+    attributes_named,
+    names_of_standard,
+    nodes_of_kinds,
+    walked,
+)
 from txloop.sharing.strays import stray_attributes
-from txloop.sharing.syntax import annotated_in, assigned_in
+from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +37,8 @@ _SPECIAL = frozenset(
 
 _SHARED = frozenset(["TObject", "txloop.TObject", *BASES.values()])
 """Bases of classes that are shared already."""
+
+_OWN_CLASS = ("cls", "self.__class__", "type(self)")
 
 _VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
 """Bases of classes whose objects are stored as they are."""
@@ -181,7 +189,50 @@ class Classes:
         taken = self._attributes(name) & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]
+        return self._why_set_on_class(name)
+
+    def _why_set_on_class(self, name: str) -> str:
+        """Return which line sets an attribute of a class that its objects set, too.
+
+        What stands for that of the objects would be gone from the class.
+        """
+        its = {
+            stray.attribute
+            for stray in self._strays
+            for one in self._flow.classes_of(stray.of, stray.scope)
+            if last_name(stray.of) not in self._found and self.are_related(one, name)
+        }
+        for related in self._line(name):
+            for _, node in self._found.get(related, ()):
+                its |= set_on_self(node)
+        for text, cls, of, attribute in self._set_on_classes:
+            if attribute in its and self.are_related(cls, name):
+                return f"{text.place(of)}, sets {attribute} of the class, too"
         return ""
+
+    @functools.cached_property
+    def _set_on_classes(self) -> list[tuple[Text, str, ast.AST, str]]:
+        """What sets an attribute of a class: module, class, the line, its name."""
+        found: list[tuple[Text, str, ast.AST, str]] = [
+            (stray.text, last_name(stray.of), stray.of, stray.attribute)
+            for stray in self._strays
+            if stray.attribute is not None and last_name(stray.of) in self._found
+        ]
+        for text in self._texts:
+            for one in nodes_of_kinds(text.tree, ast.Attribute):
+                name = last_name(one.value)
+                if isinstance(one.ctx, ast.Store) and name in self._found:
+                    found.append((text, name, one, one.attr))
+        for name, (text, node) in self._each():
+            for one in ast.walk(node):
+                match one:
+                    case ast.Attribute(value=of, attr=attribute, ctx=ast.Store()):
+                        if ast.unparse(of) in _OWN_CLASS:
+                            found.append((text, name, one, attribute))
+        return found
+
+    def _each(self) -> Iterator[tuple[str, tuple[Text, ast.ClassDef]]]:
+        return ((name, one) for name, found in self._found.items() for one in found)
 
     def _also(self, name: str) -> list[str]:
         """Return the attributes that code outside of a class sets on its objects."""

@@ -23,6 +23,7 @@ from txloop.scan.syntax import (
 )
 from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import attributes_named, globals_named, walked
+from txloop.sharing.shown import why_as_written
 from txloop.sharing.syntax import simple_values
 
 if TYPE_CHECKING:
@@ -190,6 +191,9 @@ def _make(
     later = [one for one in uses if one is not target]
     if any(text.segment(one).split(".")[-1] != last_name(one) for one in later):
         return "it stands in an f-string whose parts this Python cannot place"
+    reason = why_as_written((text, one) for one in later)
+    if reason:
+        return reason
     edits[text.file].wrap(text, value, "txloop.TVar")
     for one in later:
         edits[text.file].append(text, one, ".value")

@@ -23,6 +23,8 @@ from txloop.sharing.syntax import DISPLAYS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from txloop.sharing.texts import Text
+
 __all__ = [
     "Databases",
     "imports_of_heaps",
@@ -192,13 +194,16 @@ def is_passed_on(home: str, name: str) -> bool:
     return name in _METHODS.get(home, ())
 
 
-def imports_of_heaps(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:
+def imports_of_heaps(text: Text) -> Iterator[tuple[ast.AST, str, str]]:
     """Yield each import of heapq, with a part of its text and what is to be there."""
-    for node in walked(tree):
+    for node in walked(text.tree):
         match node:
             case ast.Import(names=names):
                 for one in names:
                     if one.name == "heapq":
-                        yield one, "heapq", _OURS if one.asname else f"{_OURS} as heapq"
+                        # Not by its `asname`: that is the module's for what a function
+                        # imports.
+                        named = " as " in text.segment(one)
+                        yield one, "heapq", _OURS if named else f"{_OURS} as heapq"
             case ast.ImportFrom(module="heapq"):
                 yield node, "heapq", _OURS

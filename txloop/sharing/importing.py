@@ -167,7 +167,8 @@ class _Imports:
             elif clashes:
                 for use in self._uses(scope, one):
                     self._instead[use] = ast.Name(bound, ast.Load())
-            moved.names.append(ast.alias(name, bound or None))
+            new = ast.alias(name, bound or None)
+            moved.names.append(ast.copy_location(new, alias))
         self._moved[node] = moved
 
     def _name_at_home(

@@ -19,7 +19,7 @@ __all__ = ["replace_heaps", "replace_locks"]
 def replace_heaps(texts: Iterable[Text], edits: Mapping[str, Edits]) -> None:
     """Have modules import our heaps in the place of `heapq`."""
     for text in texts:
-        for node, part, new in imports_of_heaps(text.tree):
+        for node, part, new in imports_of_heaps(text):
             start = text.source.index(part, text.start(node))
             edits[text.file].replace(start, start + len(part), new)
 

@@ -37,6 +37,7 @@ __all__ = [
     "results_of",
     "returned_by_raising",
     "root_name",
+    "set_on_self",
     "simple_values",
     "targets_of",
     "uses_arrays",
@@ -315,6 +316,17 @@ def annotated_in(node: ast.ClassDef) -> set[str]:
         one.target.id
         for one in node.body
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+
+
+def set_on_self(node: ast.ClassDef) -> set[str]:
+    """Return the attributes that a class's methods assign to what they call self."""
+    return {
+        one.attr
+        for one in ast.walk(node)
+        if isinstance(one, ast.Attribute)
+        and isinstance(one.ctx, ast.Store)
+        and is_of_self(one)
     }
 
 

@@ -12,6 +12,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import own_nodes
 from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import (
     absolute_name,
@@ -22,6 +23,7 @@ from txloop.sharing.scopes import (
     nodes_of_kinds,
     walked,
 )
+from txloop.sharing.shown import why_as_written
 from txloop.sharing.syntax import simple_values
 
 if TYPE_CHECKING:
@@ -76,6 +78,9 @@ class Variable:
             home.segment(one) != self.name for one in later
         ):
             return "it stands in an f-string whose parts this Python cannot place"
+        reason = why_as_written([*((home, one) for one in later), *others])
+        if reason:
+            return reason
         for _, value in values:
             edits[home.file].wrap(home, value, "txloop.TVar")
         for text, use in (*((home, one) for one in later), *others):
@@ -85,10 +90,32 @@ class Variable:
     def _why_left(self) -> str:
         """Return which line may use the name in a way that cannot be followed."""
         reasons = itertools.chain(
+            map(self._why_not_global, nodes_of_kinds(self.home.tree, ast.ClassDef)),
             map(self._why_not_followed, self._others()),
             (why_by_name(text, self.name) for text in self.texts),
         )
         return next(filter(None, reasons), "")
+
+    def _why_not_global(self, node: ast.ClassDef) -> str:
+        """Return why a class's body may mean something of its own by the name.
+
+        Until it has bound the name, it means the module's.
+        """
+        names = {
+            one
+            for one in own_nodes(node)
+            if isinstance(one, ast.Name) and one.id == self.name
+        }
+        if all(isinstance(one.ctx, ast.Load) for one in names):
+            return ""
+        for statement in node.body:
+            its = [one for one in ast.walk(statement) if one in names]
+            if its:
+                binds = isinstance(statement, ast.Assign | ast.AnnAssign)
+                if binds and all(isinstance(one.ctx, ast.Store) for one in its):
+                    break
+                return f"{self.home.place(its[0])}, may mean the class's {self.name}"
+        return ""
 
     def _others(self) -> list[Text]:
         return [text for text in self.texts if text is not self.home]
