@@ -180,7 +180,9 @@ def test_where_more_is_kept_than_a_replica_is_loaded_with_it_is_not_told(
     [(True, 1 << 19, True), (False, 1 << 19, False), (True, 1 << 22, False)],
     ids=["idle", "asked", "too long"],
 )
-def test_where_much_was_told_in_vain_nothing_is_told(log, shared, idle, size, parked):
+def test_where_much_that_was_told_was_of_no_use_nothing_is(
+    log, shared, idle, size, parked
+):
     """What replicas were told since one was last asked counts for what is to come."""
     # GIVEN what takes long to load
     shared["long"] = "x" * size

@@ -21,13 +21,11 @@ from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import DISPLAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from txloop.sharing.texts import Text
+    from collections.abc import Iterable
 
 __all__ = [
+    "OUR_HEAPS",
     "Databases",
-    "imports_of_heaps",
     "is_passed_on",
     "wanted_exactly",
     "with_methods",
@@ -133,9 +131,10 @@ def _is_made(value: ast.expr) -> bool:
     return isinstance(value, _MADE)
 
 
-_OURS = "txloop.cells.heaps"
+OUR_HEAPS = "txloop.cells.heaps"
+"""The module that has the functions of `heapq` for containers."""
 
-_METHODS = {"bisect": INSORTS, "heapq": HEAPS, _OURS: HEAPS}
+_METHODS = {"bisect": INSORTS, "heapq": HEAPS, OUR_HEAPS: HEAPS}
 """Of modules: their functions that change a list, with methods that do as much."""
 
 _REPLACE = "_replace"
@@ -192,18 +191,3 @@ def is_passed_on(home: str, name: str) -> bool:
     One that is called is none any more: what is found is used otherwise.
     """
     return name in _METHODS.get(home, ())
-
-
-def imports_of_heaps(text: Text) -> Iterator[tuple[ast.AST, str, str]]:
-    """Yield each import of heapq, with a part of its text and what is to be there."""
-    for node in walked(text.tree):
-        match node:
-            case ast.Import(names=names):
-                for one in names:
-                    if one.name == "heapq":
-                        # Not by its `asname`: that is the module's for what a function
-                        # imports.
-                        named = " as " in text.segment(one)
-                        yield one, "heapq", _OURS if named else f"{_OURS} as heapq"
-            case ast.ImportFrom(module="heapq"):
-                yield node, "heapq", _OURS

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from txloop.sharing.changes import Change
-from txloop.sharing.exact import imports_of_heaps
+from txloop.sharing.exact import OUR_HEAPS
+from txloop.sharing.scopes import walked
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Container, Iterable, Iterator, Mapping
 
     from txloop.sharing.texts import Edits, Text
@@ -19,9 +20,24 @@ __all__ = ["replace_heaps", "replace_locks"]
 def replace_heaps(texts: Iterable[Text], edits: Mapping[str, Edits]) -> None:
     """Have modules import our heaps in the place of `heapq`."""
     for text in texts:
-        for node, part, new in imports_of_heaps(text):
-            start = text.source.index(part, text.start(node))
-            edits[text.file].replace(start, start + len(part), new)
+        for node, new in _imports_of_heaps(text):
+            start = text.source.index("heapq", text.start(node))
+            edits[text.file].replace(start, start + len("heapq"), new)
+
+
+def _imports_of_heaps(text: Text) -> Iterator[tuple[ast.AST, str]]:
+    """Yield each import of heapq, with what is to be there in the place of its name."""
+    for node in walked(text.tree):
+        match node:
+            case ast.Import(names=names):
+                for one in names:
+                    if one.name == "heapq":
+                        # Not by its `asname`: that is the module's for what a function
+                        # imports.
+                        named = " as " in text.segment(one)
+                        yield one, OUR_HEAPS if named else f"{OUR_HEAPS} as heapq"
+            case ast.ImportFrom(module="heapq"):
+                yield node, OUR_HEAPS
 
 
 def replace_locks(

@@ -52,7 +52,7 @@ class Parking:
         """Begin with a log of `store` that is not parked."""
         self.parked = False
         self.look_at = 0
-        self._longest = 0  # how many containers may be loaded, as so much was in vain
+        self._longest = 0  # how many containers may be loaded, as so much was of no use
         self._store = store
 
     def begins(
