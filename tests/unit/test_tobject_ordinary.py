@@ -480,7 +480,7 @@ class Loud(TObject, dataclass=False):
 
 
 class Shape(TObject, dataclass=False):
-    def __init__(self, size):
+    def __init__(self, size, shared=None):
         self.size = size
 
 
@@ -499,7 +499,7 @@ class Quiet(Loud):
 
 
 def test_a_base_without_a_constructor_leaves_it_to_the_next_one():
-    both, named = LoudShape(3), Signed("n")
+    both, named = LoudShape(size=3, shared="kept"), Signed("n")
 
     assert (3, 2) == (both.size, both.shout())
     assert (3, 2, "n") == (named.size, named.shout(), named.name)

@@ -317,7 +317,7 @@ def _adopt_first(cls: type[TObject]) -> None:
 
 
 def _initialize_after(
-    cls: type[TObject], /, shared: TObject, *args: Any, **kwargs: Any
+    cls: type[TObject], shared: TObject, /, *args: Any, **kwargs: Any
 ) -> None:
     """Do as an object's constructor, if a class has none of its own."""
     order = type(shared).__mro__
