@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from txloop.engine.profile import Profile
-from txloop.executors.crew import ProcessStats
 from txloop.web.fronts.conditions import Pauses, costs_more, may_cost_more
 from txloop.web.fronts.costs import Clocks, Cost
 from txloop.web.fronts.request import On
@@ -160,8 +159,7 @@ def test_the_clocks_of_other_processes_are_read():
         try:
             assert one.stdout is not None
             one.stdout.readline()
-            other = ProcessStats("worker", 1, one.pid, "runs")
-            part_of_us = ProcessStats("front", 1, 0, "runs")
+            other, part_of_us = one.pid, 0
             clocks = Clocks()
 
             # WHEN

@@ -75,13 +75,14 @@ def _passed(
     object of the program's.
     """
     things = [one.thing if isinstance(one, Live) else None for one in callees]
+    given = [*node.args, *(one.value for one in node.keywords)]
     sorts = isinstance(node.func, ast.Attribute) and node.func.attr == "sort"
     if sorts:
-        if any(map(is_own_code, callees)):
+        applies = any(_applied(walk, each) is not None for each in given)
+        if not applies or any(map(is_own_code, callees)):
             return {}
     elif not all(any(one is each for each in _APPLYING) for one in things):
         return {}
-    given = [*node.args, *(one.value for one in node.keywords)]
     values = {each: walk.visit(each) for each in given if _applied(walk, each) is None}
     one_each = len(node.args) == 1 or not any(
         one is max or one is min for one in things

@@ -223,16 +223,16 @@ class Classes:
                 name = last_name(one.value)
                 if isinstance(one.ctx, ast.Store) and name in self._found:
                     found.append((text, name, one, one.attr))
-        for name, (text, node) in self._each():
-            for one in ast.walk(node):
-                match one:
-                    case ast.Attribute(value=of, attr=attribute, ctx=ast.Store()):
-                        if ast.unparse(of) in _OWN_CLASS:
-                            found.append((text, name, one, attribute))
+        found += [
+            (text, name, one, one.attr)
+            for name, its in self._found.items()
+            for text, node in its
+            for one in ast.walk(node)
+            if isinstance(one, ast.Attribute)
+            and isinstance(one.ctx, ast.Store)
+            and ast.unparse(one.value) in _OWN_CLASS
+        ]
         return found
-
-    def _each(self) -> Iterator[tuple[str, tuple[Text, ast.ClassDef]]]:
-        return ((name, one) for name, found in self._found.items() for one in found)
 
     def _also(self, name: str) -> list[str]:
         """Return the attributes that code outside of a class sets on its objects."""

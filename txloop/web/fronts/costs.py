@@ -17,8 +17,6 @@ from txloop.stm.measuring import adjusted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from txloop.executors.crew import ProcessStats
-
 __all__ = ["Clocks", "Cost"]
 
 _FEWEST_RUNS = 20
@@ -34,17 +32,18 @@ class Clocks:
         """Begin now, with no others."""
         self._before: dict[int, float] = {0: time.process_time()}
 
-    def spent(self, others: Iterable[ProcessStats]) -> float | None:
+    def spent(self, others: Iterable[int]) -> float | None:
         """Return the seconds that all have computed since this was last asked.
 
         None if they are not the same as then, or where no such clocks are.
 
         Args:
-            others: Processes besides this one; what has no number is part of it.
+            others: The numbers of processes besides this one; 0 for what is none yet,
+                or part of it.
         """
         now = {0: time.process_time()}
         try:
-            for pid in {one.pid for one in others if one.pid}:
+            for pid in filter(None, others):
                 now[pid] = time.clock_gettime(_clock_of(pid))
         except (AttributeError, OSError):  # it has ended, or this is not Linux
             now.clear()

@@ -183,11 +183,12 @@ class Repertoire:
                 dear += number
         self._traffic.turn(runs, dear)
 
-    def _processes(self) -> list[ProcessStats]:
-        """Return what there is besides the owner, unless it is part of it."""
+    def _processes(self) -> list[int]:
+        """Return the numbers of those besides the owner, 0 for what is part of it."""
         executor = self._dispatcher.executor
         workers = executor.members() if isinstance(executor, Pool) else []
-        return [*workers, *map(self._describe, self.desk.fronts)]
+        fronts = [front.pid for front in self.desk.fronts]
+        return [*(worker.pid for worker in workers), *fronts]
 
     def _renew(self) -> None:
         """Have fronts forked that know the routes as they are now, if that is possible.
