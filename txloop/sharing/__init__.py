@@ -33,6 +33,7 @@
     habits      what these do with what they are given
     assigning   assignments that run setters of properties, and of items
     arguments   what calls give for their parameters
+    uncalled    which functions a program does more with than to call them
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name
     scalars     attributes that are given numbers and texts only

@@ -26,14 +26,9 @@ from txloop.sharing.callees import Callees
 from txloop.sharing.decorators import hands_on, is_followed, is_just_called
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
-from txloop.sharing.scopes import (
-    defaults_of,
-    functions_in,
-    nodes_of,
-    scopes_in,
-    walked,
-)
+from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in
 from txloop.sharing.syntax import DISPLAYS, root_name
+from txloop.sharing.uncalled import passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -94,15 +89,7 @@ class Arguments:
             for call, scope in _calls_in(text, callees):
                 called.add(call.func)
                 self._follow(call, text, scope)
-        passed_on = {
-            last_name(node)
-            for text in texts
-            for node in walked(text.tree)
-            if isinstance(node, ast.Name | ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and node not in called
-        }
-        for name in passed_on:
+        for name in passed_on(texts, callees.meanings, callees.every, called):
             if not callees.is_class(name):
                 self._call_elsewhere(name)
         for (function, name), given in [*self._given.items()]:

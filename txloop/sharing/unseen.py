@@ -22,6 +22,7 @@ from txloop.sharing.origins import Hazard
 from txloop.sharing.scalars import has_scalars_only
 from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import arguments_of, holder_name, results_of, root_name
+from txloop.sharing.uncalled import is_other_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -160,7 +161,8 @@ class Unseen:
                 yield from self._sites(scope, value, depth + 1)
         elif isinstance(home, FUNCTIONS):  # of the function around it
             yield from self._all_of(scope, ast.Name(name, ast.Load()))
-        yield from self._of_functions(name, depth)
+        if not is_other_variable(home, name):
+            yield from self._of_functions(name, depth)
 
     def _of_functions(self, name: str, depth: int) -> Iterator[Site]:
         """Yield what functions of a name return that they have not made."""

@@ -1,0 +1,123 @@
+"""Which functions a program does more with than to call them, by their names.
+
+They may be called by what is not followed. A parameter, or a variable of a function,
+may have the name of a function of the module, such as a decorator's, and is none.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import TYPE_CHECKING
+
+from txloop.scan.known import IMPORTING
+from txloop.scan.syntax import FUNCTIONS, bound_by, last_name
+from txloop.sharing.scopes import functions_in, imports_in, walked
+from txloop.sharing.syntax import root_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Set
+
+    from txloop.sharing.meanings import Function, Meanings
+    from txloop.sharing.scopes import Imported
+    from txloop.sharing.texts import Text
+
+__all__ = ["is_other_variable", "passed_on"]
+
+_FINDING_MODULES = IMPORTING | {"modules", "getmodule"}
+"""Functions, and the dict, that give modules."""
+
+_NAMED = (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
+"""Statements that give a name to what may be a function."""
+
+
+def passed_on(
+    texts: Iterable[Text],
+    meanings: Meanings,
+    functions: Iterable[Function],
+    called: Set[ast.expr],
+) -> set[str]:
+    """Return the names of what is not only called.
+
+    Args:
+        texts: The modules.
+        meanings: What names mean.
+        functions: Those of the program.
+        called: The expressions that are just called.
+    """
+    texts = [*texts]
+    of_objects = {
+        one.name
+        for one in functions
+        if one.owner is not None or isinstance(one.node, ast.Lambda)
+    }
+    hides_modules = any(_hides_modules(text.tree, texts) for text in texts)
+    found: set[str] = set()
+    for text in texts:
+        outside = _of_defaults(text.tree)
+        modules = {one.bound for one in imports_in(text.tree)}
+        for node in walked(text.tree):
+            if not isinstance(node, ast.Name | ast.Attribute) or node in called:
+                continue
+            if not isinstance(node.ctx, ast.Load) or last_name(node) in found:
+                continue
+            if isinstance(node, ast.Attribute):
+                of_object = node.attr in of_objects or hides_modules
+                if not of_object and root_name(node) not in modules:
+                    continue
+            elif id(node) not in outside:
+                home = meanings.home(meanings.scope_of(node), node.id)
+                if is_other_variable(home, node.id):
+                    continue
+            found.add(last_name(node))
+    return found
+
+
+def _hides_modules(tree: ast.Module, texts: Iterable[Text]) -> bool:
+    """Tell whether a variable or an attribute may be one of the program's modules.
+
+    Else the functions of a module are attributes of a name that is imported only.
+    """
+    own = {part for text in texts for name in text.names for part in name.split(".")}
+    bound = {one.bound for one in imports_in(tree) if own & {one.name, *_parts_of(one)}}
+    bases = {id(one.value) for one in walked(tree) if isinstance(one, ast.Attribute)}
+    return any(
+        last_name(node) in _FINDING_MODULES
+        or (isinstance(node, ast.Name) and node.id in bound and id(node) not in bases)
+        for node in walked(tree)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _parts_of(one: Imported) -> list[str]:
+    """Return the names of what is imported as a module."""
+    return [] if one.name else one.module.split(".")
+
+
+def is_other_variable(home: ast.AST | None, name: str) -> bool:
+    """Tell whether a name is a variable whose function defines nothing of that name.
+
+    Args:
+        home: The function whose variable it is, or a module, or None for a module's.
+        name: The name.
+    """
+    return isinstance(home, FUNCTIONS) and name not in _defined_in(home)
+
+
+@functools.lru_cache(maxsize=4096)
+def _defined_in(function: ast.AST) -> frozenset[str]:
+    inner = (one for one in walked(function) if isinstance(one, _NAMED))
+    return frozenset(
+        name for one in inner if one is not function for name in bound_by(one)
+    )
+
+
+def _of_defaults(tree: ast.Module) -> set[int]:
+    """Return what stands in a function's text, and is evaluated around it."""
+    return {
+        id(node)
+        for function, _ in functions_in(tree)
+        for default in (*function.args.defaults, *function.args.kw_defaults)
+        if default is not None
+        for node in walked(default)
+    }
