@@ -221,6 +221,34 @@ def test_a_variable_of_a_comprehension_is_another_one():
     assert after.endswith("return [y.bump(v) for y in x]\n")
 
 
+TREE = """
+items = {{}}
+class Node:
+    def __init__(self): self.below = {{}}
+    def put(self, keys, value):
+        items.setdefault({}).put(keys[1:], value)
+def f(x): Node().put(x, 1)
+{}
+"""
+
+OWN = "class Items:\n    def setdefault(self, x, y): items.append(x)"
+
+
+@pytest.mark.parametrize(
+    ("given", "own", "is_shared"),
+    [
+        ("keys[0], Node()", "", True),
+        ("Node(), keys", "", False),
+        ("*keys", "", False),
+        ("keys[0], Node()", OWN, False),
+    ],
+)
+def test_a_key_whose_whole_goes_on_is_stored_as_it_is(given, own, is_shared):
+    after = shared(TREE.format(given, own), "items")
+
+    assert ("items = txloop.share({})" in after) is is_shared
+
+
 STORES = """
 items = []
 table = {}

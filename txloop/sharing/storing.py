@@ -260,7 +260,8 @@ class Storing:
                 yield ast.Attribute(base, name, ast.Store()), value
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
                 if name in KEEPING:
-                    for one in arguments_of(node):
+                    skipped = name == "setdefault" and self._has_key(node)
+                    for one in arguments_of(node)[skipped:]:
                         yield base, one
                 else:
                     yield from ((base, one) for one in self.habits.stored_by(node))
@@ -269,6 +270,11 @@ class Storing:
             case ast.BinOp() | ast.Compare() | ast.Subscript():
                 for one in self.habits.stored_by(node):
                     yield from ((o, one) for o in operated(node) if o is not one)
+
+    def _has_key(self, call: ast.Call) -> bool:
+        """Tell whether a call gives a key first: that has a hash, and stays as it is."""
+        starred = any(isinstance(one, ast.Starred) for one in call.args[:1])
+        return not starred and last_name(call.func) not in self.habits.functions
 
 
 def _outer(holder: ast.AST) -> ast.AST:
