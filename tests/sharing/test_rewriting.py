@@ -92,6 +92,9 @@ FOLLOWED = {
         "def f():\n    global count\n    count.value, x = 1, count.value\n    return x",
     ),
     "a walrus of a function": ("def f():\n    return (count := 3)", None),
+    "an object's": ("def f(x): return getattr(x, 'count')", None),
+    "one of an object's": ("def f(x): return attrgetter('count', 'x')(x)", None),
+    "a method's": ("def f(x): return methodcaller('count')(x)", None),
     "caught": ("def f():\n    try: pass\n    except E as count: return count", None),
 }
 
@@ -135,10 +138,12 @@ NOT_FOLLOWED = {
     "a loop": ("def f():\n    global count\n    for count in x: pass", "otherwise"),
     "an import": ("def f():\n    global count\n    import count", "otherwise"),
     "a definition": ("def count(): pass", "otherwise"),
-    "by its name": ("def f(x): return getattr(x, 'count')", "in a text"),
-    "one of several": ("def f(x): return attrgetter('count', 'x')(x)", "in a text"),
-    "behind a dot": ("def f(x): return attrgetter('x.count')(x)", "in a text"),
-    "of a call": ("def f(x): return methodcaller('count')(x)", "in a text"),
+    "by its name": ("getattr(sys.modules['app'], 'count')", "in a text"),
+    "a found module's": ("x = import_module('app')\ngetattr(x, 'count')", "in a text"),
+    "one of several": ("attrgetter('count', 'x')(sys.modules['app'])", "in a text"),
+    "behind a dot": ("attrgetter('x.count')(sys.modules)", "in a text"),
+    "of a call": ("methodcaller('count')(sys.modules['app'])", "in a text"),
+    "of a module": ("import library\ngetattr(library.app, 'count')", "in a text"),
     "of all names": ("def f(): return globals()", "globals"),
 }
 

@@ -8,12 +8,14 @@ these. ``{{ handler.hits }}`` would show a TVar in the place of its value.
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import words_in_templates
 from txloop.scan.known import (
+    IMPORTING,
     KEEPING,
     LISTING,
     NAMESPACES,
@@ -23,15 +25,18 @@ from txloop.scan.known import (
 )
 from txloop.scan.references import attributes_in_template
 from txloop.scan.syntax import bound_by, last_name
-from txloop.sharing.scopes import nodes_of_kinds, walked
+from txloop.sharing.scopes import imports_in, nodes_of_kinds, walked
+from txloop.sharing.syntax import root_name
 from txloop.web.targets import applications
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
+    from txloop.sharing.scopes import Imported
     from txloop.sharing.texts import Text
 
 __all__ = [
+    "hides_modules",
     "may_keep",
     "may_use_any",
     "names_in_files",
@@ -45,8 +50,25 @@ _ANY_NAME = RUNNING | NAMESPACES | LISTING
 """With these a program may use a variable that it does not name."""
 
 
-def why_by_name(text: Text, name: str) -> str:
-    """Return where a module may use a name that stands in a text; "" for nowhere."""
+_OF_FIRST = SETTING | {"getattr", "hasattr"}
+"""Those that are given the object first."""
+
+_FINDING_MODULES = IMPORTING | {"getmodule", "modules"}
+"""Functions, and the dict, that give modules."""
+
+
+def why_by_name(text: Text, name: str, of: Iterable[Text] | None = None) -> str:
+    """Return where a module may use a name that stands in a text; "" for nowhere.
+
+    Args:
+        text: The module.
+        name: The name.
+        of: The program, if the name is that of a module's variable: no other object
+            than a module has that as an attribute.
+    """
+    modules = None
+    if of is not None and not hides_modules(of):
+        modules = {one.bound for one in imports_in(text.tree)}
     for node in nodes_of_kinds(text.tree, ast.Call):
         called = last_name(node.func)
         if called == "vars":
@@ -58,9 +80,40 @@ def why_by_name(text: Text, name: str) -> str:
             asked = node.args if called == "attrgetter" else node.args[1:2]
             if called == "methodcaller":
                 asked = node.args[:1]
+            if modules is not None and not (
+                called in _OF_FIRST and root_name(node.args[0]) in modules
+            ):
+                continue
             if any(_may_be(one, name) for one in asked):
                 return f"{text.place(node)}, may name it in a text"
     return ""
+
+
+def hides_modules(texts: Iterable[Text]) -> bool:
+    """Tell whether a variable or an attribute may be one of the program's modules.
+
+    Else the variables of a module are attributes of names that are imported only.
+    """
+    texts = [*texts]
+    own = {part for text in texts for name in text.names for part in name.split(".")}
+    return any(_hides_modules(text.tree, frozenset(own)) for text in texts)
+
+
+@functools.lru_cache(maxsize=4096)
+def _hides_modules(tree: ast.Module, own: frozenset[str]) -> bool:
+    bound = {one.bound for one in imports_in(tree) if own & {one.name, *_parts_of(one)}}
+    bases = {id(one.value) for one in walked(tree) if isinstance(one, ast.Attribute)}
+    used = [one for one in walked(tree) if isinstance(one, ast.Name | ast.Attribute)]
+    return any(last_name(one) in _FINDING_MODULES for one in used) or any(
+        root_name(one) in bound and last_name(one) in bound | own
+        for one in used
+        if isinstance(one.ctx, ast.Load) and id(one) not in bases
+    )
+
+
+def _parts_of(one: Imported) -> list[str]:
+    """Return the names of what is imported as a module."""
+    return [] if one.name else one.module.split(".")
 
 
 def _may_be(asked: ast.expr, name: str) -> bool:

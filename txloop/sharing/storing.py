@@ -272,7 +272,7 @@ class Storing:
                     yield from ((o, one) for o in operated(node) if o is not one)
 
     def _has_key(self, call: ast.Call) -> bool:
-        """Tell whether a call gives a key first: that has a hash, and stays as it is."""
+        """Tell whether a call gives a key first: that has a hash, and stays."""
         starred = any(isinstance(one, ast.Starred) for one in call.args[:1])
         return not starred and last_name(call.func) not in self.habits.functions
 

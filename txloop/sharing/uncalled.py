@@ -10,8 +10,8 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import IMPORTING
 from txloop.scan.syntax import FUNCTIONS, bound_by, last_name
+from txloop.sharing.lookups import hides_modules
 from txloop.sharing.scopes import functions_in, imports_in, walked
 from txloop.sharing.syntax import root_name
 
@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
     from txloop.sharing.meanings import Function, Meanings
-    from txloop.sharing.scopes import Imported
     from txloop.sharing.texts import Text
 
 __all__ = ["is_other_variable", "passed_on"]
-
-_FINDING_MODULES = IMPORTING | {"modules", "getmodule"}
-"""Functions, and the dict, that give modules."""
 
 _NAMED = (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
 """Statements that give a name to what may be a function."""
@@ -51,7 +47,7 @@ def passed_on(
         for one in functions
         if one.owner is not None or isinstance(one.node, ast.Lambda)
     }
-    hides_modules = any(_hides_modules(text.tree, texts) for text in texts)
+    anywhere = hides_modules(texts)
     found: set[str] = set()
     for text in texts:
         outside = _of_defaults(text.tree)
@@ -62,7 +58,7 @@ def passed_on(
             if not isinstance(node.ctx, ast.Load) or last_name(node) in found:
                 continue
             if isinstance(node, ast.Attribute):
-                of_object = node.attr in of_objects or hides_modules
+                of_object = node.attr in of_objects or anywhere
                 if not of_object and root_name(node) not in modules:
                     continue
             elif id(node) not in outside:
@@ -71,27 +67,6 @@ def passed_on(
                     continue
             found.add(last_name(node))
     return found
-
-
-def _hides_modules(tree: ast.Module, texts: Iterable[Text]) -> bool:
-    """Tell whether a variable or an attribute may be one of the program's modules.
-
-    Else the functions of a module are attributes of a name that is imported only.
-    """
-    own = {part for text in texts for name in text.names for part in name.split(".")}
-    bound = {one.bound for one in imports_in(tree) if own & {one.name, *_parts_of(one)}}
-    bases = {id(one.value) for one in walked(tree) if isinstance(one, ast.Attribute)}
-    return any(
-        last_name(node) in _FINDING_MODULES
-        or (isinstance(node, ast.Name) and node.id in bound and id(node) not in bases)
-        for node in walked(tree)
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-    )
-
-
-def _parts_of(one: Imported) -> list[str]:
-    """Return the names of what is imported as a module."""
-    return [] if one.name else one.module.split(".")
 
 
 def is_other_variable(home: ast.AST | None, name: str) -> bool:

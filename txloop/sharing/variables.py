@@ -92,7 +92,7 @@ class Variable:
         reasons = itertools.chain(
             map(self._why_not_global, nodes_of_kinds(self.home.tree, ast.ClassDef)),
             map(self._why_not_followed, self._others()),
-            (why_by_name(text, self.name) for text in self.texts),
+            (why_by_name(text, self.name, self.texts) for text in self.texts),
         )
         return next(filter(None, reasons), "")
 
