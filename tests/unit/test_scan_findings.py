@@ -74,6 +74,33 @@ class TestCallables:
 
         assert [("MUTATES_GLOBAL", "app.note", 2)] == told(found)
 
+    @pytest.mark.parametrize(
+        ("made", "found"),
+        [
+            ("partial(put, ROWS)", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
+            ("partial(partial(put, ROWS))", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
+            ("partial(Rows.put, ROWS)", [("MUTATES_GLOBAL", "app.ROWS", 9)]),
+            ("partial(put, [])", []),
+        ],
+    )
+    def test_partial_that_is_called(
+        self, load: Load, made: str, found: list[object]
+    ) -> None:
+        source = f"""
+        from functools import partial
+        ROWS = []
+        def put(rows, one):
+            rows.append(one)
+        class Rows:
+            @classmethod
+            def put(cls, rows, one):
+                rows.append(one)
+        def get(name):
+            then = {made}
+            then(name)
+        """
+        assert found == told(scan_function(load(source).get, ["a"]))
+
 
 class TestArguments:
     """What a call is given is looked at where the call is given."""

@@ -20,6 +20,7 @@ Tornado nor the containers: it tells them by the name of their module::
     expressions      ... expressions
     call_expressions ... calls, their arguments, builtins
     calls            ... what a call runs
+    targets          ... whose code that is
     notebook         which reads and changes count
     frame            the names that a piece of code sees
     value            what an expression stands for, without running it

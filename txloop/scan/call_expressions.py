@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from txloop.scan.assignments import store_attribute
-from txloop.scan.calls import all_in, call, call_passed, change_first, is_own_code
+from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of, show
 from txloop.scan.frame import Nested
 from txloop.scan.libraries import changes_argument
@@ -19,6 +19,7 @@ from txloop.scan.parts import is_risky, part_of
 from txloop.scan.references import prefix_of
 from txloop.scan.special import CALLERS, SHOWN_BY, asked_by
 from txloop.scan.syntax import last_name
+from txloop.scan.targets import is_own_code
 from txloop.scan.value import (
     SOMETHING,
     Arguments,

@@ -7,7 +7,7 @@ import enum
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, methodcaller
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from types import BuiltinMethodType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
 from txloop.scan.assignments import store_attribute, taint_by
@@ -32,8 +32,6 @@ from txloop.scan.live_objects import (
     can_change,
     changes_by,
     class_attribute,
-    class_label,
-    functions_of,
     has_type,
     is_cache,
     is_plain,
@@ -50,6 +48,7 @@ from txloop.scan.parts import (
     taken_by,
 )
 from txloop.scan.rendering import render
+from txloop.scan.targets import bound_to, is_own_code, target
 from txloop.scan.value import (
     FOREIGN,
     NO_ARGUMENTS,
@@ -105,7 +104,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
         if has_type(thing, type):
             return _make(walk, thing, arguments, node)
         cache = callee if is_cache(thing) else None
-        thing, callee, arguments = _target(walk, callee, arguments)
+        thing, callee, arguments = target(walk, callee, arguments)
     if isinstance(callee, Bound) and callee.cache is not None:
         name = str(getattr(callee.cache, "__qualname__", "a cache"))
         cache = Live(callee.cache, name, Family.CLASS)
@@ -153,45 +152,6 @@ def _run_overridden(walk: Walk, callee: Inherited) -> Value:
     """Walk into what a method of the standard library calls of the program's class."""
     methods = (member(callee.receiver, name, walk.sources) for name in callee.called)
     return either(walk.run(each) for each in methods if isinstance(each, Bound))
-
-
-def _target(
-    walk: Walk, callee: Live, arguments: Arguments
-) -> tuple[object, Value, Arguments]:
-    """Return what a call of the object runs, and with which arguments.
-
-    That is what a `partial` is one of, and the functions of this.
-    """
-    called = thing = callee.thing
-    receiver = None
-    for _ in range(32):  # partial of a method of a partial ..., each adds something
-        if has_type(thing, partial):
-            preset = (replace(callee, thing=each, slots=()) for each in thing.args)
-            positional = (*preset, *arguments.positional)
-            named = {
-                name: replace(callee, thing=each, slots=())
-                for name, each in thing.keywords.items()
-            }
-            keywords = {**named, **arguments.keywords}
-            arguments = replace(arguments, positional=positional, keywords=keywords)
-            called = thing = thing.func
-        elif has_type(thing, MethodType):
-            receiver = _owner(thing.__self__)
-            thing = thing.__func__
-        else:
-            break
-    functions = functions_of(thing)
-    if not functions and own_module_of(type(thing)) is not None:
-        found = member(replace(callee, thing=thing), "__call__", walk.sources)
-        return called, found, arguments
-    return called, Bound(functions, receiver), arguments
-
-
-def _owner(thing: object) -> Value:
-    """Return the value of the object whose bound method is called."""
-    if has_type(thing, type):
-        return class_value(thing)
-    return shared(thing, class_label(type(thing)), Family.GLOBAL)
 
 
 def _call_member(
@@ -337,6 +297,8 @@ def _make(walk: Walk, cls: type, arguments: Arguments, node: ast.AST) -> Value:
     if own_module_of(cls) is None:
         for each in all_in(arguments):
             walk.notes.escape(each, node)
+        if cls is partial and (bound := bound_to(arguments)) is not None:
+            return bound
         found = _outside(walk, cls, arguments, node)
         return None if found == FOREIGN else found
     if has_type(cls, enum.EnumType) and members_of(cls):
@@ -380,17 +342,6 @@ def call_passed(walk: Walk, value: Value, node: ast.AST) -> None:
     callable_live = isinstance(value, Live) and has_type(value.thing, FunctionType)
     if callable_live or isinstance(value, Bound):
         call(walk, value, NO_ARGUMENTS, node)
-
-
-def is_own_code(value: Value) -> bool:
-    """Tell whether it is a function of the program's."""
-    if isinstance(value, Bound):
-        return any(map(is_own_function, value.functions))
-    return (
-        isinstance(value, Live)
-        and has_type(value.thing, FunctionType)
-        and is_own_function(value.thing)
-    )
 
 
 def _called(node: ast.AST) -> str:

@@ -107,7 +107,7 @@ class Bound:
         functions: The functions.
         receiver: The argument, or None.
         cache: The `lru_cache` around them, or None.
-        preset: The values that a `partialmethod` passes before those of a call.
+        preset: The values that a `partial` passes before those of a call.
     """
 
     functions: tuple[FunctionType, ...]
@@ -246,7 +246,7 @@ def identity(value: Value) -> object:
     if isinstance(value, Parts):
         return id(value), len(value.values)
     if isinstance(value, Bound):
-        return value.functions, identity(value.receiver)
+        return value.functions, *map(identity, (value.receiver, *value.preset))
     return value if isinstance(value, Unfollowed) else None
 
 
