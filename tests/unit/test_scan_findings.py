@@ -80,6 +80,10 @@ class TestCallables:
             ("partial(put, ROWS)", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
             ("partial(partial(put, ROWS))", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
             ("partial(Rows.put, ROWS)", [("MUTATES_GLOBAL", "app.ROWS", 9)]),
+            ("partial(put, one=ROWS, rows=[])", []),
+            ("partial(put, rows=ROWS)", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
+            ("partial(put, **{'rows': ROWS})", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
+            ("partial(put, *[ROWS])", [("MUTATES_GLOBAL", "app.ROWS", 5)]),
             ("partial(put, [])", []),
         ],
     )

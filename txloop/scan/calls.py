@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import replace
 from functools import partial
 from operator import attrgetter, methodcaller
 from types import BuiltinMethodType, FunctionType, MethodWrapperType
@@ -111,9 +110,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if cache is not None:
         walk.notes.use_cache(cache, node)
     if isinstance(callee, Bound) and any(map(is_own_function, callee.functions)):
-        if callee.preset:
-            positional = (*callee.preset, *arguments.positional)
-            arguments = replace(arguments, positional=positional)
+        arguments = callee.preset.before(arguments)
         if cache is not None:
             return _run_cached(walk, cache, callee, arguments, node)
         return walk.run(callee, arguments)

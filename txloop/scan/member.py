@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from txloop.scan.value import Slot
 
 
+_PRESET = "a preset argument"
 _NAMES = ("__name__", "__qualname__")  # which every class has, as texts
 _VALUE = vars(enum.Enum)["value"]
 
@@ -396,8 +397,12 @@ def _called(raw: object, receiver: Value) -> Value:
     if has_type(raw, staticmethod):
         return Bound(functions, None, _cache(raw.__func__))
     if has_type(raw, partialmethod):
-        preset = (shared(one, "a preset argument", Family.CLASS) for one in raw.args)
-        return Bound(functions, receiver, None, tuple(preset))
+        placed = (shared(one, _PRESET, Family.CLASS) for one in raw.args)
+        named = {
+            name: shared(one, _PRESET, Family.CLASS)
+            for name, one in raw.keywords.items()
+        }
+        return Bound(functions, receiver, None, Arguments(tuple(placed), named))
     return Bound(functions, receiver, _cache(raw)) if functions else None
 
 

@@ -28,13 +28,11 @@ def target(
     for _ in range(32):  # partial of a method of a partial ..., each adds something
         if has_type(thing, partial):
             preset = (replace(callee, thing=each, slots=()) for each in thing.args)
-            positional = (*preset, *arguments.positional)
             named = {
                 name: replace(callee, thing=each, slots=())
                 for name, each in thing.keywords.items()
             }
-            keywords = {**named, **arguments.keywords}
-            arguments = replace(arguments, positional=positional, keywords=keywords)
+            arguments = Arguments(tuple(preset), named).before(arguments)
             called = thing = thing.func
         elif has_type(thing, MethodType):
             receiver = _owner(thing.__self__)
@@ -50,14 +48,13 @@ def target(
 
 def bound_to(given: Arguments) -> Bound | None:
     """Return the `partial` of a function of the program; None for any other."""
-    if given.keywords or given.others:
-        return None
     function, *preset = given.positional or (None,)
     if isinstance(function, Live) and is_own_code(function):
         function = Bound(functions_of(function.thing), None)
     if not (isinstance(function, Bound) and is_own_code(function)):
         return None
-    return replace(function, preset=(*function.preset, *preset))
+    more = replace(given, positional=tuple(preset))
+    return replace(function, preset=function.preset.before(more))
 
 
 def _owner(thing: object) -> Value:

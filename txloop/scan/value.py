@@ -100,36 +100,6 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bound:
-    """Functions that one call runs, with what they get as their first argument.
-
-    Attributes:
-        functions: The functions.
-        receiver: The argument, or None.
-        cache: The `lru_cache` around them, or None.
-        preset: The values that a `partial` passes before those of a call.
-    """
-
-    functions: tuple[FunctionType, ...]
-    receiver: Value
-    cache: object = None
-    preset: tuple[Value, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Inherited:
-    """A method of the standard library that may call some of the program's.
-
-    Attributes:
-        called: The names of these, methods of the receiver.
-        receiver: What they get as their first argument.
-    """
-
-    called: tuple[str, ...]
-    receiver: Value
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
     """The values that a call passes.
 
@@ -144,6 +114,16 @@ class Arguments:
     keywords: Mapping[str, Value] = field(default_factory=dict)
     others: tuple[Value, ...] = ()
 
+    def before(self, later: Arguments) -> Arguments:
+        """Return what a `partial` with these passes on when it is given others."""
+        keywords = {**self.keywords, **later.keywords}
+        if self.others:  # how many they are is not known
+            others = (*self.others, *later.positional, *later.others)
+            return Arguments(self.positional, keywords, others)
+        return replace(
+            later, positional=self.positional + later.positional, keywords=keywords
+        )
+
     def identity(self) -> tuple[object, ...]:
         """Return what tells these arguments from others."""
         named = ((name, identity(value)) for name, value in self.keywords.items())
@@ -151,6 +131,36 @@ class Arguments:
 
 
 NO_ARGUMENTS = Arguments()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """Functions that one call runs, with what they get as their first argument.
+
+    Attributes:
+        functions: The functions.
+        receiver: The argument, or None.
+        cache: The `lru_cache` around them, or None.
+        preset: What a `partial` passes before what a call does.
+    """
+
+    functions: tuple[FunctionType, ...]
+    receiver: Value
+    cache: object = None
+    preset: Arguments = NO_ARGUMENTS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inherited:
+    """A method of the standard library that may call some of the program's.
+
+    Attributes:
+        called: The names of these, methods of the receiver.
+        receiver: What they get as their first argument.
+    """
+
+    called: tuple[str, ...]
+    receiver: Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,7 +256,7 @@ def identity(value: Value) -> object:
     if isinstance(value, Parts):
         return id(value), len(value.values)
     if isinstance(value, Bound):
-        return value.functions, *map(identity, (value.receiver, *value.preset))
+        return value.functions, identity(value.receiver), value.preset.identity()
     return value if isinstance(value, Unfollowed) else None
 
 
