@@ -1131,6 +1131,25 @@ class D(A):
 --
 x = D([k], {'z': v}); items.append(x.a); x.a.append(v); table[k] = x.b; x.b['y'] = k
 ==
+class N:
+    __slots__ = ('a', 'up')
+    def __init__(self, a, up=None): self.a, self.up = a, up
+ns = {}
+--
+ns[k] = n = N([k], ns.get(v)); n.a.append(v); ns['z'] = n.up or n
+ns['z'].a.append(k); del ns['z'].up; items.append([hasattr(n, 'up'), n.__slots__])
+==
+class N:
+    __slots__ = 'a'
+    def __init__(self, a): self.a = a
+class M(N):
+    __slots__ = ('b',)
+ns = {}
+--
+m = ns.setdefault(k, M([k])); m.b = m.a; m.b.append(v); items.append(getattr(m, 'c', 1))
+try: setattr(m, 'a', [v])
+except AttributeError: items.append(0)
+==
 class D:
     __slots__ = ('a',)
     def __init__(self, a): object.__setattr__(self, 'a', a)

@@ -25,6 +25,7 @@
     lookups     what uses a name that the code does not have: getattr, templates
     derived     classes that add methods to a dict or list
     classes     classes whose objects become TObjects
+    slots       classes whose objects have no other attributes than their slots
     strays      what sets attributes of objects elsewhere than on `self`
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on

@@ -15,6 +15,7 @@ from txloop.sharing.scopes import (
     nodes_of_kinds,
     walked,
 )
+from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.strays import stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
 
@@ -30,7 +31,7 @@ _SPECIAL = frozenset(
     [
         *("__del__", "__delattr__", "__get__", "__getattr__", "__getattribute__"),
         *("__getstate__", "__hash__", "__init_subclass__", "__new__", "__reduce__"),
-        *("__reduce_ex__", "__set__", "__setattr__", "__setstate__", "__slots__"),
+        *("__reduce_ex__", "__set__", "__setattr__", "__setstate__"),
     ]
 )
 
@@ -157,6 +158,8 @@ class Classes:
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
+        if has_slots(node):
+            return "it is a dataclass with slots"
         for other, found in self._found.items():
             alike = all(_is_dataclass(*one) for one in found)
             if not alike and self.are_related(other, name):
@@ -189,6 +192,13 @@ class Classes:
         taken = self._attributes(name) & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]
+        line = [
+            node for one in self._line(name) for _, node in self._found.get(one, ())
+        ]
+        if any(map(has_slots, line)):
+            others = self._also(name)
+            if reason := why_not_slots(self._texts, line, others):
+                return reason
         return self._why_set_on_class(name)
 
     def _why_set_on_class(self, name: str) -> str:
