@@ -140,8 +140,9 @@ class Handler(RequestHandler):
 OF_ROUTES = {
     "what was there is left out": ("[x for x in self.table.rows if x != k]", True),
     "by a function": ("list(filter(None, self.table.rows))", True),
-    "of another of its attributes": ("[x for x in self.table.others]", False),
-    "the object itself": ("[self.table, *self.table.rows]", False),
+    "of another of its attributes": ("[x for x in self.table.others]", True),
+    "the object itself": ("[self.table, *self.table.rows]", True),
+    "of what it has made": ("[x for x in self.made.rows]", False),
 }
 
 
@@ -153,9 +154,11 @@ rows = []
 class Rows(RequestHandler):
     def initialize(self, table):
         self.table = table
+        self.made = Made()
     def post(self, k):
         self.table.rows.append(k)
         self.table.others.append([k])
+        self.made.rows.append([k])
     def delete(self, k):
         self.table.rows = {value}
 """
@@ -182,3 +185,81 @@ class Rows(RequestHandler):
 {other}
 """
     assert "rows = []" in shared(source, "rows")
+
+
+OF_PROGRAM = """
+items = []
+users = {{}}
+class User:
+    def __init__(self): self.rows = []
+class Handler(RequestHandler):
+    def initialize(self, db): self.db = db
+    def get_current_user(self):
+        {found}
+    def prepare(self):
+        self.user = {given}
+        self.text = ""
+    def post(self, k):
+        items.append({part})
+        {changed}.append(1)
+Application([(".*", Handler, dict(db={{}}))])
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "found", "given"),
+    [
+        ("self.application.rows['a']", "", "None"),
+        ("self.settings['rows'][k]", "", "None"),
+        ("self.db['rows']", "", "None"),
+        ("self.user.rows", "", "users[self.text]"),
+        ("self.user.rows", "", "users.get(self.text)"),
+        ("self.user.rows", "", "users[1] if k else users.get(2)"),
+        ("self.user['rows']", "", "self.application.users[0].first or users"),
+        ("self.current_user.rows", "return users.get(self.text)", "None"),
+        ("self.current_user.rows", "u = users[0]; return u", "None"),
+        ("self.current_user.rows", "return None", "None"),
+    ],
+)
+def test_parts_of_what_the_program_keeps_are_stored_as_they_are(part, found, given):
+    source = OF_PROGRAM.format(
+        part=part, found=found or "pass", given=given, changed=part
+    )
+
+    assert "which changes" not in left(source, "items")
+
+
+@pytest.mark.parametrize(
+    ("part", "found", "given"),
+    [
+        ("self.user.rows", "", "User()"),
+        ("self.user[0]", "", "users['a'][:]"),
+        ("self.user.rows", "", "users.get(self.text, User())"),
+        ("self.user.rows", "", "[*users.values()][0]"),
+        ("self.user['rows']", "", "self.request.arguments"),
+        ("self.request.arguments['rows']", "", "None"),
+        ("self.current_user.rows", "return User()", "None"),
+        ("self.current_user['rows']", "return json.loads('')", "None"),
+        ("self.current_user.rows", "return users.get(1) or User()", "None"),
+        ("self.other['rows']", "", "users[self.text]"),
+    ],
+)
+def test_parts_of_what_a_request_has_made_are_not_stored_if_they_change(
+    part, found, given
+):
+    source = OF_PROGRAM.format(
+        part=part, found=found or "pass", given=given, changed=part
+    )
+
+    assert "which changes" in left(source, "items")
+
+
+@pytest.mark.parametrize("name", ["arguments", "files", "headers"])
+def test_what_tornado_makes_of_a_request_is_no_container(name):
+    source = OF_PROGRAM.format(
+        part="self.text", found="pass", given=f"self.request.{name}", changed="[]"
+    )
+    stored = source.replace("self.text)", "self.user)\n        self.user['a'] = k")
+
+    assert "items = txloop.share([])" in shared(source, "items")
+    assert "which changes" in left(stored, "items")

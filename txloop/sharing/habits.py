@@ -29,6 +29,14 @@ __all__ = ["Argument", "Habit", "Habits"]
 
 _DEPTH = 3
 _FROM_INSIDE = frozenset(["get", "items", "keys", "pop", "popleft", "values"])
+_OF_REQUESTS = frozenset(
+    [
+        *("arguments", "body_arguments", "cookies", "files", "headers"),
+        "query_arguments",
+    ]
+)
+"""Attributes of Tornado's requests that are dicts."""
+
 _SUMS = frozenset(["__add__", "__radd__", "__rsub__", "__sub__"])
 """What classes of the program may have: then a sum may be anything."""
 
@@ -208,6 +216,8 @@ class Habits:
                 return True
             case ast.Attribute(value=base, attr=name) if name in self.callees.fields:
                 return self.stays(scope, base, depth)  # it may be a new tuple
+            case ast.Attribute(value=base, attr=name) if name in _OF_REQUESTS:
+                return last_name(base) != "request"  # Tornado has made it, a plain one
             case ast.UnaryOp() | ast.Attribute():
                 return True
             case ast.Subscript(value=base, slice=part):

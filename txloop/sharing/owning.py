@@ -13,13 +13,19 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name, parameters
-from txloop.sharing.bindings import given_to
+from txloop.sharing.bindings import bindings, given_to
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.mattering import are_stored_together, is_stored_again, matters
 from txloop.sharing.scalars import scalar_attributes
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
-from txloop.sharing.syntax import attribute_of_self, changed_by, is_of_self, parent_of
+from txloop.sharing.syntax import (
+    attribute_of_self,
+    changed_by,
+    is_of_self,
+    parent_of,
+    results_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +34,11 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["Owning"]
+
+_OF_PROGRAM = ("application", "settings")
+"""Attributes by which Tornado gives handlers what the program keeps."""
+
+_DEPTH = 4  # variables that are followed
 
 
 class Owning:
@@ -146,10 +157,62 @@ class Owning:
             if one.startswith("self.")
         }
         handed &= {self._own[one] for one in nodes if one in self._own}
+        handed = {one for one in handed if not self._was_there(one)}
         # Parts may be plain, whatever they are parts of; so may what Tornado gives.
         known = {one for one in handed if self._given[one] and self.stays(one)}
         again = {one for one in known if self._is_only_of(one, nodes, holder)}
         return handed - (known - with_parts) - again - {last_name(holder)}
+
+    def _was_there(self, name: str) -> bool:
+        """Tell whether an own attribute is a part of what the program keeps anyway.
+
+        Where that is shared, parts of it are containers, and else nothing changes them.
+        """
+        functions = self._habits.callees.functions
+        if name in self._unknown or name in functions:
+            return False
+        given = [*self._given[name]]
+        if name in _OF_PROGRAM:
+            return not given
+        if name == "current_user":
+            given += [
+                Argument(one.home, one.node, result)
+                for one in functions.get("get_current_user", ())
+                for result in results_of(one.node)
+            ]
+        return bool(given) and all(
+            self._is_of_routes(one) or self._comes_out(one.scope, one.value)
+            for one in given
+        )
+
+    def _comes_out(self, scope: ast.AST, value: ast.expr, depth: int = 0) -> bool:
+        """Tell whether an expression takes something out of what the program keeps."""
+        match value:
+            case ast.Constant():
+                return True
+            case ast.Name(id=name):
+                values, others = bindings(scope, name)
+                if not values and not others:
+                    return True  # of the module
+                inside = (self._comes_out(scope, one, depth + 1) for one in values)
+                return depth < _DEPTH and not others and all(inside)
+            case ast.IfExp(body=one, orelse=other):
+                both = (one, other)
+                return all(self._comes_out(scope, each, depth) for each in both)
+            case ast.BoolOp(values=parts):
+                return all(self._comes_out(scope, each, depth) for each in parts)
+            case ast.Call(func=ast.Attribute(value=base, attr="get"), args=[_, *more]):
+                default = all(self._comes_out(scope, each, depth) for each in more)
+                return default and self._comes_out(scope, base, depth)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                return name in _OF_PROGRAM
+            case ast.Attribute(value=base, attr=name):
+                is_stored = name not in self._habits.callees.functions  # no property
+                return is_stored and self._comes_out(scope, base, depth)
+            case ast.Subscript(value=base, slice=part):
+                is_item = not isinstance(part, ast.Slice)
+                return is_item and self._comes_out(scope, base, depth)
+        return False
 
     def _is_only_of(
         self, name: str, nodes: Iterable[ast.AST], holder: ast.AST | None
