@@ -45,6 +45,7 @@
     using       whether they are changed after that
     mattering   whether a use changes an object, or hands it on
     fields      constructors that stand in no text: those of dataclasses
+    described   what dataclasses.field says of what a field begins with
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
     decoding    what makes all that it returns

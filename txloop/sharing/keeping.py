@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
+from txloop.sharing.described import owners_of_fields
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.origins import (
     ANY,
@@ -170,6 +171,7 @@ class Keeping:
         self._origins = origins
         self._flow = flow
         self._kept: list[_Kept] = []
+        self._owners: dict[ast.AST, str] = {}  # of lines that describe their fields
         self._tvars = {
             last_name(target)
             for text in texts
@@ -178,6 +180,7 @@ class Keeping:
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }
         for text in texts:
+            self._owners |= owners_of_fields(origins.meanings, text.tree)
             for scope, node in origins.meanings.nodes(text):
                 owner = origins.meanings.owner_of(scope)
                 self._kept += self._keeps(text, scope, node, owner)
@@ -217,7 +220,8 @@ class Keeping:
                 target, of = of, None
             if isinstance(target, ast.Name):
                 if self._origins.meanings.home(scope, target.id) is None:
-                    yield _Kept(target.id, values, 0, frozenset(), False, where)
+                    its = frozenset(filter(None, [self._owners.get(node)]))
+                    yield _Kept(target.id, values, 0, its, False, where)
             elif isinstance(target, ast.Attribute):
                 classes = self._flow.classes_of(of, scope)
                 is_self = is_of_self(target)
