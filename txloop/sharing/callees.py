@@ -45,6 +45,7 @@ class Callees:
     """All that is called in a program.
 
     Attributes:
+        meanings: What names mean.
         every: Its functions, by the names under which what is known of them is kept.
         functions: The same by these names.
         is_class: Tells whether a name is that of a class of the program.
@@ -64,7 +65,7 @@ class Callees:
             meanings: What names mean.
             flow: Where objects of the program's classes get to.
         """
-        self._meanings = meanings
+        self.meanings = meanings
         self._flow = flow
         self._run_by: dict[ast.Call, list[tuple[Function, int]]] = {}
         self.is_class = meanings.classes.__contains__
@@ -194,7 +195,7 @@ class Callees:
     def decorated(self, function: ast.AST) -> ast.Name:
         """Return what a decorator is given."""
         name = self.named(function)
-        if self._meanings.is_verb(function):
+        if self.meanings.is_verb(function):
             name += _DECORATED
         return ast.Name(name, ast.Load())
 
@@ -226,14 +227,14 @@ class Callees:
         Tornado calls the verbs of handlers, and these do by `self`, and decorators.
         """
         if call not in self._run_by:
-            verbs = self._meanings.is_of_handler(call.func)
+            verbs = self.meanings.is_of_handler(call.func)
             self._run_by[call] = [
                 (one, others)
                 for name, others in self.of(call)
                 for one in self._of_name(name)
                 if verbs
                 or name.endswith(_DECORATED)
-                or not self._meanings.is_verb(one.node)
+                or not self.meanings.is_verb(one.node)
             ]
         return self._run_by[call]
 
@@ -273,10 +274,10 @@ class Callees:
             if one.owner is not None
         }
         found = {one for name in owners for one in self._with_derived(name)}
-        if not self._meanings.has(base):  # it stands for what has a name
+        if not self.meanings.has(base):  # it stands for what has a name
             return "__setattr__" not in methods
-        scope = self._meanings.scope_of(base)
-        its = {owner.name for owner in [self._meanings.owner_of(scope)] if owner}
+        scope = self.meanings.scope_of(base)
+        its = {owner.name for owner in [self.meanings.owner_of(scope)] if owner}
         its = its if root_name(base) == "self" and isinstance(base, ast.Name) else set()
         return not found.isdisjoint(self._flow.classes_of(base, scope) | its)
 
