@@ -1,4 +1,4 @@
-"""Dataclasses whose fields are described, by `dataclasses.field`."""
+"""Dataclasses whose fields are described, and that have properties beside them."""
 
 from __future__ import annotations
 
@@ -76,3 +76,77 @@ def test_what_keeps_a_field_of_a_class_that_stays_plain_stays_plain():
 
     assert "table = {}" in shared(source, "boards", "table")
     assert "keeps a part of todo, which stays plain" in left(source, "boards", "table")
+
+
+ACCOUNT = """
+from dataclasses import dataclass, field
+{}
+@dataclass
+class Account:
+    name: str
+    _balance: int = 0
+    {}
+    def balance(self):
+        return self._balance
+    {}
+    def balance(self, value):
+        self._balance = value
+{}
+accounts = {{}}
+def put(k, v):
+    accounts.setdefault(k, Account(k)).balance += v
+"""
+
+SETTER = ("@property", "@balance.setter")
+
+
+@pytest.mark.parametrize(
+    "more", ["", "    @balance.deleter\n    def balance(self): pass"]
+)
+def test_a_dataclass_with_a_property_that_is_set_becomes_a_shared_one(more):
+    after = shared(ACCOUNT.format("", *SETTER, more), "accounts")
+
+    assert "\nclass Account(txloop.TObject):" in after
+
+
+@pytest.mark.parametrize(
+    ("first", "marks"),
+    [
+        ("from library import property", SETTER),
+        ("", ("@lazy", "@balance.setter")),
+        ("", ("@property", "@checked\n    @balance.setter")),
+        ("", ("@property", "def f(self): pass\n    @other.setter")),
+    ],
+)
+def test_a_dataclass_whose_property_may_be_another_thing_is_left_alone(first, marks):
+    source = ACCOUNT.format(first, *marks, "")
+
+    assert "\nclass Account:" in shared(source, "accounts")
+    assert "a dataclass that does not declare balance" in left(source, "accounts")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "balance: int = 0",
+        "balance: int",
+        "balance: int = field(init=False)",
+    ],
+)
+def test_a_dataclass_with_a_field_that_is_a_property_is_left_alone(field):
+    """What stands for the field would be in the place of the property."""
+    source = ACCOUNT.format("", *SETTER, "").replace("name: str", f"name: str; {field}")
+
+    assert "\nclass Account:" in shared(source, "accounts")
+    assert "field balance is something else, too" in left(source, "accounts")
+
+
+def test_a_dataclass_derived_from_one_whose_field_is_a_property_there_is_left_alone():
+    source = ACCOUNT.format("", *SETTER, "").replace(
+        "@dataclass\n",
+        "@dataclass\nclass Sum:\n    balance: int\n@dataclass\n",
+    )
+    source = source.replace("class Account:", "class Account(Sum):")
+
+    assert "\nclass Account(Sum):" in shared(source, "accounts")
+    assert "field balance is something else, too" in left(source, "accounts")

@@ -24,6 +24,7 @@
     shown       f-strings that show how a name is written
     lookups     what uses a name that the code does not have: getattr, templates
     derived     classes that add methods to a dict or list
+    stated      what class statements say of their classes
     classes     classes whose objects become TObjects
     strays      what sets attributes of objects elsewhere than on `self`
     flow        where objects of these classes may get to

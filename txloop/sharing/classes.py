@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.derived import BASES
-from txloop.sharing.scopes import (
-    attributes_named,
-    names_of_standard,
-    nodes_of_kinds,
-    walked,
+from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
+from txloop.sharing.stated import (
+    bound_in_body,
+    is_abstract,
+    is_dataclass,
+    is_of_typing,
+    is_ordinary,
+    is_setter,
 )
 from txloop.sharing.strays import stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
@@ -125,20 +128,20 @@ class Classes:
             return "it is defined inside of something"
         if self._is_protocol(name):
             pass  # it may be a base beside TObject, whatever decorates it
-        elif _is_dataclass(text, node):
+        elif is_dataclass(text, node):
             reason = self._why_not_dataclass(name, node)
             if reason:
                 return reason
         elif node.decorator_list:
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
-        if any(not _is_abstract(text, one.value) for one in node.keywords):
+        if any(not is_abstract(text, one.value) for one in node.keywords):
             return "it has a metaclass, or arguments"
         if getattr(node, "type_params", None):
             return "it is generic"
         if any(attributes_named(one.tree, "__orig_class__") for one in self._texts):
             return "objects are asked for their __orig_class__"
         for base in node.bases:
-            if not _is_ordinary(text, base) and last_name(base) not in self._found:
+            if not is_ordinary(text, base) and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
         for one in node.body:
             names = {getattr(one, "name", "")}
@@ -158,17 +161,20 @@ class Classes:
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
         for other, found in self._found.items():
-            alike = all(_is_dataclass(*one) for one in found)
+            alike = all(is_dataclass(*one) for one in found)
             if not alike and self.are_related(other, name):
                 return f"it is a dataclass, and {other} is none"
         if len(node.bases) > 1:
             return "it is a dataclass with several bases"
         declared = self._declared(name)
+        line = (its for one in self._line(name) for _, its in self._found.get(one, ()))
+        if taken := declared & set().union(*map(bound_in_body, line)):
+            return f"it is a dataclass whose field {min(taken)} is something else, too"
         for one in node.body:
             if isinstance(one, ast.AnnAssign) and "InitVar" in ast.unparse(one):
                 return "it has an InitVar"
         for attribute in [*sorted(assigned_in(node)), *self._also(name)]:
-            if attribute not in declared:
+            if attribute not in declared | self._set_by_properties(name):
                 return f"it is a dataclass that does not declare {attribute}"
         return ""
 
@@ -179,6 +185,16 @@ class Classes:
             for related in self._line(name)
             for _, node in self._found.get(related, ())
             for attribute in annotated_in(node)
+        }
+
+    def _set_by_properties(self, name: str) -> set[str]:
+        """Return the properties that a class, or one of its bases, has setters for."""
+        return {
+            one.name
+            for related in self._line(name)
+            for text, node in self._found.get(related, ())
+            for one in node.body
+            if isinstance(one, ast.FunctionDef) and is_setter(text, node, one)
         }
 
     def _why_not_attributes(self, name: str) -> str:
@@ -278,7 +294,7 @@ class Classes:
                 continue
             _derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
-                if name in self._line(other) and _is_dataclass(its_text, cls):
+                if name in self._line(other) and is_dataclass(its_text, cls):
                     _undecorate(its_text, cls, edits[its_text.file])
             yield name, text, node
 
@@ -299,13 +315,13 @@ class Classes:
             return {self._containers[name]}
         if self._is_protocol(name):
             return set()
-        bases = [last_name(one) for one in node.bases if not _is_ordinary(text, one)]
+        bases = [last_name(one) for one in node.bases if not is_ordinary(text, one)]
         return {root for base in bases for root in self._roots(base)} or {name}
 
     def _is_protocol(self, name: str) -> bool:
         """Tell whether a class is derived from `typing.Protocol` itself."""
         text, node = self._found[name][0]
-        return any(_is_of_typing(text, base, "Protocol") for base in node.bases)
+        return any(is_of_typing(text, base, "Protocol") for base in node.bases)
 
     def are_related(self, one: str, other: str) -> bool:
         """Tell whether one of two classes is derived from the other, or is it."""
@@ -347,38 +363,6 @@ class Classes:
         return name in self._found
 
 
-def _is_dataclass(text: Text, node: ast.ClassDef) -> bool:
-    """Tell whether a class is a dataclass of the standard library without options."""
-    decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
-    names = names_of_standard(text.tree, "dataclasses", "dataclass")
-    return len(decorators) == 1 and decorators[0] in names
-
-
-def _is_ordinary(text: Text, base: ast.expr) -> bool:
-    """Tell whether a base is `object`, or one beside which TObject may be."""
-    return (
-        last_name(base) == "object"
-        or _is_abstract(text, base)
-        or _is_of_typing(text, base, "Generic", "Protocol")
-    )
-
-
-def _is_of_typing(text: Text, base: ast.expr, *names: str) -> bool:
-    """Tell whether an expression is one of these names of `typing`."""
-    return any(
-        ast.unparse(base) in names_of_standard(text.tree, "typing", name)
-        for name in names
-    )
-
-
-def _is_abstract(text: Text, base: ast.expr) -> bool:
-    """Tell whether an expression is `abc.ABC`, or its metaclass."""
-    return any(
-        ast.unparse(base) in names_of_standard(text.tree, "abc", name)
-        for name in ("ABC", "ABCMeta")
-    )
-
-
 def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
     """Remove the decorator, but not its line."""
     decorator = node.decorator_list[0]
@@ -388,7 +372,7 @@ def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
 
 def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
     given = ""
-    like_dataclass = _is_dataclass(text, node)
+    like_dataclass = is_dataclass(text, node)
     if not like_dataclass:
         given += ", dataclass=False"
     if also and not like_dataclass:
