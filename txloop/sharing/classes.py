@@ -17,6 +17,7 @@ from txloop.sharing.stated import (
     is_of_typing,
     is_ordinary,
     is_setter,
+    reached_by_name,
 )
 from txloop.sharing.strays import stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
@@ -72,7 +73,7 @@ class Classes:
         self._found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
         self._top: set[int] = set()
         for text in self._texts:
-            self._top.update(map(id, text.tree.body))
+            self._top.update(map(id, reached_by_name(text.tree)))
             for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef):
                     self._found.setdefault(node.name, []).append((text, node))
@@ -126,6 +127,8 @@ class Classes:
             return self._why_no_container(name)
         if id(node) not in self._top:
             return "it is defined inside of something"
+        if node not in text.tree.body and self._is_set_as_attribute(name):
+            return "an attribute of its name is set"
         if self._is_protocol(name):
             pass  # it may be a base beside TObject, whatever decorates it
         elif is_dataclass(text, node):
@@ -150,6 +153,14 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _is_set_as_attribute(self, name: str) -> bool:
+        """Tell whether another class may be found where a class is inside of one."""
+        return any(
+            one.attr == name and not isinstance(one.ctx, ast.Load)
+            for text in self._texts
+            for one in nodes_of_kinds(text.tree, ast.Attribute)
+        ) or any(stray.attribute == name for stray in self._strays)
 
     def _why_no_container(self, name: str) -> str:
         """Return what speaks against a class that adds methods to a container."""

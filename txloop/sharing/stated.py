@@ -9,6 +9,8 @@ from txloop.scan.syntax import bound_by, last_name
 from txloop.sharing.scopes import names_of_standard, walked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from txloop.sharing.texts import Text
 
 __all__ = [
@@ -18,7 +20,16 @@ __all__ = [
     "is_of_typing",
     "is_ordinary",
     "is_setter",
+    "reached_by_name",
 ]
+
+
+def reached_by_name(node: ast.Module | ast.ClassDef) -> Iterator[ast.ClassDef]:
+    """Yield the classes of a module, and those inside of these: ``Room.Member``."""
+    for one in node.body:
+        if isinstance(one, ast.ClassDef):
+            yield one
+            yield from reached_by_name(one)
 
 
 def bound_in_body(node: ast.ClassDef) -> set[str]:
