@@ -288,6 +288,47 @@ def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason)
     assert reason in left(source, "things")
 
 
+ORDERED = """
+import functools
+from functools import total_ordering
+{}
+{}
+class Thing:
+    def __init__(self, name):
+        self.name = name
+    def __lt__(self, other):
+        return self.name < other.name
+things = []
+def add(name):
+    things.append(Thing(name))
+    things.sort()
+"""
+
+
+@pytest.mark.parametrize("mark", ["@functools.total_ordering", "@total_ordering"])
+def test_a_class_that_is_totally_ordered_becomes_a_shared_one(mark):
+    after = shared(ORDERED.format("", mark), "things")
+
+    assert f"{mark}\nclass Thing(txloop.TObject, dataclass=False):" in after
+
+
+@pytest.mark.parametrize(
+    ("line", "mark"),
+    [
+        ("def total_ordering(cls): return cls", "@total_ordering"),
+        ("from library import total_ordering", "@total_ordering"),
+        ("", "@total_ordering\n@marked"),
+        ("", "@total_ordering\n@dataclass"),
+        ("", "@library.total_ordering"),
+    ],
+)
+def test_a_class_that_something_else_decorates_is_left_alone(line, mark):
+    source = ORDERED.format(line, mark)
+
+    assert "\nclass Thing:" in shared(source, "things")
+    assert "it is decorated with @" in left(source, "things")
+
+
 COUNTS = """
 class Page:
     hits = 0

@@ -15,6 +15,7 @@ from txloop.sharing.stated import (
     is_abstract,
     is_dataclass,
     is_of_typing,
+    is_ordering,
     is_ordinary,
     is_setter,
     reached_by_name,
@@ -135,7 +136,7 @@ class Classes:
             reason = self._why_not_dataclass(name, node)
             if reason:
                 return reason
-        elif node.decorator_list:
+        elif not all(is_ordering(text, one) for one in node.decorator_list):
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
         if any(not is_abstract(text, one.value) for one in node.keywords):
             return "it has a metaclass, or arguments"

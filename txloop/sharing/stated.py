@@ -18,6 +18,7 @@ __all__ = [
     "is_abstract",
     "is_dataclass",
     "is_of_typing",
+    "is_ordering",
     "is_ordinary",
     "is_setter",
     "reached_by_name",
@@ -49,6 +50,17 @@ def is_dataclass(text: Text, node: ast.ClassDef) -> bool:
     decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
     names = names_of_standard(text.tree, "dataclasses", "dataclass")
     return len(decorators) == 1 and decorators[0] in names
+
+
+def is_ordering(text: Text, mark: ast.expr) -> bool:
+    """Tell whether a decorator is `functools.total_ordering`."""
+    names = names_of_standard(text.tree, "functools", "total_ordering")
+    own = any(
+        "total_ordering" in bound_by(one)
+        for one in walked(text.tree)
+        if not isinstance(one, ast.Import | ast.ImportFrom)
+    )
+    return ast.unparse(mark) in names and not own
 
 
 def is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
