@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.derived import BASES
+from txloop.sharing.origins import NAMESPACE
 from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
 from txloop.sharing.stated import (
     bound_in_body,
@@ -65,7 +66,7 @@ class Classes:
             texts: The modules.
             flow: Where their objects get to.
             hazards: By the name of an attribute, why it must not hold a container; or
-                by that of a class, why it must not become one.
+                by that of a class, or of all namespaces, why none must become one.
             containers: The classes that may become containers: see `derived`.
         """
         self._texts = list(texts)
@@ -214,7 +215,7 @@ class Classes:
             its = not stray.owner or self._may_be_both(name, stray.owner)
             if its and stray.attribute is None:
                 return f"{stray.text.place(stray.of)}, sets attributes by name"
-        taken = self._attributes(name) & self._hazards.keys()
+        taken = {*self._attributes(name), NAMESPACE} & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]
         return self._why_set_on_class(name)

@@ -28,6 +28,7 @@ from txloop.sharing.origins import (
 )
 from txloop.sharing.passing import bindings, cache_of, puts
 from txloop.sharing.scopes import walked
+from txloop.sharing.strays import is_namespace
 from txloop.sharing.syntax import is_cached, is_of_self, targets_of
 
 if TYPE_CHECKING:
@@ -158,7 +159,12 @@ class _Plain:
 
 
 class Keeping:
-    """All that a program keeps under names."""
+    """All that a program keeps under names.
+
+    Attributes:
+        sets_by_name: Which line puts something into the `__dict__` of some object, by a
+            variable or what a function returns; "" if none does.
+    """
 
     def __init__(self, texts: Collection[Text], flow: Flow, origins: Origins) -> None:
         """Look at all lines.
@@ -170,6 +176,7 @@ class Keeping:
         """
         self._origins = origins
         self._flow = flow
+        self.sets_by_name = ""
         self._kept: list[_Kept] = []
         self._owners: dict[ast.AST, str] = {}  # of lines that describe their fields
         self._tvars = {
@@ -244,6 +251,8 @@ class Keeping:
                     name = one.name
                     if name == NAMESPACE:  # what is put there becomes an attribute
                         name, depth = ANY_ATTRIBUTE, depth - 1
+                        if not (one.is_part or is_namespace(holder)):
+                            self.sets_by_name = f"{where}, sets attributes by name"
                     yield _Kept(name, values, depth, frozenset(), False, where)
 
     def changes(self, name: str) -> bool:
