@@ -87,6 +87,11 @@ LEFT = {
     "choice": ("d = [rows]", "random.choice(d).append(x)", "stores 'x' and goes on"),
     "a comparison": (COMPARED.format("lt"), "sorted([own, x])", "__lt__ stores 'y'"),
     "one for equality": (COMPARED.format("eq"), "[own].index(x)", "__eq__ stores 'y'"),
+    "an order that is made of another": (
+        f"@functools.total_ordering\n{COMPARED.format('lt')}",
+        "own >= x",
+        "__lt__ stores 'y'",
+    ),
     "divmod": (COMPARED.format("divmod"), "divmod(own, x)", "__divmod__ stores 'y'"),
 }
 

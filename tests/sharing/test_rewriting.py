@@ -236,6 +236,10 @@ LOOPS = {
     "class A:\n    @property\n    def rows(self): return (x for x in items)\n"
     "    def f(self):\n        for x in self.rows: items.remove(x)": True,
     "def f():\n    for x in items[0]: items[0].append(x)": True,
+    "@functools.total_ordering\nclass A:\n    def __lt__(self, x): items.pop()\n"
+    "a = A()\nfor x in items: a >= x": True,
+    "class A:\n    def __lt__(self, x): items.pop()\n"
+    "a = A()\nfor x in items: a <= x": False,
     "from heapq import heappush\nfor x in items: heappush(items, x)": True,
     "for x in items: items[x].append(1)  # of a defaultdict": True,
     "for x in items: items[x].append(1)": False,

@@ -218,6 +218,45 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
     assert reason in left(source, "things")
 
 
+NAMESPACES = {
+    "a variable": "d = vars(things[0]); d['note'] = 1",
+    "one that is updated": "d = things[0].__dict__; d.update({'note': 1})",
+    "an operator": "d = vars(things[0]); d |= {'note': 1}",
+    "what a function returns": "shown(things[0])['note'] = 1",
+    "an argument": "note(vars(things[0]))",
+}
+
+USING = """
+def shown(one): return one.__dict__
+def note(d): d["note"] = 1
+def f():
+    {}
+"""
+
+
+@pytest.mark.parametrize("case", NAMESPACES)
+def test_a_class_whose_objects_get_attributes_by_way_of_others_is_left_alone(case):
+    source = CLASSES.format("Thing", "Thing") + USING.format(NAMESPACES[case])
+
+    assert "class Thing :" in shared(source, "things")
+    assert "sets attributes by name" in left(source, "things")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return shown(things[0])",
+        "d = dict(vars(things[0])); d['note'] = 1",
+        "d = {**shown(things[0])}; d.update(note=1)",
+        "d = {k: v for k, v in vars(things[0]).items()}; d['note'] = 1",
+    ],
+)
+def test_a_class_whose_objects_only_show_what_they_have_becomes_a_shared_one(line):
+    source = CLASSES.format("Thing", "Thing") + USING.format(line)
+
+    assert "class Thing(txloop.TObject, dataclass=False) :" in shared(source, "things")
+
+
 @pytest.mark.parametrize(
     "method",
     [
@@ -286,6 +325,47 @@ def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason)
 
     assert "TObject" not in after
     assert reason in left(source, "things")
+
+
+ORDERED = """
+import functools
+from functools import total_ordering
+{}
+{}
+class Thing:
+    def __init__(self, name):
+        self.name = name
+    def __lt__(self, other):
+        return self.name < other.name
+things = []
+def add(name):
+    things.append(Thing(name))
+    things.sort()
+"""
+
+
+@pytest.mark.parametrize("mark", ["@functools.total_ordering", "@total_ordering"])
+def test_a_class_that_is_totally_ordered_becomes_a_shared_one(mark):
+    after = shared(ORDERED.format("", mark), "things")
+
+    assert f"{mark}\nclass Thing(txloop.TObject, dataclass=False):" in after
+
+
+@pytest.mark.parametrize(
+    ("line", "mark"),
+    [
+        ("def total_ordering(cls): return cls", "@total_ordering"),
+        ("from library import total_ordering", "@total_ordering"),
+        ("", "@total_ordering\n@marked"),
+        ("", "@total_ordering\n@dataclass"),
+        ("", "@library.total_ordering"),
+    ],
+)
+def test_a_class_that_something_else_decorates_is_left_alone(line, mark):
+    source = ORDERED.format(line, mark)
+
+    assert "\nclass Thing:" in shared(source, "things")
+    assert "it is decorated with @" in left(source, "things")
 
 
 COUNTS = """

@@ -89,3 +89,39 @@ def test_types_that_are_asked_for_answer_as_on_stock_tornado():
 
     assert "app.r0 (app, line" in said
     assert f"app.r{len(SHOWN)} is left as it is: " in said
+
+
+EQUAL = """
+{}
+class Point:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def __eq__(self, other):
+        return isinstance(other, Point) and self.x == other.x
+points = []
+def add(x, y):
+    points.append(Point(x, y))
+def has(x, y):
+    return Point(x, y) in points
+"""
+
+
+def test_what_is_asked_whether_it_is_of_a_class_is_not_given_to_that():
+    after = shared(EQUAL.format(""), "points")
+
+    assert "class Point(txloop.TObject, dataclass=False):" in after
+    assert "points = txloop.share([])" in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def isinstance(one, make): return make(one, 1)",
+        "from mine import isinstance",
+        "from functools import partial as isinstance",
+        "class Kind(type):\n    def __instancecheck__(self, one): pass",
+        "class Kind(type):\n    __instancecheck__ = check",
+    ],
+)
+def test_what_is_given_to_what_may_not_be_pythons_may_be_stored(line):
+    assert "stores 'other'" in left(EQUAL.format(line), "points")

@@ -147,6 +147,8 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
             _call_any(walk, each, prefix)
         if isinstance(several[0], Live):
             return SOMETHING if can_change(several[0].thing) else None
+    if thing is vars and len(given) == 1:
+        return either(_namespace(walk, each, node) for each in several)
     if any(thing is each for each in _SETTING) and len(given) > 1:
         name = constant(node.args[1])
         for each in several:
@@ -161,6 +163,13 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
             walk.call_method(each, "__next__")
         return part_of(given[0] if given else None)
     return call(walk, callee, arguments, node)
+
+
+def _namespace(walk: Walk, value: Value, node: ast.Call) -> Value:
+    """Return the `__dict__` of an object; what modules and classes have may be any."""
+    if isinstance(value, Live) and has_type(value.thing, ModuleType, type):
+        return SOMETHING
+    return attribute(walk, value, "__dict__", node)
 
 
 def _note_builtin(

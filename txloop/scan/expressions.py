@@ -121,6 +121,8 @@ def attribute(walk: Walk, owner: Value, name: str, node: ast.AST) -> Value:
         for stream in streams_behind(owner):
             walk.notes.change(stream, node)
     walk.notes.use(owner)
+    if name == "__dict__":
+        walk.notes.escape(owner, node)  # what has it may read all
     if name in MUTATORS:
         walk.notes.use_to_change(owner)
     asked = walk.run_special(owner, ("__getattribute__",))

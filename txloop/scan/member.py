@@ -34,7 +34,7 @@ from txloop.scan.live_objects import (
     module_label,
     options_of,
 )
-from txloop.scan.special import overridden_by
+from txloop.scan.special import is_pythons, overridden_by
 from txloop.scan.value import (
     FOREIGN,
     SOMETHING,
@@ -290,9 +290,13 @@ def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
 
 
 def has_special(instance: Instance, names: Iterable[str]) -> bool:
-    """Tell whether the program may have given an object one of these methods."""
+    """Tell whether the program may have given an object one of these methods.
+
+    Or Python's library may, which calls others of it.
+    """
     found = (_look_up(instance.type, name) for name in names)
-    return any(one is not None and own_module_of(one[0]) is not None for one in found)
+    owners = (one[0] for one in found if one is not None and one[0] is not object)
+    return any(own_module_of(one) is not None or is_pythons(one) for one in owners)
 
 
 def _inherited(
@@ -363,6 +367,8 @@ def _class_member(
     # What a library's class has is the program's business where it is plain state.
     if own_module_of(owner) is None and receiver is not None and not is_data(raw):
         return _of_base(cls, owner, name, receiver)
+    if receiver is not None and (added := _of_base(cls, owner, name, receiver)):
+        return added
     if receiver is not None and is_container(cls):
         return None
     return _of_its_class(cls, found, name)

@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import has_type
-from txloop.stm.origin import own_module_of
+from txloop.stm.origin import is_own_function, own_module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -185,19 +185,41 @@ _INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
 )
 """The methods that instructions call."""
 
+_COMPARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "!=": ("__ne__", "__eq__"),
+        "<": ("__lt__", "__gt__"),
+        "<=": ("__le__", "__ge__"),
+        "==": ("__eq__",),
+        ">": ("__gt__", "__lt__"),
+        ">=": ("__ge__", "__le__"),
+    }
+)
+"""Those of comparisons, and of what these are of the other one."""
+
+_OF_VIEWS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "ItemsView": ("__getitem__", "__iter__"),
+        "KeysView": ("__contains__", "__iter__"),
+        "ValuesView": ("__getitem__", "__iter__"),
+    }
+)
+"""Those that views call of the mapping that they are given."""
+
 
 def overridden_by(cls: type, owner: type, name: str) -> tuple[str, ...]:
     """Return the methods of the program that a method of a library may call.
 
     Args:
         cls: The class of the object.
-        owner: The class among its bases that has the method.
+        owner: The class that has the method: the same, or one of its bases.
         name: The method.
     """
-    if own_module_of(owner) is not None or not _is_pythons(owner):
+    raw = vars(owner).get(name)
+    if not (is_pythons(owner) or _is_added(raw)):
         return ()
     found: dict[str, None] = {}
-    seen, waiting = {name}, [vars(owner).get(name)]
+    seen, waiting = {name}, [raw]
     while waiting:
         for each in _named_in(waiting.pop()) - seen:
             seen.add(each)
@@ -211,8 +233,23 @@ def overridden_by(cls: type, owner: type, name: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _is_pythons(cls: type) -> bool:
-    home = str(cls.__module__).partition(".")[0]
+def is_pythons(cls: type) -> bool:
+    """Tell whether a class is of Python's library, and written in Python."""
+    return own_module_of(cls) is None and _is_of_python(str(cls.__module__))
+
+
+def _is_added(raw: object) -> bool:
+    """Tell whether a decorator of Python's has given it to a class: `total_ordering`'s.
+
+    It is a function of `functools`.
+    """
+    if not has_type(raw, FunctionType) or raw.__globals__ is None:
+        return False  # the latter of PyPy's own
+    return not is_own_function(raw) and _is_of_python(str(raw.__globals__["__name__"]))
+
+
+def _is_of_python(module: str) -> bool:
+    home = module.partition(".")[0]
     return home != "builtins" and home in sys.stdlib_module_names
 
 
@@ -227,6 +264,7 @@ def _named_in(raw: object) -> frozenset[str]:
 def _names(code: CodeType) -> frozenset[str]:
     """Return the names and the special methods that code uses."""
     names = {name for each in _nested(code) for name in each.co_names}
+    names.update(one for name in names & _OF_VIEWS.keys() for one in _OF_VIEWS[name])
     for each in _nested(code):
         for one in dis.get_instructions(each):
             name = _INSTRUCTIONS.get(one.opname)
@@ -234,6 +272,8 @@ def _names(code: CodeType) -> frozenset[str]:
                 name = "__getitem__"  # since Python 3.14
             if name is not None:
                 names.add(name)
+            if one.opname == "COMPARE_OP":
+                names.update(_COMPARED.get(one.argval, ()))
     return frozenset(names)
 
 

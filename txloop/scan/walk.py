@@ -27,6 +27,7 @@ from txloop.scan.value import (
     Bound,
     Descriptor,
     Family,
+    Inherited,
     Instance,
     Several,
     Value,
@@ -161,9 +162,17 @@ class Walk:
             if isinstance(each, Instance) and not has_special(each, names):
                 continue  # as most have none: `member` asks more than that
             methods = (member(each, name, self.sources) for name in names)
-            found = next((one for one in methods if isinstance(one, Bound)), None)
-            if found is not None:
-                results.append(self.run(found, Arguments(given)))
+            known = (one for one in methods if isinstance(one, (Bound, Inherited)))
+            found = next(known, None)
+            called: list[Value] = [found]
+            if isinstance(found, Inherited):  # a library's, which calls those
+                asked = found.called
+                called = [member(found.receiver, one, self.sources) for one in asked]
+            results += [
+                self.run(one, Arguments(given))
+                for one in called
+                if isinstance(one, Bound)
+            ]
         return either(results)
 
     def run(

@@ -24,6 +24,7 @@
     shown       f-strings that show how a name is written
     lookups     what uses a name that the code does not have: getattr, templates
     derived     classes that add methods to a dict or list
+    stated      what class statements say of their classes
     classes     classes whose objects become TObjects
     slots       classes whose objects have no other attributes than their slots
     strays      what sets attributes of objects elsewhere than on `self`
@@ -47,6 +48,7 @@
     using       whether they are changed after that
     mattering   whether a use changes an object, or hands it on
     fields      constructors that stand in no text: those of dataclasses
+    described   what dataclasses.field says of what a field begins with
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
     decoding    what makes all that it returns

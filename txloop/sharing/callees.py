@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.handing import may_give
-from txloop.sharing.operators import asked_by, assigned, methods_of, setters
+from txloop.sharing.operators import ORDERS, asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, nodes_of, walked
 from txloop.sharing.subclassing import METHODS_OF_CLASSES, makes_subclass
 from txloop.sharing.syntax import leaves, root_name
@@ -81,6 +81,7 @@ class Callees:
         self._others: defaultdict[str, set[str]] = defaultdict(set)  # by another name
         self._bound: set[str] = set()  # what is given a value that is no function
         self._defined: set[str] = set()
+        self._are_ordered = False  # by a decorator of a class
         texts = [*texts]
         for one in (each for text in texts for each in imports_in(text.tree)):
             if one.name not in ("", one.bound) and meanings.is_own(one.module):
@@ -126,6 +127,8 @@ class Callees:
             self.tuples.add(node.name)
         if may_give(node, bases):
             self.giving.add(node.name)
+        if any(last_name(one) != "dataclass" for one in node.decorator_list):
+            self._are_ordered = True
         for base in bases:
             self._derived[base].add(node.name)
         for method in node.body:
@@ -246,7 +249,9 @@ class Callees:
         """Return the names of what a node calls to get, find or compare something."""
         found: list[str] = []
         for base, methods in asked_by(node):
-            names = [one for one in methods if one in self._defined]
+            if self._are_ordered and not ORDERS.isdisjoint(methods):
+                methods = (*ORDERS,)  # one is made of others
+            names = [one for one in sorted(methods) if one in self._defined]
             if names and self._may_have(base, names):
                 found += names
         return found

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.derived import BASES
-from txloop.sharing.scopes import (
-    attributes_named,
-    names_of_standard,
-    nodes_of_kinds,
-    walked,
+from txloop.sharing.origins import NAMESPACE
+from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
+from txloop.sharing.stated import (
+    bound_in_body,
+    is_abstract,
+    is_dataclass,
+    is_of_typing,
+    is_ordering,
+    is_ordinary,
+    is_setter,
+    reached_by_name,
 )
 from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.strays import stray_attributes
@@ -61,7 +67,7 @@ class Classes:
             texts: The modules.
             flow: Where their objects get to.
             hazards: By the name of an attribute, why it must not hold a container; or
-                by that of a class, why it must not become one.
+                by that of a class, or of all namespaces, why none must become one.
             containers: The classes that may become containers: see `derived`.
         """
         self._texts = list(texts)
@@ -70,7 +76,7 @@ class Classes:
         self._found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
         self._top: set[int] = set()
         for text in self._texts:
-            self._top.update(map(id, text.tree.body))
+            self._top.update(map(id, reached_by_name(text.tree)))
             for node in walked(text.tree):
                 if isinstance(node, ast.ClassDef):
                     self._found.setdefault(node.name, []).append((text, node))
@@ -124,22 +130,24 @@ class Classes:
             return self._why_no_container(name)
         if id(node) not in self._top:
             return "it is defined inside of something"
+        if node not in text.tree.body and self._is_set_as_attribute(name):
+            return "an attribute of its name is set"
         if self._is_protocol(name):
             pass  # it may be a base beside TObject, whatever decorates it
-        elif _is_dataclass(text, node):
+        elif is_dataclass(text, node):
             reason = self._why_not_dataclass(name, node)
             if reason:
                 return reason
-        elif node.decorator_list:
+        elif not all(is_ordering(text, one) for one in node.decorator_list):
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
-        if any(not _is_abstract(text, one.value) for one in node.keywords):
+        if any(not is_abstract(text, one.value) for one in node.keywords):
             return "it has a metaclass, or arguments"
         if getattr(node, "type_params", None):
             return "it is generic"
         if any(attributes_named(one.tree, "__orig_class__") for one in self._texts):
             return "objects are asked for their __orig_class__"
         for base in node.bases:
-            if not _is_ordinary(text, base) and last_name(base) not in self._found:
+            if not is_ordinary(text, base) and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
         for one in node.body:
             names = {getattr(one, "name", "")}
@@ -148,6 +156,14 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _is_set_as_attribute(self, name: str) -> bool:
+        """Tell whether another class may be found where a class is inside of one."""
+        return any(
+            one.attr == name and not isinstance(one.ctx, ast.Load)
+            for text in self._texts
+            for one in nodes_of_kinds(text.tree, ast.Attribute)
+        ) or any(stray.attribute == name for stray in self._strays)
 
     def _why_no_container(self, name: str) -> str:
         """Return what speaks against a class that adds methods to a container."""
@@ -161,17 +177,20 @@ class Classes:
         if has_slots(node):
             return "it is a dataclass with slots"
         for other, found in self._found.items():
-            alike = all(_is_dataclass(*one) for one in found)
+            alike = all(is_dataclass(*one) for one in found)
             if not alike and self.are_related(other, name):
                 return f"it is a dataclass, and {other} is none"
         if len(node.bases) > 1:
             return "it is a dataclass with several bases"
         declared = self._declared(name)
+        line = (its for one in self._line(name) for _, its in self._found.get(one, ()))
+        if taken := declared & set().union(*map(bound_in_body, line)):
+            return f"it is a dataclass whose field {min(taken)} is something else, too"
         for one in node.body:
             if isinstance(one, ast.AnnAssign) and "InitVar" in ast.unparse(one):
                 return "it has an InitVar"
         for attribute in [*sorted(assigned_in(node)), *self._also(name)]:
-            if attribute not in declared:
+            if attribute not in declared | self._set_by_properties(name):
                 return f"it is a dataclass that does not declare {attribute}"
         return ""
 
@@ -184,12 +203,22 @@ class Classes:
             for attribute in annotated_in(node)
         }
 
+    def _set_by_properties(self, name: str) -> set[str]:
+        """Return the properties that a class, or one of its bases, has setters for."""
+        return {
+            one.name
+            for related in self._line(name)
+            for text, node in self._found.get(related, ())
+            for one in node.body
+            if isinstance(one, ast.FunctionDef) and is_setter(text, node, one)
+        }
+
     def _why_not_attributes(self, name: str) -> str:
         for stray in self._strays:
             its = not stray.owner or self._may_be_both(name, stray.owner)
             if its and stray.attribute is None:
                 return f"{stray.text.place(stray.of)}, sets attributes by name"
-        taken = self._attributes(name) & self._hazards.keys()
+        taken = {*self._attributes(name), NAMESPACE} & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]
         line = [
@@ -288,7 +317,7 @@ class Classes:
                 continue
             _derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
-                if name in self._line(other) and _is_dataclass(its_text, cls):
+                if name in self._line(other) and is_dataclass(its_text, cls):
                     _undecorate(its_text, cls, edits[its_text.file])
             yield name, text, node
 
@@ -309,13 +338,13 @@ class Classes:
             return {self._containers[name]}
         if self._is_protocol(name):
             return set()
-        bases = [last_name(one) for one in node.bases if not _is_ordinary(text, one)]
+        bases = [last_name(one) for one in node.bases if not is_ordinary(text, one)]
         return {root for base in bases for root in self._roots(base)} or {name}
 
     def _is_protocol(self, name: str) -> bool:
         """Tell whether a class is derived from `typing.Protocol` itself."""
         text, node = self._found[name][0]
-        return any(_is_of_typing(text, base, "Protocol") for base in node.bases)
+        return any(is_of_typing(text, base, "Protocol") for base in node.bases)
 
     def are_related(self, one: str, other: str) -> bool:
         """Tell whether one of two classes is derived from the other, or is it."""
@@ -357,38 +386,6 @@ class Classes:
         return name in self._found
 
 
-def _is_dataclass(text: Text, node: ast.ClassDef) -> bool:
-    """Tell whether a class is a dataclass of the standard library without options."""
-    decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
-    names = names_of_standard(text.tree, "dataclasses", "dataclass")
-    return len(decorators) == 1 and decorators[0] in names
-
-
-def _is_ordinary(text: Text, base: ast.expr) -> bool:
-    """Tell whether a base is `object`, or one beside which TObject may be."""
-    return (
-        last_name(base) == "object"
-        or _is_abstract(text, base)
-        or _is_of_typing(text, base, "Generic", "Protocol")
-    )
-
-
-def _is_of_typing(text: Text, base: ast.expr, *names: str) -> bool:
-    """Tell whether an expression is one of these names of `typing`."""
-    return any(
-        ast.unparse(base) in names_of_standard(text.tree, "typing", name)
-        for name in names
-    )
-
-
-def _is_abstract(text: Text, base: ast.expr) -> bool:
-    """Tell whether an expression is `abc.ABC`, or its metaclass."""
-    return any(
-        ast.unparse(base) in names_of_standard(text.tree, "abc", name)
-        for name in ("ABC", "ABCMeta")
-    )
-
-
 def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
     """Remove the decorator, but not its line."""
     decorator = node.decorator_list[0]
@@ -398,7 +395,7 @@ def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
 
 def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
     given = ""
-    like_dataclass = _is_dataclass(text, node)
+    like_dataclass = is_dataclass(text, node)
     if not like_dataclass:
         given += ", dataclass=False"
     if also and not like_dataclass:

@@ -18,6 +18,7 @@ from txloop.sharing.handing import names_handed_on
 from txloop.sharing.operators import operands
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import arguments_of, changed_by
+from txloop.sharing.types_asked import only_asks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Set
@@ -116,6 +117,8 @@ class Habits:
 
     def _applied_by(self, node: ast.Call) -> list[ast.expr]:
         """Return the arguments that are functions, which may store the others."""
+        if only_asks(self.callees.meanings, node):
+            return []
         return [
             one
             for one in node.args
@@ -141,7 +144,8 @@ class Habits:
         names = {name for name, _ in self.callees.of(node)}
         if ANY_FUNCTION in names:
             names |= {*self.callees.taken, "__call__"}
-        if isinstance(node, ast.Call):  # one may be applied to the others
+        if isinstance(node, ast.Call) and not only_asks(self.callees.meanings, node):
+            # One may be applied to the others.
             names |= {name for one in node.args for name in self.callees.passed(one)}
         return [self.of(name) for name in names]
 

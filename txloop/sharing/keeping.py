@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
+from txloop.sharing.described import owners_of_fields
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.origins import (
     ANY,
@@ -27,6 +28,7 @@ from txloop.sharing.origins import (
 )
 from txloop.sharing.passing import bindings, cache_of, puts
 from txloop.sharing.scopes import walked
+from txloop.sharing.strays import is_namespace
 from txloop.sharing.syntax import is_cached, is_of_self, targets_of
 
 if TYPE_CHECKING:
@@ -157,7 +159,12 @@ class _Plain:
 
 
 class Keeping:
-    """All that a program keeps under names."""
+    """All that a program keeps under names.
+
+    Attributes:
+        sets_by_name: Which line puts something into the `__dict__` of some object, by a
+            variable or what a function returns; "" if none does.
+    """
 
     def __init__(self, texts: Collection[Text], flow: Flow, origins: Origins) -> None:
         """Look at all lines.
@@ -169,7 +176,9 @@ class Keeping:
         """
         self._origins = origins
         self._flow = flow
+        self.sets_by_name = ""
         self._kept: list[_Kept] = []
+        self._owners: dict[ast.AST, str] = {}  # of lines that describe their fields
         self._tvars = {
             last_name(target)
             for text in texts
@@ -178,6 +187,7 @@ class Keeping:
             if isinstance(value, ast.Call) and ast.unparse(value.func) == "txloop.TVar"
         }
         for text in texts:
+            self._owners |= owners_of_fields(origins.meanings, text.tree)
             for scope, node in origins.meanings.nodes(text):
                 owner = origins.meanings.owner_of(scope)
                 self._kept += self._keeps(text, scope, node, owner)
@@ -217,7 +227,8 @@ class Keeping:
                 target, of = of, None
             if isinstance(target, ast.Name):
                 if self._origins.meanings.home(scope, target.id) is None:
-                    yield _Kept(target.id, values, 0, frozenset(), False, where)
+                    its = frozenset(filter(None, [self._owners.get(node)]))
+                    yield _Kept(target.id, values, 0, its, False, where)
             elif isinstance(target, ast.Attribute):
                 classes = self._flow.classes_of(of, scope)
                 is_self = is_of_self(target)
@@ -240,6 +251,8 @@ class Keeping:
                     name = one.name
                     if name == NAMESPACE:  # what is put there becomes an attribute
                         name, depth = ANY_ATTRIBUTE, depth - 1
+                        if not (one.is_part or is_namespace(holder)):
+                            self.sets_by_name = f"{where}, sets attributes by name"
                     yield _Kept(name, values, depth, frozenset(), False, where)
 
     def changes(self, name: str) -> bool:

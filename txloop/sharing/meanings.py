@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["Function", "Meanings"]
 
 
+_CHECKING = frozenset(
+    ["__class__", "__instancecheck__", "__subclasscheck__", "__subclasshook__"]
+)
+"""What classes have that say themselves which objects are theirs."""
+
+
 class Function(NamedTuple):
     """A function of the program.
 
@@ -64,6 +70,7 @@ class Meanings:
         properties: Names of attributes that functions give.
         containers: Classes whose objects may become containers: see `derived`.
         has_keys_for_attributes: Whether a class may give its items as attributes.
+        has_own_checks: Whether a class may say itself what `isinstance` finds.
         used_without_call: Attributes that are not called.
     """
 
@@ -111,6 +118,9 @@ class Meanings:
         self.has_keys_for_attributes = any(
             "__getattr__" in names or "__getattribute__" in names
             for names in self._defined.values()
+        )
+        self.has_own_checks = any(
+            not _CHECKING.isdisjoint(names) for names in self._defined.values()
         )
         self._inherit()
 
@@ -252,7 +262,11 @@ class Meanings:
 
         They keep nothing: what one call returns has no part in what another returns.
         """
-        if self.in_full(scope, name) not in PARTS or self.defines(scope, name):
+        return self.in_full(scope, name) in PARTS and self.is_pythons(scope, name)
+
+    def is_pythons(self, scope: ast.AST, name: str) -> bool:
+        """Tell whether a name can only mean a builtin, or one of Python's library."""
+        if self.defines(scope, name):
             return False
         imports = self._imports_around(scope)
         home = "" if "*" in imports else "builtins"

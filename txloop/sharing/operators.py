@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALLED_BY_BUILTINS",
+    "ORDERS",
     "adds_elements",
     "asked_by",
     "assigned",
@@ -33,6 +34,10 @@ CALLED_BY_BUILTINS = frozenset(
     ]
 )
 """Methods that functions and methods call: `sorted`, `index`, `divmod`."""
+
+
+ORDERS = frozenset(["__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"])
+"""Methods of which `functools.total_ordering` makes the others."""
 
 
 _UNARY: Mapping[type[ast.unaryop], tuple[str, ...]] = MappingProxyType(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS, SCALARS
 from txloop.scan.syntax import last_name
 from txloop.sharing.decoding import decodes
+from txloop.sharing.described import first_value
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
 from txloop.sharing.scalars import has_scalars_only
@@ -293,6 +294,9 @@ class Origins:
         name = last_name(function)
         if ast.unparse(function) in ("txloop.share", "txloop.TVar"):
             return {one for one in self._of_all(scope, call.args) if one.name}
+        first = first_value(self.meanings, scope, call)
+        if first is not None:
+            return self.of(scope, first)
         if name == "TCount" or self.meanings.is_count(scope, function):
             return {self._made(scope, call)}  # it gives numbers
         if name in self.meanings.classes:

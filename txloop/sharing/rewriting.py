@@ -29,7 +29,7 @@ from txloop.sharing.lookups import names_in_templates, why_in_templates
 from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
-from txloop.sharing.origins import EVERYTHING, Origins
+from txloop.sharing.origins import EVERYTHING, NAMESPACE, Origins
 from txloop.sharing.passing import follow
 from txloop.sharing.replacing import replace_heaps, replace_locks
 from txloop.sharing.scopes import walked
@@ -87,6 +87,8 @@ class Round:
         self._arguments = follow_calls(self.texts, self._meanings, self._flow)
         follow(self.texts, origins, self._arguments.callees)
         self._keeping = Keeping(self.texts, self._flow, origins)
+        if self._keeping.sets_by_name:
+            self._hazards[NAMESPACE] = self._keeping.sets_by_name
         demands = Demands(origins, self._keeping, self._flow)
         for one in hazards(self.texts, demands, Threads(self.texts, origins)):
             if one.site is None:

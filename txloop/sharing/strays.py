@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.known import NAMESPACES
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.texts import Text
 
-__all__ = ["Stray", "stray_attributes"]
+__all__ = ["Stray", "is_namespace", "stray_attributes"]
 
 
 class Stray(NamedTuple):
@@ -101,6 +102,12 @@ def _with_namespace(node: ast.expr) -> list[ast.expr]:
         case ast.Call(func=ast.Name(id="vars"), args=[base]):
             return [base]
     return []
+
+
+def is_namespace(node: ast.expr) -> bool:
+    """Tell whether an expression is the `__dict__` of an object that it names."""
+    its = isinstance(node, ast.Call) and last_name(node.func) in NAMESPACES
+    return its or bool(_with_namespace(node))
 
 
 def _imported(tree: ast.Module) -> set[str]:

@@ -19,7 +19,9 @@ from txloop.sharing.syntax import arguments_of, root_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
-__all__ = ["types_asked"]
+    from txloop.sharing.meanings import Meanings
+
+__all__ = ["only_asks", "types_asked"]
 
 _REPLACED = {one.__name__ for one in NOTED}
 """Types of objects for which containers may stand."""
@@ -28,6 +30,8 @@ _OTHERS = {
     name for name, its in vars(builtins).items() if isinstance(its, type)
 } - _REPLACED
 """Builtin types of other objects."""
+
+_CHECKS = frozenset(["isinstance", "issubclass"])
 
 _OF_TYPES = frozenset(["__bases__", "__doc__", "__module__", "__mro__", "__qualname__"])
 """Attributes of classes that containers' classes do not have as the plain ones."""
@@ -102,6 +106,22 @@ def _compared(
         return known or may_be_own(node)
 
     return [] if others and all(map(is_other, others)) else asked
+
+
+def only_asks(meanings: Meanings, call: ast.Call) -> bool:
+    """Tell whether a call is one of `isinstance`, which calls nothing of the program.
+
+    So of a class that it is given no object is made.
+    """
+    function = call.func
+    if not isinstance(function, ast.Name) or function.id not in _CHECKS:
+        return False
+    if meanings.has_own_checks or not meanings.has(call):
+        return False
+    scope = meanings.scope_of(call)
+    own = meanings.home(scope, function.id) is not None
+    is_same = not own and meanings.in_full(scope, function.id) == function.id
+    return is_same and meanings.is_pythons(scope, function.id)
 
 
 def _asks_type(node: ast.AST) -> TypeGuard[ast.Call]:

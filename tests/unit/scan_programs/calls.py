@@ -350,4 +350,68 @@ PROGRAMS = {
         type(name, (Plugin,), {})
         type(name, (object,), {})
     """,
+    "what total_ordering makes of a method": """
+    import functools
+    compared = []
+    @functools.total_ordering
+    class Task:
+        def __eq__(self, other):
+            asked[0] = 1  # MUTATES_GLOBAL app.asked
+            return True
+        def __lt__(self, other):
+            compared.append(other)  # MUTATES_GLOBAL app.compared
+            return True
+    asked, task = {}, Task()
+    def get():
+        return Task() >= Task(), Task() != Task()
+    """,
+    "what it makes, by a name": """
+    from functools import total_ordering
+    compared = []
+    @total_ordering
+    class Task:
+        def __gt__(self, other):
+            compared.append(other)  # MUTATES_GLOBAL app.compared
+            return True
+    task = Task()
+    def get():
+        return task.__le__(Task())
+    """,
+    "what operators of abstract classes call": """
+    import collections.abc as abc
+    read = []
+    class Table(abc.Mapping):
+        def __getitem__(self, key):
+            read.append(key)  # MUTATES_GLOBAL app.read
+            return key
+        def __iter__(self):
+            gone_over.append(1)  # MUTATES_GLOBAL app.gone_over
+            return iter("ab")
+        def __len__(self):
+            return 2
+    class Row(abc.Sequence):
+        def __getitem__(self, number):
+            parts.append(number)  # MUTATES_GLOBAL app.parts
+            return "ab"[number]
+        def __len__(self):
+            return 2
+    gone_over, parts = [], []
+    def get():
+        return Table() == Table(), [one for one in Row()]
+    """,
+    "what operators of an abstract class call of an object that is there": """
+    import collections.abc as abc
+    read = []
+    class Table(abc.Mapping):
+        def __getitem__(self, key):
+            read.append(key)  # MUTATES_GLOBAL app.read
+            return key
+        def __iter__(self):
+            return iter("ab")
+        def __len__(self):
+            return 2
+    table = Table()
+    def get(key):
+        return key in table
+    """,
 }

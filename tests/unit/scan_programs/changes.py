@@ -77,6 +77,19 @@ PROGRAMS = {
         fresh.put(b=1)
         return {**state.__dict__}
     """,
+    "attributes of an object, by vars": """
+    class State:
+        count = 0
+        def put(self, **given):
+            vars(self).update(given)  # MUTATES_GLOBAL app.state.__dict__
+    state = State()
+    def get(key):
+        vars(state)["count"] = 1  # MUTATES_GLOBAL app.state.__dict__
+        state.put(a=1)
+        fresh = State()
+        fresh.put(b=1)
+        return {k: v for k, v in vars(fresh).items() if not k.startswith("_")}
+    """,
     "what __new__ does": """
     class Registry:
         made = 0

@@ -272,4 +272,22 @@ PROGRAMS = {
     def rename():
         Handler.__name__ = "Page"
     """,
+    "all attributes of an object, by its __dict__": """
+    class State:
+        count = 0
+    state = State()
+    def post():
+        state.count = 1
+    def get():
+        return {**state.__dict__}  # READS_WRITTEN app.state
+    """,
+    "all attributes of an object, by vars": """
+    class State:
+        count = 0
+    state = State()
+    def post():
+        state.count = 1
+    def get():
+        return [k for k, v in vars(state).items()]  # READS_WRITTEN app.state
+    """,
 }

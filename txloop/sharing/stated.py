@@ -1,0 +1,104 @@
+"""What a class statement says of its class, by itself."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from txloop.scan.syntax import bound_by, last_name
+from txloop.sharing.scopes import names_of_standard, walked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from txloop.sharing.texts import Text
+
+__all__ = [
+    "bound_in_body",
+    "is_abstract",
+    "is_dataclass",
+    "is_of_typing",
+    "is_ordering",
+    "is_ordinary",
+    "is_setter",
+    "reached_by_name",
+]
+
+
+def reached_by_name(node: ast.Module | ast.ClassDef) -> Iterator[ast.ClassDef]:
+    """Yield the classes of a module, and those inside of these: ``Room.Member``."""
+    for one in node.body:
+        if isinstance(one, ast.ClassDef):
+            yield one
+            yield from reached_by_name(one)
+
+
+def bound_in_body(node: ast.ClassDef) -> set[str]:
+    """Return what a class has besides its fields that may be a property."""
+    return {
+        name
+        for one in node.body
+        if not isinstance(one, ast.AnnAssign)
+        if not isinstance(getattr(one, "value", None), ast.Constant)
+        for each in [one, *getattr(one, "targets", ())]
+        for name in bound_by(each)
+    }
+
+
+def is_dataclass(text: Text, node: ast.ClassDef) -> bool:
+    """Tell whether a class is a dataclass of the standard library without options."""
+    decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
+    names = names_of_standard(text.tree, "dataclasses", "dataclass")
+    return len(decorators) == 1 and decorators[0] in names
+
+
+def is_ordering(text: Text, mark: ast.expr) -> bool:
+    """Tell whether a decorator is `functools.total_ordering`."""
+    names = names_of_standard(text.tree, "functools", "total_ordering")
+    own = any(
+        "total_ordering" in bound_by(one)
+        for one in walked(text.tree)
+        if not isinstance(one, ast.Import | ast.ImportFrom)
+    )
+    return ast.unparse(mark) in names and not own
+
+
+def is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
+    """Tell whether a method of a class is the setter of a property that has its name.
+
+    The property is Python's, in the same class.
+    """
+    marks = {
+        ast.unparse(mark)
+        for one in node.body
+        if isinstance(one, ast.FunctionDef) and one.name == method.name
+        for mark in one.decorator_list
+    }
+    own = any("property" in bound_by(one) for one in walked(text.tree))
+    marks.discard(f"{method.name}.deleter")
+    return marks == {"property", f"{method.name}.setter"} and not own
+
+
+def is_ordinary(text: Text, base: ast.expr) -> bool:
+    """Tell whether a base is `object`, or one beside which TObject may be."""
+    return (
+        last_name(base) == "object"
+        or is_abstract(text, base)
+        or is_of_typing(text, base, "Generic", "Protocol")
+    )
+
+
+def is_of_typing(text: Text, base: ast.expr, *names: str) -> bool:
+    """Tell whether an expression is one of these names of `typing`."""
+    return any(
+        ast.unparse(base) in names_of_standard(text.tree, "typing", name)
+        for name in names
+    )
+
+
+def is_abstract(text: Text, base: ast.expr) -> bool:
+    """Tell whether an expression is `abc.ABC`, or its metaclass."""
+    return any(
+        ast.unparse(base) in names_of_standard(text.tree, "abc", name)
+        for name in ("ABC", "ABCMeta")
+    )
