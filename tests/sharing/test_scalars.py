@@ -18,8 +18,8 @@ class Store:
         self.rows.append(row)
 {0}
 class Handler(RequestHandler):
-    def initialize(self, store):
-        self.store = store
+    def prepare(self):
+        self.store = Store()
     def post(self):
         self.store.add([])
         row = {{}}

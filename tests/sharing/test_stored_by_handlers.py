@@ -142,7 +142,6 @@ OF_ROUTES = {
     "by a function": ("list(filter(None, self.table.rows))", True),
     "of another of its attributes": ("[x for x in self.table.others]", True),
     "the object itself": ("[self.table, *self.table.rows]", True),
-    "of what it has made": ("[x for x in self.made.rows]", False),
 }
 
 
@@ -154,11 +153,9 @@ rows = []
 class Rows(RequestHandler):
     def initialize(self, table):
         self.table = table
-        self.made = Made()
     def post(self, k):
         self.table.rows.append(k)
         self.table.others.append([k])
-        self.made.rows.append([k])
     def delete(self, k):
         self.table.rows = {value}
 """

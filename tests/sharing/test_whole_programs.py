@@ -280,6 +280,24 @@ def test_what_is_stored_in_what_stays_plain_is_no_container(tmp_path):
     assert "row = txloop.share(" not in printed
 
 
+@pytest.mark.parametrize("first", ["0", "'a'", "{}"])
+def test_what_a_number_or_a_text_becomes_may_be_plain(first, tmp_path):
+    held = (
+        f"asked = 0\nrows = []\nclass Last:\n    seen = {first}\n"
+        "    def __del__(self): pass\n    def note(self, x): self.seen = x\n"
+        "last = Last()\n"
+    )
+    use = "x = [1]; last.note(x); rows.append(last.seen); last.seen.append(2)"
+    source = PROGRAM.replace("asked = 0\n", held)
+    program(tmp_path, source.replace("names.append(", f"{use}; names.append(", 1))
+
+    code, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert 0 == code
+    assert "rows is left as it is: app, line " in printed
+    assert "keeps a part of seen, which stays plain" in printed
+
+
 def test_what_is_stored_and_keeps_the_program_from_starting_is_left_alone(tmp_path):
     fill = (
         "asked = 0\nrows = []\ndef fill():\n    row = {}\n    rows.append(row)\n"

@@ -11,6 +11,7 @@ from txloop.scan.syntax import last_name
 from txloop.sharing.derived import BASES
 from txloop.sharing.origins import NAMESPACE
 from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
+from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.stated import (
     bound_in_body,
     is_abstract,
@@ -21,7 +22,6 @@ from txloop.sharing.stated import (
     is_setter,
     reached_by_name,
 )
-from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.strays import stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
 

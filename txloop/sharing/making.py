@@ -177,6 +177,7 @@ _GIVING_BACK: tuple[type, ...] = (
 )
 _KNOWN: tuple[type, ...] = (
     *(*PLAIN, tuple, frozenset, type(None), Container),
+    *(bool, bytes, complex, float, int, str),  # of which a name may get a list later
     *_GIVING_BACK,
 )
 
