@@ -68,6 +68,7 @@ class Callees:
         self.meanings = meanings
         self._flow = flow
         self._run_by: dict[ast.Call, list[tuple[Function, int]]] = {}
+        self._of: dict[ast.AST, list[tuple[str, int]]] = {}
         self.is_class = meanings.classes.__contains__
         self.fields: Set[str] = meanings.fields
         self.taken: Set[str] = frozenset()
@@ -171,6 +172,7 @@ class Callees:
         """
         self.taken = taken
         self._run_by.clear()
+        self._of.clear()
         unknown = {name for name, names in given.items() if names is None}
         unknown |= self._bound - given.keys()
         known = {name: names for name, names in given.items() if names is not None}
@@ -324,6 +326,11 @@ class Callees:
 
         Each comes with how many arguments are none of the function's: an object.
         """
+        if node not in self._of:
+            self._of[node] = self._names_run_by(node)
+        return self._of[node]
+
+    def _names_run_by(self, node: ast.AST) -> list[tuple[str, int]]:
         if not isinstance(node, ast.Call):
             its = [one for one in methods_of(node) if one in self._defined]
             return [(one, 0) for one in its + self._asking(node) + self._setting(node)]
