@@ -1,4 +1,4 @@
-"""Programs that are checked, and then run: see `test_check`."""
+"""Programs that are checked, and then run: see `test_check_alike`."""
 
 from __future__ import annotations
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.cluster import DASK, names_of
+from tests.http.checking import APPLICATION, run_check
 from tests.serving import KINDS, begun_in_fronts, pair_of
 from txloop.executors.protocol import available_cores
 
@@ -33,6 +36,18 @@ def pair(request, kind):
     """Serve the module's application, on the stock loop and where `kind` says."""
     with pair_of(kind, request.module.make_application, early=True) as servers:
         yield servers
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Give a function that checks a program, which may import `make` from `made`."""
+    (tmp_path / "made.py").write_text(APPLICATION)
+
+    def run(source, *arguments, options=()):
+        (tmp_path / "app.py").write_text(textwrap.dedent(source))
+        return run_check(tmp_path, *options, "app.py", *arguments)
+
+    return run
 
 
 @pytest.fixture(autouse=True)
