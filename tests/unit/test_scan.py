@@ -131,12 +131,6 @@ def programs() -> Iterator[object]:
         yield pytest.param(source, id=f"hooks: {hook}")
 
 
-@pytest.fixture
-def load(tmp_path: Path) -> Iterator[Load]:
-    with loading(tmp_path) as load_module:
-        yield load_module
-
-
 @pytest.mark.parametrize("source", list(programs()))
 def test_program(source: str, load: Load) -> None:
     load(CONTAINERS, "txloop.fake")

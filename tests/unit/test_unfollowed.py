@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.scan_programs.loading import CONTAINERS, loading, scan_handler
+from tests.unit.scan_programs.loading import CONTAINERS, scan_handler
 from txloop.errors import TxConfigurationError
 from txloop.loop.options import Options
 from txloop.scan import FindingKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from tests.unit.scan_programs.loading import Load
 
 NUMPY = "import numpy; NUMBERS = numpy.zeros((2, 2))" if find_spec("numpy") else ""
@@ -195,12 +192,6 @@ class Handler(RequestHandler):
     def get(self, name):
         {line}
 """
-
-
-@pytest.fixture
-def load(tmp_path: Path) -> Iterator[Load]:
-    with loading(tmp_path) as load_module:
-        yield load_module
 
 
 def lost(load: Load, line: str) -> list[str]:
