@@ -29,6 +29,7 @@
     shareable     what may be stored: immutable values and containers
     kinds         the same by the kinds of values, and what to do about the rest
     foreign       objects of numpy and pydantic that never change
+    copies        deep copies of what containers hold
     bulk          whether many values can be stored as they are
     likeness      containers as JSON; those that pass for plain objects: `like_plain`
     part_by_part  what goes through plain objects part by part, and containers then

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 import sys
 from collections.abc import Callable, Iterable, MutableSequence
 from types import CodeType
 from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
+from txloop.cells.copies import deep_copies
 from txloop.cells.likeness import stands_for_plain
 from txloop.cells.list_cells import ListCells
 from txloop.cells.list_chunks import Splice
@@ -51,13 +51,9 @@ class SequenceCells(ListCells, MutableSequence[T]):
         )
 
     def __deepcopy__(self, memo: dict[int, object]) -> Any:
-        contents = [*self._contents()]
-        if stands_for_plain(self):
-            plain = memo[id(self)] = self._empty()
-            plain.extend(copy.deepcopy(contents, memo))
-            return plain
-        made = memo[id(self)] = self._tx_like(())
-        made.extend(copy.deepcopy(contents, memo))
+        like_plain = stands_for_plain(self)
+        made = memo[id(self)] = self._empty() if like_plain else self._tx_like(())
+        made.extend(deep_copies(self._contents(), memo))
         return made
 
     def __eq__(self, other: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import reprlib
 from collections.abc import (
     ItemsView,
@@ -16,6 +15,7 @@ from collections.abc import (
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from txloop.cells import bare, live
+from txloop.cells.copies import deep_copies_by_key
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor, PassingType, stands_for_plain
@@ -242,13 +242,13 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         )
 
     def __deepcopy__(self, memo: dict[int, object]) -> Any:
-        contents = self._contents()
+        contents: dict[Any, Any] = self._contents()
         if stands_for_plain(self):
             plain = memo[id(self)] = self._empty()
-            plain.update(copy.deepcopy(contents, memo))
+            plain.update(deep_copies_by_key(contents, memo))
             return plain
         made = memo[id(self)] = self._tx_like({})
-        TDict.update(made, copy.deepcopy(contents, memo))
+        TDict.update(made, deep_copies_by_key(contents, memo))
         return made
 
     @overload  # type: ignore[override] # what has keys() only is not promised

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 import operator
@@ -21,6 +20,7 @@ from txloop.cells.attributes import (
     refuse_arguments,
     setter,
 )
+from txloop.cells.copies import deep_copies
 from txloop.cells.shareable import shareable
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
@@ -189,9 +189,11 @@ class TObject(_WithDict):
         return self._tx_like(contents_of(self))
 
     def __deepcopy__(self, memo: dict[int, object]) -> TObject:
-        made = memo[id(self)] = self._tx_like({})
-        for name, value in copy.deepcopy(contents_of(self), memo).items():
-            setattr(made, name, value)
+        made = memo[id(self)] = type(self).__new__(type(self))
+        committed.adopt(made)
+        contents = contents_of(self)
+        values = deep_copies(contents.values(), memo)
+        made._tx_begin(dict(zip(contents, map(shareable, values), strict=True)))
         return made
 
     def _tx_as_json(self) -> dict[str, object]:
