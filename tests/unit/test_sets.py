@@ -23,7 +23,7 @@ GIVEN: list[tuple[object, ...]] = [
 
 
 def shared(given):
-    kinds = set | list | dict
+    kinds = (set, list, dict)
     return [txloop.share(one) if isinstance(one, kinds) else one for one in given]
 
 

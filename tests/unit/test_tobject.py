@@ -318,7 +318,8 @@ class Pawn(Piece):
 @pytest.mark.parametrize("run", RUNS)
 def test_a_dataclass_has_more_than_its_fields(run):
     def body():
-        piece, pawn = Piece("rook"), Pawn("pawn", 2)
+        piece: Any = Piece("rook")
+        pawn: Any = Pawn("pawn", 2)
         before = hasattr(pawn, "square"), repr(pawn), pawn == Pawn("pawn", 2)
         pawn.square, piece.owner = "a2", pawn
         del piece.owner
