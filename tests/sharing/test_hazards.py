@@ -400,3 +400,41 @@ def f(k):
     items[k] = pickle.dumps(one)
 """
     assert is_shared == ("items = txloop.share({})" in shared(source, "items"))
+
+
+SETS = """
+{}
+index = {{}}
+def add(word, number):
+    index.setdefault(word, set()).add(number)
+def found(words):
+    return {}
+"""
+
+
+@pytest.mark.parametrize("name", ["intersection", "union", "difference", "issubset"])
+def test_a_method_of_set_itself_is_called_with_sets_that_are_shared(name):
+    call = f"set.{name}(*(index[word] for word in words))"
+    after = shared(SETS.format("", call), "index")
+
+    assert "index = txloop.share({})" in after
+    assert f"return txloop.cells.sets.{name}(*(index[word] for" in after
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("from library import *", "set.union(*index.values())"),
+        ("def set(): pass", "set.union(*index.values())"),
+        ("builtins.set = Set", "set.union(*index.values())"),
+        ("setattr(builtins, 'set', Set)", "set.union(*index.values())"),
+        ("", "reduce(set.union, index.values())"),
+        ("", "set.update(*index.values())"),
+        ("", "set.pop(index[1])"),
+        ("", "list.copy(index[1])"),
+    ],
+)
+def test_another_method_of_a_class_itself_is_given_what_is_plain(line, call):
+    source = SETS.format(line, call)
+
+    assert "txloop" not in shared(source, "index")

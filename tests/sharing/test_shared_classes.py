@@ -313,10 +313,12 @@ def test_dataclasses_become_shared_ones_line_by_line():
     [
         ("@dataclasses.dataclass()", "@dataclass(order=True)", "decorated with @datac"),
         ("@dataclasses.dataclass()", "", "it is a dataclass, and Thing is none"),
-        ("self.size +=", "self.height +=", "does not declare height"),
+        ("self.size +=", "self.grow =", "does not declare grow"),
+        ("self.size +=", "Thing.__height =", "does not declare __height"),
+        ("self.size += 1", "self.height = vars(self)", "does not declare height"),
         ("from dataclasses import", "from attr import", "decorated with @dataclass"),
         ("size: int = 0", "size: InitVar[int] = 0", "it has an InitVar"),
-        ("    things.append", "    things[0].note = 1; things.append", "declare note"),
+        ("    things.append", "    things[0].grow = 1; things.append", "declare grow"),
     ],
 )
 def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason):
@@ -325,6 +327,43 @@ def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason)
 
     assert "TObject" not in after
     assert reason in left(source, "things")
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "name"),
+    [
+        ("self.size += 1", "self.height = 1", "height"),
+        ("self.size += 1", "for one in self.name: one.game = None", "game"),
+        ("    things.append", "    things[0].note = 1; things.append", "note"),
+        ("def add(name):", "def add(name):\n    name.note = 1", "note"),
+    ],
+)
+def test_a_dataclass_has_what_may_be_set_and_is_not_declared(line, by, name):
+    after = shared(DATACLASSES.replace(line, by), "things")
+
+    assert f'class Base(txloop.TObject, also=("{name}",)):' in after
+    assert "class Thing(Base):" in after
+
+
+HAZARD = """
+class Thing :
+    def __init__(self, name):
+        self.name = name
+things = []
+def add(name):
+    thing = Thing(name)
+    thing.log = []
+    things.append(thing)
+def f():
+    return {}
+"""
+
+
+def test_what_other_code_sets_is_a_container_only_where_it_may_be_one():
+    asked = "type(things[0].log) is list"
+
+    assert "class Thing :" in shared(HAZARD.format(asked), "things")
+    assert "class Thing(txloop" in shared(HAZARD.format("things[0].log"), "things")
 
 
 ORDERED = """
@@ -392,6 +431,64 @@ def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
     assert "hits = txloop.TVar(0)" in after
     assert f"{target}.value += 1" in after
     assert "return Page.hits.value" in after
+
+
+OBJECT = f"""{COUNTS.format("Page.hits")}
+{{}}
+def count():
+    return page.hits
+"""
+
+
+@pytest.mark.parametrize("line", ["page = Page()", "page: Page = Page()"])
+def test_a_class_attribute_may_be_asked_of_the_only_object_of_a_variable(line):
+    after = shared(OBJECT.format(line), "Page.hits")
+
+    assert "hits = txloop.TVar(0)" in after
+    assert "return page.hits.value" in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "page = other(Page())",
+        "page = Page() or other",
+        "page, other = Page()",
+        "page = Page()\npage.__class__ = Other",
+        "page = Page()\npage = 1",
+        "page = Page()\ndef set_page(x):\n    global page\n    page = x",
+        "page = Page()\ndef page(): pass",
+        "page = Page()\nimport page",
+        "page = Page()\nmodule.page = 1",
+        "page = Page()\nsetattr(module, 'page', 1)",
+        "for page in Page(): pass",
+        "with Page() as page: pass",
+        "class Other: hits = 1\nPage = Other\npage = Page()",
+        "page = library.Page()",
+        "page = Page()\ndef add(): page.hits = 2",
+        "page = Page()\ndef add(key): setattr(page, key, 2)",
+        "page = Page()\nclass Other(Page): hits = 2",
+    ],
+)
+def test_a_class_attribute_that_may_be_asked_of_another_object_is_left_alone(line):
+    assert "hits = txloop" not in shared(OBJECT.format(line), "Page.hits")
+
+
+@pytest.mark.parametrize(
+    ("line", "by"),
+    [
+        ("def count():", "def count(page):"),
+        ("return page.hits", "return [page.hits for page in pages]"),
+        ("class Page:", "@marked\nclass Page:"),
+        ("class Page:", "class Page(metaclass=Meta):"),
+        ("hits = 0", "hits = 0\n    def __new__(cls): return other"),
+        ("hits = 0", "hits = 0\n    def __getattribute__(self, name): return 1"),
+    ],
+)
+def test_a_class_attribute_may_be_another_objects_by_what_is_around(line, by):
+    source = OBJECT.format("page = Page()").replace(line, by)
+
+    assert "hits = txloop" not in shared(source, "Page.hits")
 
 
 @pytest.mark.parametrize("text", ["{{ hits }}", "page.hits", "{hits} {0}"])

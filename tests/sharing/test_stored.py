@@ -451,3 +451,53 @@ def change(): nested["rows"].append(1)
 def f(k): table[k] = a[k]
 """
     assert source.lstrip() == shared(source, "table")
+
+
+AWAITED = """
+rows = {{}}
+found = []
+{0}
+async def take(key):
+    return {1}
+async def f(key):
+    left = await {2}
+    rows[key] = left
+    found.append(("a", left))
+    left.sort()
+    return left
+"""
+
+
+@pytest.mark.parametrize("result", ["1", "rows[key]", "rows.get(key)", "len(rows)"])
+def test_what_a_coroutine_returns_is_stored_as_what_a_function_returns(result):
+    after = shared(AWAITED.format("", result, "take(key)"), "found", "rows")
+
+    assert "found = txloop.share([])" in after
+
+
+@pytest.mark.parametrize(
+    ("line", "result", "call"),
+    [
+        ("", "[key]", "take(key)"),
+        ("", "key", "take(key)"),
+        ("", "rows.get(key, [])", "take(key)"),
+        ("@marked", "1", "take(key)"),
+        ("", "1", "other.take(key)"),
+        ("", "1", "asyncio.wait_for(take(key), 1)"),
+        ("def take(key): return future", "1", "take(key)"),
+        ("def put(): module.take = library.take", "1", "take(key)"),
+        ("def put(): setattr(module, 'take', other)", "1", "take(key)"),
+        (
+            "async def g(take): left = await take(1); found.append(left); left.n = 1",
+            "1",
+            "2",
+        ),
+        ("from library import *", "1", "take(key)"),
+        ("from library import take", "1", "take(key)"),
+        ("def give(take): return take", "1", "give(take(key))"),
+    ],
+)
+def test_what_is_awaited_otherwise_may_be_another_object(line, result, call):
+    source = AWAITED.format(line, result, call)
+
+    assert "found = []" in shared(source, "found", "rows")

@@ -231,3 +231,50 @@ def test_other_handlers_are_not_called_by_logging():
     found = shared(LOGGED.format("tornado.web.RequestHandler"), "rows")
 
     assert "rows = txloop.share([])" in found
+
+
+NAMED = """
+{}
+class Session:
+    def __init__(self):
+        self.steps = []
+    def __exit__(self, *exc):
+        self.steps.append(exc[0].{})
+        self.steps = self.steps[-3:]
+sessions = []
+def add():
+    sessions.append(Session())
+"""
+
+
+@pytest.mark.parametrize("name", ["__name__", "__qualname__", "__module__"])
+def test_the_name_of_a_class_is_a_text(name):
+    after = shared(NAMED.format("", name), "sessions")
+
+    assert "class Session(txloop.TObject, dataclass=False):" in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "class Row: __name__ = []",
+        "class Row:\n    def __getattr__(self, name): return []",
+        "def give(row): row.__name__ = []",
+        "row = Row(__name__=[])",
+        "row = SimpleNamespace(**read())",
+        "from types import SimpleNamespace as Row",
+        "def give(row, name): setattr(row, name, [])",
+        "row = Row(**{'__name__': []})",
+        "def give(row): row.__dict__.update(read())",
+    ],
+)
+def test_an_attribute_that_is_called_like_the_name_of_a_class_may_be_anything(line):
+    after = shared(NAMED.format(line, "__name__"), "sessions")
+
+    assert "class Session:" in after
+
+
+def test_another_attribute_of_what_is_not_known_may_be_anything():
+    after = shared(NAMED.format("", "args"), "sessions")
+
+    assert "class Session:" in after

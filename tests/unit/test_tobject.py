@@ -305,3 +305,28 @@ def test_an_undone_transaction_leaves_it_as_it_was():
     assert Player("ann") == ann
     with pytest.raises(AttributeError):
         _ = made[0].name
+
+
+class Piece(TObject, also=("square", "owner")):
+    kind: str
+
+
+class Pawn(Piece):
+    steps: int = 0
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_dataclass_has_more_than_its_fields(run):
+    def body():
+        piece: Any = Piece("rook")
+        pawn: Any = Pawn("pawn", 2)
+        before = hasattr(pawn, "square"), repr(pawn), pawn == Pawn("pawn", 2)
+        pawn.square, piece.owner = "a2", pawn
+        del piece.owner
+        pawn.owner = "ann"
+        its = vars(copy.copy(pawn)), hasattr(piece, "owner")
+        return before, its, pawn == Pawn("pawn", 2), dataclasses.astuple(pawn)
+
+    before = (False, "Pawn(kind='pawn', steps=2)", True)
+    its = {"kind": "pawn", "steps": 2, "square": "a2", "owner": "ann"}
+    assert (before, (its, False), True, ("pawn", 2)) == run(body)

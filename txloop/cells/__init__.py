@@ -37,11 +37,13 @@
     bare          dicts that may be taken for their cells
     searching     which of many dicts is equal to one
     heaps         what heapq has, for lists of both kinds
+    sets          methods of set as functions, for sets of both kinds
     locks         a lock for which nothing ever waits
 """
 
 from __future__ import annotations
 
+from txloop.cells import sets
 from txloop.cells.channel import Channel
 from txloop.cells.kinds import register_immutable
 from txloop.cells.likeness import like_plain
@@ -78,5 +80,6 @@ __all__ = [
     "like_plain",
     "plain",
     "register_immutable",
+    "sets",
     "share",
 ]

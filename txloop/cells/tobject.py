@@ -116,7 +116,7 @@ class TObject(_WithDict):
         Args:
             kw_only: As in `dataclasses.dataclass`.
             dataclass: Whether it is made as a dataclass is; None: as its base is.
-            also: With ``dataclass=False``, attributes that other code sets.
+            also: Attributes that are set and that nothing in the class tells.
         """
         super().__init_subclass__()
         check_names(cls, TObject)
@@ -124,7 +124,7 @@ class TObject(_WithDict):
             cls._tx_like_dataclass = dataclass
         if cls._tx_like_dataclass:
             plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
-            shown = _make_dataclass(cls, kw_only)
+            shown = _make_dataclass(cls, kw_only, also)
         else:
             plain = False
             cls._tx_names = make_ordinary(cls, TObject, also)
@@ -258,7 +258,8 @@ def _fill_at_once(cls: type[TObject]) -> None:
     names = names_of(cls)
     # What the dataclass's constructor takes for the object that it fills.
     arguments: Any = type("Arguments", (), {"__slots__": tuple(names)})
-    all_given = all(field.init for field in _fields_of(cls))
+    fields = _fields_of(cls)
+    all_given = all(field.init for field in fields) and len(fields) == len(names)
     # With one name, an `attrgetter` returns no tuple.
     get = operator.attrgetter(*names) if all_given and len(names) > 1 else None
 
@@ -384,7 +385,9 @@ def contents_of(shared: TObject) -> dict[str, object]:
     return contents
 
 
-def _make_dataclass(cls: type[TObject], kw_only: bool) -> dict[str, object]:
+def _make_dataclass(
+    cls: type[TObject], kw_only: bool, also: tuple[str, ...]
+) -> dict[str, object]:
     """Make it one, as far as that goes; return the defaults that the class shows."""
     slots = slots_of(cls)
     dataclasses.dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
@@ -395,7 +398,9 @@ def _make_dataclass(cls: type[TObject], kw_only: bool) -> dict[str, object]:
         if not field.init and field.default is not dataclasses.MISSING
     }
     cls._tx_names = tuple(
-        dict.fromkeys([*(field.name for field in fields), *cls._tx_names, *slots])
+        dict.fromkeys(
+            [*(field.name for field in fields), *cls._tx_names, *slots, *also]
+        )
     )
     return {
         field.name: field.default

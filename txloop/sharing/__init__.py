@@ -26,6 +26,7 @@
     derived     classes that add methods to a dict or list
     stated      what class statements say of their classes
     classes     classes whose objects become TObjects
+    deriving    what their class statements become
     slots       classes whose objects have no other attributes than their slots
     strays      what sets attributes of objects elsewhere than on `self`
     flow        where objects of these classes may get to
@@ -61,7 +62,7 @@
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for
-    replacing   what is called in the place of Python's heaps and locks
+    replacing   what is called in the place of Python's heaps, locks and sets
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
 """

@@ -39,6 +39,7 @@ from txloop.sharing.syntax import (
     root_name,
     uses_arrays,
 )
+from txloop.sharing.uncalled import coroutines_alone
 from txloop.sharing.unseen import Unseen
 from txloop.sharing.using import is_used_on
 
@@ -91,7 +92,8 @@ class Aliases:
         trees = [text.tree for text in self._texts]
         callees = arguments.callees
         self._arguments = arguments
-        self._habits = Habits(callees, any(map(uses_arrays, trees)))
+        alone = coroutines_alone(self._texts, origins.meanings)
+        self._habits = Habits(callees, any(map(uses_arrays, trees)), alone)
         self._owning = Owning(self._texts, self._habits)
         self._storing = Storing(self._habits, foreign, named, self._owning)
         self._unseen = Unseen(self._texts, origins, self._storing, changes)

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
-from txloop.sharing.bindings import bindings
+from txloop.sharing.bindings import bindings, taken_from
 from txloop.sharing.lookups import why_by_name
 from txloop.sharing.scopes import (
     absolute_name,
     attributes_named,
     functions_in,
     imports_in,
+    nodes_of_kinds,
     walked,
 )
 from txloop.sharing.shown import why_as_written
@@ -245,7 +246,29 @@ class Attribute:
         base = _base_of(text, use)
         if base == "self" or base in _OWN:
             return self._is_related(_class_of(text, use))
-        return self._is_related(base.rpartition(".")[2])
+        its = self._is_related(base.rpartition(".")[2])
+        return its or self._is_of_object(text, use)
+
+    def _is_of_object(self, text: Text, use: ast.Attribute) -> bool:
+        """Tell whether it is asked of the only object that a variable ever has.
+
+        That is one of the class, made by the module's own statements.
+        """
+        name = last_name(use.value)
+        if not isinstance(use.value, ast.Name) or _is_local(text, use, name):
+            return False
+        match taken_from(text.tree, name):
+            case ast.Call(func=ast.Name(id=cls)), 0:
+                pass
+            case _:
+                return False
+        once = all(_times_bound(text.tree, one) == 1 for one in (name, cls))
+        is_here = any(getattr(one, "name", "") == cls for one in text.tree.body)
+        if not (once and is_here and self._is_related(cls)) or any(
+            _may_be_set_as(one.tree, name, "__class__") for one in self.texts
+        ):
+            return False
+        return self.classes.is_shared(cls) or not self.classes.why_not(cls)
 
     def _is_of_application(self, text: Text, use: ast.Attribute) -> bool:
         """Tell whether a use is one of the application's attribute."""
@@ -302,6 +325,27 @@ def _base_of(text: Text, use: ast.Attribute) -> str:
     if isinstance(use.value, ast.Name):
         values = _values_of(text, use, use.value.id) or values
     return ast.unparse(values[0] if len(values) == 1 else use.value)
+
+
+def _is_local(text: Text, use: ast.AST, name: str) -> bool:
+    """Tell whether a name is a variable of a function where it is used."""
+    return any(
+        name in bound_in(function)
+        for function, _ in functions_in(text.tree)
+        if use in walked(function)
+    )
+
+
+def _times_bound(tree: ast.Module, name: str) -> int:
+    return sum([*bound_by(node)].count(name) for node in walked(tree))
+
+
+def _may_be_set_as(tree: ast.Module, *names: str) -> bool:
+    """Tell whether lines may set an attribute of one of these names."""
+    stores = (one for name in names for one in attributes_named(tree, name))
+    texts = {one.value for one in nodes_of_kinds(tree, ast.Constant)}
+    set_here = any(not isinstance(one.ctx, ast.Load) for one in stores)
+    return set_here or not texts.isdisjoint(names)
 
 
 def _values_of(text: Text, use: ast.AST, name: str) -> list[ast.expr]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from typing import TYPE_CHECKING
 
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.derived import BASES
+from txloop.sharing.deriving import derive, undecorate
 from txloop.sharing.origins import NAMESPACE
 from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
 from txloop.sharing.slots import has_slots, why_not_slots
@@ -21,6 +21,7 @@ from txloop.sharing.stated import (
     is_ordinary,
     is_setter,
     reached_by_name,
+    shows_attributes,
 )
 from txloop.sharing.strays import stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from txloop.sharing.flow import Flow
+    from txloop.sharing.strays import Stray
     from txloop.sharing.texts import Edits, Text
 
 __all__ = ["Classes"]
@@ -189,10 +191,45 @@ class Classes:
         for one in node.body:
             if isinstance(one, ast.AnnAssign) and "InitVar" in ast.unparse(one):
                 return "it has an InitVar"
-        for attribute in [*sorted(assigned_in(node)), *self._also(name)]:
-            if attribute not in declared | self._set_by_properties(name):
-                return f"it is a dataclass that does not declare {attribute}"
+        if taken := self._hidden(name):
+            return f"it is a dataclass that does not declare {min(taken)}"
         return ""
+
+    def _hidden(self, name: str) -> set[str]:
+        """Return what is set, but not declared, and cannot be an attribute of these."""
+        undeclared = {*self._undeclared(name)}
+        if not undeclared or any(map(shows_attributes, self._texts)):
+            return undeclared  # what came first would not be shown first
+        its = [node for one in self._family(name) for _, node in self._found[one]]
+        bound = set[str]().union(*map(bound_in, its))
+        return undeclared & bound | {one for one in undeclared if one[:2] == "__"}
+
+    def _family(self, name: str) -> set[str]:
+        """Return a dataclass, those that it is derived from, and those from these."""
+        line = self._line(name) & self._found.keys()
+        return {one for one in self._found if line & self._line(one)}
+
+    def _undeclared(self, name: str) -> list[str]:
+        """Return what may be set on objects of a family of dataclasses besides fields.
+
+        What methods set may be another's: objects may have it without having a value.
+        """
+        found: set[str] = set()
+        for one in self._family(name):
+            its = {
+                stray.attribute
+                for stray in self._strays
+                if stray.attribute is not None
+                if one in (self._known(stray) or {one})
+            }
+            for related in self._line(one) & self._found.keys():
+                its.update(*(assigned_in(node) for _, node in self._found[related]))
+            found |= its - self._declared(one) - self._set_by_properties(one)
+        return sorted(found)
+
+    def _known(self, stray: Stray) -> set[str]:
+        """Return the program's classes of which an object may be; none for any."""
+        return self._flow.classes_of(stray.of, stray.scope) & self._found.keys()
 
     def _declared(self, name: str) -> set[str]:
         """Return the fields of a dataclass, with those of its bases."""
@@ -218,7 +255,8 @@ class Classes:
             its = not stray.owner or self._may_be_both(name, stray.owner)
             if its and stray.attribute is None:
                 return f"{stray.text.place(stray.of)}, sets attributes by name"
-        taken = {*self._attributes(name), NAMESPACE} & self._hazards.keys()
+        every = {*self._attributes(name), *self._also(name), NAMESPACE}
+        taken = every & self._hazards.keys()
         if taken:
             return self._hazards[min(taken)]
         line = [
@@ -238,9 +276,9 @@ class Classes:
         its = {
             stray.attribute
             for stray in self._strays
-            for one in self._flow.classes_of(stray.of, stray.scope)
+            for one in self._known(stray) or {name}
             if last_name(stray.of) not in self._found and self.are_related(one, name)
-        }
+        } | {*self._also(name)}
         for related in self._line(name):
             for _, node in self._found.get(related, ()):
                 its |= set_on_self(node)
@@ -274,13 +312,14 @@ class Classes:
         return found
 
     def _also(self, name: str) -> list[str]:
-        """Return the attributes that code outside of a class sets on its objects."""
+        """Return the attributes that objects have and their class does not tell."""
+        if any(is_dataclass(*one) for one in self._found.get(name, ())):
+            return self._undeclared(name)
         found = set()
         for stray in self._strays:
             if stray.attribute is None:
                 continue
-            known = self._flow.classes_of(stray.of, stray.scope)
-            for one in known & self._found.keys() or {name}:
+            for one in self._known(stray) or {name}:
                 if self.are_related(one, name):
                     found |= {stray.attribute} - self._attributes(one)
         return sorted(found)
@@ -315,10 +354,10 @@ class Classes:
                 edits[text.file].replace(at, end, new)
                 yield name, text, node
                 continue
-            _derive(text, node, self._also(name), edits[text.file])
+            derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
                 if name in self._line(other) and is_dataclass(its_text, cls):
-                    _undecorate(its_text, cls, edits[its_text.file])
+                    undecorate(its_text, cls, edits[its_text.file])
             yield name, text, node
 
     def became(self, name: str) -> str:
@@ -384,38 +423,3 @@ class Classes:
     def is_known(self, name: str) -> bool:
         """Tell whether the program defines a class of that name."""
         return name in self._found
-
-
-def _undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
-    """Remove the decorator, but not its line."""
-    decorator = node.decorator_list[0]
-    at = text.source.rindex("@", 0, text.start(decorator))
-    edits.replace(at, text.end(decorator), "")
-
-
-def _derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
-    given = ""
-    like_dataclass = is_dataclass(text, node)
-    if not like_dataclass:
-        given += ", dataclass=False"
-    if also and not like_dataclass:
-        names = ", ".join(f'"{name}"' for name in also)
-        given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
-    if node.bases and last_name(node.bases[0]) != "object":  # it is `abc.ABC`
-        at, end = text.start(node.bases[0]), text.end(node.bases[-1])
-        edits.replace(at, at, "txloop.TObject, ")
-        edits.replace(end, end, given)
-        return
-    given = f"txloop.TObject{given}"
-    if node.bases:
-        edits.replace(text.start(node.bases[0]), text.end(node.bases[0]), given)
-        return
-    if node.keywords:
-        at = text.start(node.keywords[0])
-        edits.replace(at, at, f"{given}, ")
-        return
-    start = text.start(node)
-    head = re.compile(rf"class\s+{node.name}(\s*\(\s*\))?").match(text.source, start)
-    assert head is not None, text.segment(node)[:80]
-    name_end = start + head[0].index(node.name, len("class")) + len(node.name)
-    edits.replace(name_end, head.end(), f"({given})")

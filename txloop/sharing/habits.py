@@ -81,6 +81,7 @@ class Habits:
     Attributes:
         callees: Tells what a call runs.
         has_arrays: Whether the program uses a library of arrays.
+        coroutines: The names of those that are ``async def``, and of nothing else.
         functions: What they do, by their names.
         hashed: The numbers of parameters that a function of a name uses as keys: no
             lists, dicts or sets.
@@ -92,6 +93,7 @@ class Habits:
 
     callees: Callees
     has_arrays: bool
+    coroutines: Set[str] = frozenset()
     functions: dict[str, Habit] = field(default_factory=dict)
     hashed: Mapping[str, Set[int]] = field(default_factory=dict)
     keys: dict[object, Set[str]] = field(default_factory=dict)
@@ -231,6 +233,8 @@ class Habits:
                 return self._variable_stays(scope, name, depth)
             case ast.Call():
                 return self._result_stays(scope, value, depth)
+            case ast.Await(value=ast.Call(func=ast.Name(id=name))):
+                return name in self.coroutines and self.of(name).returns_same
             case ast.BinOp(op=ast.Add() | ast.Sub()) if self.is_scalar_sum(value):
                 return True
             case ast.BinOp(left=ast.Attribute() | ast.Subscript() | ast.Name()):

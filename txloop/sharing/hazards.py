@@ -20,6 +20,7 @@ from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.lookups import may_keep
 from txloop.sharing.making import PLAIN
 from txloop.sharing.origins import EVERYTHING, Hazard
+from txloop.sharing.replacing import set_methods_called
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
     arguments_of,
@@ -95,8 +96,10 @@ def hazards(
             for one in walked(text.tree)
             if isinstance(one, ast.Call)
         }
+        replaced = {*set_methods_called(text)}
         for node in walked(text.tree):
-            wanted = [*_wanted_of(node, modules)]
+            ours = getattr(node, "func", None) in replaced
+            wanted = [] if ours else [*_wanted_of(node, modules)]
             if node not in methods and not isinstance(node, ast.Compare):
                 wanted += _handed_on(node)
             if isinstance(node, ast.Call) and (bound := databases.bound_by(node)):

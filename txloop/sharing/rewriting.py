@@ -31,7 +31,7 @@ from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
 from txloop.sharing.origins import EVERYTHING, NAMESPACE, Origins
 from txloop.sharing.passing import follow
-from txloop.sharing.replacing import replace_heaps, replace_locks
+from txloop.sharing.replacing import replace_heaps, replace_locks, replace_set_methods
 from txloop.sharing.scopes import walked
 from txloop.sharing.setting import Setting
 from txloop.sharing.survey import names_for, names_of
@@ -148,6 +148,7 @@ class Round:
         if self._edits:
             self._share_aliases(aliases)
             replace_heaps(self.texts, self._edits)
+            replace_set_methods(self.texts, self._edits)
         self.changes += replace_locks(locks, self.skipped, self._edits)
         for file, edits in self._edits.items():
             text = self._by_file[file]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_by, last_name
@@ -22,7 +23,11 @@ __all__ = [
     "is_ordinary",
     "is_setter",
     "reached_by_name",
+    "shows_attributes",
 ]
+
+_SHOWING = re.compile(r"\b(__dict__|__getstate__|dir|getmembers|vars)\b")
+"""What tells which attributes an object has."""
 
 
 def reached_by_name(node: ast.Module | ast.ClassDef) -> Iterator[ast.ClassDef]:
@@ -102,3 +107,8 @@ def is_abstract(text: Text, base: ast.expr) -> bool:
         ast.unparse(base) in names_of_standard(text.tree, "abc", name)
         for name in ("ABC", "ABCMeta")
     )
+
+
+def shows_attributes(text: Text) -> bool:
+    """Tell whether a module, or a text in it, may ask for all that an object has."""
+    return _SHOWING.search(text.source) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import FUNCTIONS, bound_by, last_name
@@ -16,12 +17,12 @@ from txloop.sharing.scopes import functions_in, imports_in, walked
 from txloop.sharing.syntax import root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Collection, Iterable, Iterator, Set
 
     from txloop.sharing.meanings import Function, Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["is_other_variable", "passed_on"]
+__all__ = ["coroutines_alone", "is_other_variable", "passed_on"]
 
 _NAMED = (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
 """Statements that give a name to what may be a function."""
@@ -96,3 +97,35 @@ def _of_defaults(tree: ast.Module) -> set[int]:
         if default is not None
         for node in walked(default)
     }
+
+
+def coroutines_alone(texts: Collection[Text], meanings: Meanings) -> set[str]:
+    """Return the names of a module's coroutines that stand for nothing else anywhere.
+
+    No line may give another thing such a name, or name it in a text.
+    """
+    nodes = [node for text in texts for node in walked(text.tree)]
+    times = Counter(name for node in nodes for name in _named_by(node, meanings))
+    return {
+        one.name
+        for text in texts
+        for one in text.tree.body
+        if isinstance(one, ast.AsyncFunctionDef)
+        if times[one.name] == 1 and not times["*"] and not one.decorator_list
+    }
+
+
+def _named_by(node: ast.AST, meanings: Meanings) -> Iterator[str]:
+    match node:
+        case ast.ImportFrom(module=module, names=names) if node.level or (
+            meanings.is_own(module or "")
+        ):
+            yield from (
+                one.asname for one in names if one.asname not in (None, one.name)
+            )
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            yield name
+        case ast.Constant(value=str(name)):
+            yield name
+        case _:
+            yield from bound_by(node)

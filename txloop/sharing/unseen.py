@@ -14,7 +14,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import READERS, SCALARS
-from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name
+from txloop.scan.syntax import (
+    FUNCTIONS,
+    bound_by,
+    bound_in,
+    declared_in,
+    last_name,
+)
 from txloop.sharing.bindings import bindings
 from txloop.sharing.handing import handed_on, is_of_future
 from txloop.sharing.making import Site
@@ -38,6 +44,17 @@ Found: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
 
 _HOLDERS = ("Error", "Exception", "Namespace", "StopIteration", "partial")
 """Ends of names of classes whose objects have as attributes what they are given."""
+
+_NAMES = frozenset(["__module__", "__name__", "__qualname__"])
+"""Attributes of classes and functions that are texts."""
+
+_ANY_ATTRIBUTE = frozenset(
+    [
+        *("Namespace", "SimpleNamespace", "__dict__", "__getattr__"),
+        *("__getattribute__", "__setattr__", "setattr", "vars"),
+    ]
+)
+"""What gives objects attributes whose names are not in the text."""
 
 _DEPTH = 6
 """The most variables and functions that are followed to one of these."""
@@ -68,6 +85,7 @@ class Unseen:
         self._habits = storing.habits
         self._callees = storing.habits.callees
         self._nodes: dict[str, dict[Site, ast.expr]] = {}
+        self._named_otherwise: bool | None = None
 
     def stored(self, text: Text, scope: FunctionNode | ast.Module) -> Iterator[Found]:
         """Yield what a function, or a module, stores so, with what it is stored in.
@@ -110,11 +128,26 @@ class Unseen:
             return True
         return any(
             isinstance(one, ast.Attribute)
+            and not self._is_of_definition(one)
             and not self._origins.setting.knows(one)
             and self._changes(one.attr)
             and self._has_more(scope, one.value)
             for one in handed_on(value)
         )
+
+    def _is_of_definition(self, asked: ast.Attribute) -> bool:
+        """Tell whether it is a name that Python gives classes and functions: a text.
+
+        Objects may have such attributes as well, if the program gives them any.
+        """
+        if self._named_otherwise is None:
+            others = _NAMES | _ANY_ATTRIBUTE
+            self._named_otherwise = any(
+                not others.isdisjoint(_given_in(node))
+                for text in self._texts.values()
+                for node in walked(text.tree)
+            )
+        return asked.attr in _NAMES and not self._named_otherwise
 
     def _has_more(self, scope: ast.AST, value: ast.expr) -> bool:
         """Tell whether an object may have attributes that are no arguments of its."""
@@ -211,3 +244,16 @@ def _is_result(scope: ast.AST, value: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(attr="result")):
             return is_of_future(value)
     return False
+
+
+def _given_in(node: ast.AST) -> Iterator[str]:
+    """Yield names that a node may give attributes, or things in a class."""
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Store()) | ast.keyword(arg=str(name)):
+            yield name
+        case ast.Attribute(attr=name) | ast.Name(id=name) if name in _ANY_ATTRIBUTE:
+            yield name
+        case ast.Constant(value=str(name)) | ast.alias(name=name):
+            yield name
+        case _:
+            yield from bound_by(node)

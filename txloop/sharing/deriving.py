@@ -1,0 +1,56 @@
+"""Class statements of classes that become TObjects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from txloop.scan.syntax import last_name
+from txloop.sharing.stated import is_dataclass
+
+if TYPE_CHECKING:
+    import ast
+
+    from txloop.sharing.texts import Edits, Text
+
+__all__ = ["derive", "undecorate"]
+
+
+def undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
+    """Remove the decorator of a class, but not its line."""
+    decorator = node.decorator_list[0]
+    at = text.source.rindex("@", 0, text.start(decorator))
+    edits.replace(at, text.end(decorator), "")
+
+
+def derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
+    """Derive a class from TObject.
+
+    Args:
+        text: Its module.
+        node: The class.
+        also: The attributes that it has besides those that it declares.
+        edits: Where the change goes.
+    """
+    given = "" if is_dataclass(text, node) else ", dataclass=False"
+    if also:
+        names = ", ".join(f'"{name}"' for name in also)
+        given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
+    if node.bases and last_name(node.bases[0]) != "object":  # it is `abc.ABC`
+        at, end = text.start(node.bases[0]), text.end(node.bases[-1])
+        edits.replace(at, at, "txloop.TObject, ")
+        edits.replace(end, end, given)
+        return
+    given = f"txloop.TObject{given}"
+    if node.bases:
+        edits.replace(text.start(node.bases[0]), text.end(node.bases[0]), given)
+        return
+    if node.keywords:
+        at = text.start(node.keywords[0])
+        edits.replace(at, at, f"{given}, ")
+        return
+    start = text.start(node)
+    head = re.compile(rf"class\s+{node.name}(\s*\(\s*\))?").match(text.source, start)
+    assert head is not None, text.segment(node)[:80]
+    name_end = start + head[0].index(node.name, len("class")) + len(node.name)
+    edits.replace(name_end, head.end(), f"({given})")
