@@ -35,6 +35,7 @@ from txloop.scan.value import (
     Slot,
     Unfollowed,
     Value,
+    alternatives,
     either,
     key_of,
 )
@@ -165,7 +166,9 @@ def _function_def(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
         if each is not None:
             walk.visit(each)
     nested = Nested(node, walk.frame, node.name)
-    store_name(walk, node.name, nested, node)
+    known = alternatives(walk.frame.local.get(node.name))
+    others = (one for one in known if isinstance(one, Nested))  # of other branches
+    store_name(walk, node.name, either((*others, nested)), node)
     if walk.everything or node.decorator_list:
         walk.walk_nested(nested)
 
