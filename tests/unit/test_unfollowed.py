@@ -46,6 +46,14 @@ LOST = {
         "self.request.connection.__class__",
         "self.request.connection",
     ),
+    "what a branch has bound, after it": (
+        "if name: name = Tools\n        else: self.write(name)\n        name.lower()",
+        "name.lower",
+    ),
+    "what a branch has bound, in one that may follow": (
+        "if name: name = Tools\n        if not name: name.lower()",
+        "name.lower",
+    ),
     "what a function in this one has by default": (
         "def f(p=Tools): p.add(1)\n        f()",
         "p.add",
@@ -67,6 +75,8 @@ LOST = {
 }
 
 FOLLOWED = [
+    "if name: name = TABLE_SIZE\n        else: name = name.lower()",
+    "if name: one = Tools\n        else: one = name\n        one.lower()",
     "def f(p): return p.get('a')\n        self.write(f({'a': name}).upper())",
     "def f(p): return all(one is None for one in p.values())\n        f({'a': name})",
     "def f(p, n=1, *q, **r): return p.upper(), q[0].upper()\n        f(name, 1, name)",

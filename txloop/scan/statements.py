@@ -26,6 +26,7 @@ from txloop.scan.live_objects import UNKNOWN, can_change
 from txloop.scan.member import of_module
 from txloop.scan.parts import made_of, part_of, passes_on
 from txloop.scan.special import TRUTH, in_place, reflected
+from txloop.scan.syntax import COMPREHENSIONS, FUNCTIONS, bound_by
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -41,7 +42,7 @@ from txloop.scan.value import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from txloop.scan.walk import Walk
@@ -69,16 +70,49 @@ def _if(walk: Walk, node: ast.If) -> None:
 def _choose(walk: Walk, node: ast.If) -> frozenset[Slot]:
     """Walk through both branches; return what keeps the code from going on."""
     answer = ask(walk, node.test)
-    before = walk.unless
+    before, local = walk.unless, walk.frame.local
+    names, after = {**local}, {**local}
     for branch, taken in ((node.body, True), (node.orelse, False)):
         skipped = answer.truth is not None and answer.truth is not taken
         walk.unless = before | answer.slots if skipped else before
+        after = {**local}
+        local.update(names)  # of the branches one runs
         visit_body(walk, branch)
+    _rejoin(walk, names, after, node.orelse)
     walk.unless = before
     branch = node.body if answer.truth else node.orelse
     leaves = branch and isinstance(branch[-1], ast.Return | ast.Raise)
     known = answer.truth is not None
     return answer.slots if known and leaves else frozenset()
+
+
+def _rejoin(
+    walk: Walk, known: dict[str, Value], after: dict[str, Value], last: list[ast.stmt]
+) -> None:
+    """Let names have what the last branch gives them, others what the first has given.
+
+    Args:
+        walk: In the frame whose names these are.
+        known: The names' values before both.
+        after: Those after the first.
+        last: The last branch.
+    """
+    local, bound = walk.frame.local, {*_bound_in(last)}
+    for name, value in after.items():
+        own = local.get(name)
+        if any(isinstance(one, Nested) for one in alternatives(value)):
+            local[name] = either((value, own))
+        elif name not in bound:
+            same = own is known.get(name)
+            local[name] = value if same else either((value, own))
+
+
+def _bound_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that statements bind, without those of functions in them."""
+    for node in nodes:
+        yield from bound_by(node)
+        if not isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)):
+            yield from _bound_in(ast.iter_child_nodes(node))
 
 
 def _return(walk: Walk, node: ast.Return) -> None:
