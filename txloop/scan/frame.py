@@ -41,6 +41,7 @@ class Frame:
         transparent: Whether `:=` binds in the frame around it.
         returned: What it returns or yields, as far as it may be shared.
         owner: The name of the class in whose body the function stands, or "".
+        in_loop: Whether a loop of it is being walked through.
     """
 
     file: str
@@ -55,6 +56,7 @@ class Frame:
     transparent: bool = False
     returned: Value = None
     owner: str = ""
+    in_loop: bool = False
 
     def attribute(self, name: str) -> str:
         """Return the attribute that the name means here, which may be a private one."""

@@ -76,9 +76,11 @@ def _choose(walk: Walk, node: ast.If) -> frozenset[Slot]:
         skipped = answer.truth is not None and answer.truth is not taken
         walk.unless = before | answer.slots if skipped else before
         after = {**local}
-        local.update(names)  # of the branches one runs
+        if not walk.frame.in_loop:  # of the branches one runs, or each in its turn
+            local.update(names)
         visit_body(walk, branch)
-    _rejoin(walk, names, after, node.orelse)
+    if not walk.frame.in_loop:
+        _rejoin(walk, names, after, node.orelse)
     walk.unless = before
     branch = node.body if answer.truth else node.orelse
     leaves = branch and isinstance(branch[-1], ast.Return | ast.Raise)
@@ -180,7 +182,19 @@ def _delete(walk: Walk, node: ast.Delete) -> None:
 
 def _for(walk: Walk, node: ast.For | ast.AsyncFor) -> None:
     iterate(walk, node.target, node.iter)
+    _loop(walk, node)
+
+
+def _while(walk: Walk, node: ast.While) -> None:
+    walk.visit(node.test)
+    _loop(walk, node)
+
+
+def _loop(walk: Walk, node: ast.For | ast.AsyncFor | ast.While) -> None:
+    frame, before = walk.frame, walk.frame.in_loop
+    frame.in_loop = True
     visit_body(walk, [*node.body, *node.orelse])
+    frame.in_loop = before
 
 
 def _with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
@@ -338,6 +352,7 @@ VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Return: _return,
+    ast.While: _while,
     ast.With: _with,
     ast.Yield: _yield,
     ast.YieldFrom: _yield,

@@ -128,4 +128,18 @@ PROGRAMS = {
             where.append(1)
         where[0].append(1)  # MUTATES_GLOBAL app.rows
     """,
+    "what another branch has bound in a loop": """
+    rows, others = [], []
+    def get(numbers):
+        while numbers:
+            if numbers.pop():
+                where = others
+            else:
+                where.append(1)  # MUTATES_GLOBAL app.others
+        for each in numbers:
+            if each:
+                where = rows
+            elif each is None:
+                where.append(1)  # MUTATES_GLOBAL app.rows
+    """,
 }
