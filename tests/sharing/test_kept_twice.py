@@ -303,7 +303,13 @@ def f(app):
 
 
 def test_a_key_may_be_an_attribute_where_a_class_gives_its_items_as_such():
-    source = "table = {}\nnested = {}\ndef f(x): x['table'].append(nested)\n"
+    source = """
+table = {}
+nested = {}
+def f(x):
+    nested["k"] = 1
+    x["table"].append(nested)
+"""
     own = "class D(dict):\n    def __getattr__(self, name): return self[name]\n"
 
     assert "table = txloop.share({})" in shared(source, "table")

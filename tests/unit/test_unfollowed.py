@@ -43,11 +43,43 @@ LOST = {
         "self.request.connection.__class__",
         "self.request.connection",
     ),
+    "what a branch has bound, after it": (
+        "if name: name = Tools\n        else: self.write(name)\n        name.lower()",
+        "name.lower",
+    ),
+    "what a branch has bound, in one that may follow": (
+        "if name: name = Tools\n        if not name: name.lower()",
+        "name.lower",
+    ),
+    "what a function in this one has by default": (
+        "def f(p=Tools): p.add(1)\n        f()",
+        "p.add",
+    ),
+    "what one that is passed on is given": (
+        "def f(p): p.add(1)\n        f({1}); self.later = [f]",
+        "p.add",
+    ),
+    "what a decorator may give one": (
+        "@write\n        def f(p): p.add(1)\n        f({1})",
+        "p.add",
+    ),
+    "what one that calls itself for ever is given": (
+        "def f(p): p.add(1); f([p, self])\n        f({1})",
+        "p.add",
+    ),
     "what other threads do": ("threading.current_thread()", "threading.current"),
     **({"a part of an array": ("NUMBERS[0][1] = 1", "NUMBERS[0][1]")} if NUMPY else {}),
 }
 
 FOLLOWED = [
+    "if name: name = TABLE_SIZE\n        else: name = name.lower()",
+    "if name: one = Tools\n        else: one = name\n        one.lower()",
+    "def f(p): return p.get('a')\n        self.write(f({'a': name}).upper())",
+    "def f(p): return all(one is None for one in p.values())\n        f({'a': name})",
+    "def f(p, n=1, *q, **r): return p.upper(), q[0].upper()\n        f(name, 1, name)",
+    "def f(p):\n            p.sort()\n            return p\n        f([1]).append(1)",
+    "def f(p): return p.upper() and f(p[1:])\n        f(name)",
+    "async def f(p): yield p.upper()\n        f(name)",
     *(
         [
             "self.write(str(numpy.array(ROWS).sum()))",

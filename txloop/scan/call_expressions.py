@@ -47,7 +47,8 @@ _SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
 
 def visit_call(walk: Walk, node: ast.Call) -> Value:
     """Walk through a call and its arguments, and return what it stands for."""
-    callees = alternatives(walk.visit(node.func))
+    nested = _nested_called(walk, node.func)
+    callees = nested or alternatives(walk.visit(node.func))
     given = node.args
     if given and not walk.everything and _is_ours(callees[0], "on_commit"):
         given = _without_effect(given)
@@ -65,6 +66,15 @@ def visit_call(walk: Walk, node: ast.Call) -> Value:
     others = tuple(one for one in (*values[first:], *spread) if is_risky(one))
     arguments = Arguments(tuple(values[:first]), keywords, others)
     return either(_call(walk, each, arguments, node) for each in callees)
+
+
+def _nested_called(walk: Walk, function: ast.expr) -> tuple[Value, ...]:
+    """Return the functions of this one that a name means, if these are called."""
+    if not isinstance(function, ast.Name):
+        return ()
+    found = alternatives(walk.frame.value(function.id))
+    are_nested = all(isinstance(one, Nested) and not one.is_decorated for one in found)
+    return found if are_nested else ()
 
 
 def _passed(

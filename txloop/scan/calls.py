@@ -115,7 +115,7 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
             return _run_cached(walk, cache, callee, arguments, node)
         return walk.run(callee, arguments)
     if isinstance(callee, Nested):
-        return None
+        return None if callee.is_decorated else walk.run_nested(callee, arguments)
     passed = all_in(arguments)
     for each in passed:
         walk.notes.escape(each, node)

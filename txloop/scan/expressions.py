@@ -71,9 +71,10 @@ _ROUTING = frozenset(["add_handlers", "add_transform", "listen"])
 
 def _name(walk: Walk, node: ast.Name) -> Value:
     value = walk.frame.value(node.id)
-    if isinstance(value, Nested):
-        walk.walk_nested(value)
-    elif isinstance(value, Live) and walk.frame.holder(node.id) is None:
+    for one in alternatives(value):
+        if isinstance(one, Nested):
+            walk.walk_nested(one)
+    if isinstance(value, Live) and walk.frame.holder(node.id) is None:
         walk.notes.read(value, node)
         missing = value.thing is UNKNOWN and value.family is Family.GLOBAL
         if missing and walk.sources.is_unbound(node.id):

@@ -18,7 +18,7 @@ from txloop.scan.value import Family, Live, Value, either, shared
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from txloop.scan.syntax import FunctionNode
     from txloop.scan.value import Arguments, Slot
@@ -41,6 +41,7 @@ class Frame:
         transparent: Whether `:=` binds in the frame around it.
         returned: What it returns or yields, as far as it may be shared.
         owner: The name of the class in whose body the function stands, or "".
+        in_loop: Whether a loop of it is being walked through.
     """
 
     file: str
@@ -55,6 +56,7 @@ class Frame:
     transparent: bool = False
     returned: Value = None
     owner: str = ""
+    in_loop: bool = False
 
     def attribute(self, name: str) -> str:
         """Return the attribute that the name means here, which may be a private one."""
@@ -75,6 +77,13 @@ class Frame:
         """Return a frame of a function or class that stands in this one."""
         qualname = f"{self.qualname}.<locals>.{name}" if name else self.qualname
         return Frame(self.file, qualname, self.namespace, outer=self)
+
+    def all_around(self) -> Iterator[tuple[str, Value]]:
+        """Yield the names of this frame and of those around it, with their values."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield from frame.local.items()
+            frame = frame.outer
 
     def holder(self, name: str) -> Frame | None:
         """Return the frame, from this one outwards, whose own the name is."""
@@ -148,6 +157,11 @@ class Nested:
     frame: Frame
     name: str
     in_class: bool = False
+
+    @property
+    def is_decorated(self) -> bool:
+        """Whether its name may mean another function."""
+        return bool(self.node.decorator_list)
 
 
 def bind(node: FunctionNode, receiver: Value, arguments: Arguments) -> dict[str, Value]:

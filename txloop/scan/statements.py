@@ -26,6 +26,7 @@ from txloop.scan.live_objects import UNKNOWN, can_change
 from txloop.scan.member import of_module
 from txloop.scan.parts import made_of, part_of, passes_on
 from txloop.scan.special import TRUTH, in_place, reflected
+from txloop.scan.syntax import COMPREHENSIONS, FUNCTIONS, bound_by
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -35,12 +36,13 @@ from txloop.scan.value import (
     Slot,
     Unfollowed,
     Value,
+    alternatives,
     either,
     key_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from txloop.scan.walk import Walk
@@ -68,16 +70,51 @@ def _if(walk: Walk, node: ast.If) -> None:
 def _choose(walk: Walk, node: ast.If) -> frozenset[Slot]:
     """Walk through both branches; return what keeps the code from going on."""
     answer = ask(walk, node.test)
-    before = walk.unless
+    before, local = walk.unless, walk.frame.local
+    names, after = {**local}, {**local}
     for branch, taken in ((node.body, True), (node.orelse, False)):
         skipped = answer.truth is not None and answer.truth is not taken
         walk.unless = before | answer.slots if skipped else before
+        after = {**local}
+        if not walk.frame.in_loop:  # of the branches one runs, or each in its turn
+            local.update(names)
         visit_body(walk, branch)
+    if not walk.frame.in_loop:
+        _rejoin(walk, names, after, node.orelse)
     walk.unless = before
     branch = node.body if answer.truth else node.orelse
     leaves = branch and isinstance(branch[-1], ast.Return | ast.Raise)
     known = answer.truth is not None
     return answer.slots if known and leaves else frozenset()
+
+
+def _rejoin(
+    walk: Walk, known: dict[str, Value], after: dict[str, Value], last: list[ast.stmt]
+) -> None:
+    """Let names have what the last branch gives them, others what the first has given.
+
+    Args:
+        walk: In the frame whose names these are.
+        known: The names' values before both.
+        after: Those after the first.
+        last: The last branch.
+    """
+    local, bound = walk.frame.local, {*_bound_in(last)}
+    for name, value in after.items():
+        own = local.get(name)
+        if any(isinstance(one, Nested) for one in alternatives(value)):
+            local[name] = either((value, own))
+        elif name not in bound:
+            same = own is known.get(name)
+            local[name] = value if same else either((value, own))
+
+
+def _bound_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that statements bind, without those of functions in them."""
+    for node in nodes:
+        yield from bound_by(node)
+        if not isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)):
+            yield from _bound_in(ast.iter_child_nodes(node))
 
 
 def _return(walk: Walk, node: ast.Return) -> None:
@@ -145,7 +182,19 @@ def _delete(walk: Walk, node: ast.Delete) -> None:
 
 def _for(walk: Walk, node: ast.For | ast.AsyncFor) -> None:
     iterate(walk, node.target, node.iter)
+    _loop(walk, node)
+
+
+def _while(walk: Walk, node: ast.While) -> None:
+    walk.visit(node.test)
+    _loop(walk, node)
+
+
+def _loop(walk: Walk, node: ast.For | ast.AsyncFor | ast.While) -> None:
+    frame, before = walk.frame, walk.frame.in_loop
+    frame.in_loop = True
     visit_body(walk, [*node.body, *node.orelse])
+    frame.in_loop = before
 
 
 def _with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
@@ -165,7 +214,9 @@ def _function_def(walk: Walk, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
         if each is not None:
             walk.visit(each)
     nested = Nested(node, walk.frame, node.name)
-    store_name(walk, node.name, nested, node)
+    known = alternatives(walk.frame.local.get(node.name))
+    others = (one for one in known if isinstance(one, Nested))  # of other branches
+    store_name(walk, node.name, either((*others, nested)), node)
     if walk.everything or node.decorator_list:
         walk.walk_nested(nested)
 
@@ -301,6 +352,7 @@ VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Return: _return,
+    ast.While: _while,
     ast.With: _with,
     ast.Yield: _yield,
     ast.YieldFrom: _yield,

@@ -274,6 +274,31 @@ class Walk:
                 frame.local.update(dict.fromkeys(parameters(nested.node), given))
             self._enter(frame, nested.node)
 
+    def run_nested(self, nested: Nested, arguments: Arguments) -> Value:
+        """Walk through such a function as a call runs it, and return what it returns.
+
+        What variables around it are counts, too: they may have been something else when
+        it was called before.
+        """
+        node, frame = nested.node, nested.frame.inner(nested.name)
+        frame.local.update(bind(node, None, arguments))
+        for name, given in _defaults_of(node):
+            constant = isinstance(given, ast.Constant)
+            frame.local.setdefault(name, None if constant else SOMETHING)
+        for name in parameters(node):
+            frame.local.setdefault(name, None)
+        seen = [*frame.local.items(), *nested.frame.all_around()]
+        key = (nested, self.unless, *((name, identity(one)) for name, one in seen))
+        if key not in self._returned:
+            self._walks[id(node)] += 1
+            if self._depth > _DEEPEST or self._walks[id(node)] > _MOST_WALKS:
+                self.walk_nested(nested)
+                return SOMETHING
+            self._returned[key] = None
+            self._enter(frame, node)
+            self._returned[key] = frame.returned
+        return self._returned[key]
+
     def walk_lambda(self, node: ast.Lambda, given: Value = SOMETHING) -> Value:
         """Walk through a lambda each of whose parameters is given that."""
         frame = self.frame
@@ -302,6 +327,18 @@ class Walk:
         finally:
             self._depth -= 1
             self.frame, self.unless = around, unless
+
+
+def _defaults_of(node: FunctionNode) -> list[tuple[str, ast.expr]]:
+    """Return the parameters that have defaults, and these."""
+    its = node.args
+    positional = [each.arg for each in (*its.posonlyargs, *its.args)]
+    last = positional[len(positional) - len(its.defaults) :]
+    named = zip(its.kwonlyargs, its.kw_defaults, strict=True)
+    return [
+        *zip(last, its.defaults, strict=True),
+        *((each.arg, one) for each, one in named if one is not None),
+    ]
 
 
 def _defaults(function: FunctionType) -> dict[str, Value]:

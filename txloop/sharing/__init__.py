@@ -55,6 +55,8 @@
     decoding    what makes all that it returns
     passing     how values get from place to place
     changing    what is changed in place
+    receiving   which methods only keep what they are given
+    kept        lines that keep values under names
     keeping     what is kept in two places, one of which stays plain
     demands     what has to be plain
     threads     what runs on other threads, and may touch

@@ -20,7 +20,6 @@ from tornado.websocket import WebSocketHandler
 
 from txloop.scan.known import (
     GETTERS,
-    KEEPING,
     MUTATORS,
     PARTS,
     PUTTING,
@@ -30,11 +29,10 @@ from txloop.scan.known import (
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.bindings import taken_from
 from txloop.sharing.origins import ANY, VIEWS, Origin
+from txloop.sharing.receiving import Receiving
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
-    DISPLAYS,
     arguments_of,
-    leaves,
     root_name,
     targets_of,
     uses_arrays,
@@ -64,8 +62,6 @@ _READING = {
 _CHANGING = frozenset(["getattr", "heappop", "shuffle"])
 """Functions that change what they are given, or return something that does."""
 
-_SHARE = "txloop.share"
-
 _KEEPING_ONLY = VIEWS | PUTTING
 """Functions that keep what they are given, and do not change it."""
 
@@ -88,11 +84,13 @@ class Placed(NamedTuple):
         values: The origins of what is kept.
         depth: 0 for the values themselves, 1 for those that are put into them, and so
             on; or a deeper one.
+        exact: Whether they are not deeper than that.
     """
 
     name: str
     values: Values
     depth: int
+    exact: bool
 
 
 class Changing:
@@ -118,7 +116,7 @@ class Changing:
         self._through: defaultdict[str | Site, set[str]] = defaultdict(set)
         self._grown: set[str | Site] = set()  # of these, more is known
         self._views = _names_of_views(texts)
-        self._plain = _names_of_plain(texts)
+        self._receiving = Receiving(texts, origins)
         if any(uses_arrays(text.tree) for text in texts):
             self._set(ANY, math.inf)  # their slices are no copies
         for name in origins.meanings.functions:
@@ -172,7 +170,7 @@ class Changing:
         """Note that what an expression means is changed itself."""
         for one in self._origins.of(scope, base):
             if not one.inside:
-                steps = steps_to(self._origins, scope, base, one.name) or math.inf
+                steps = steps_to(self._origins, scope, base, one.name)[0] or math.inf
                 self._set(_key(one), steps if one.is_part else 0)
 
     def _note_call(self, scope: ast.AST, call: ast.Call) -> None:
@@ -190,7 +188,7 @@ class Changing:
             name in SCALARS | READERS | PARTS | _READING | _KEEPING_ONLY
             or own
             or known
-            or self._only_keeps(function)
+            or self._receiving.only_keeps(scope, function)
         ):
             for given in arguments_of(call):
                 for one in self._origins.of(scope, given):
@@ -209,14 +207,6 @@ class Changing:
         home = meanings.imported_from(scope, root_name(function)).partition(".")[0]
         return home in _KNOWN or meanings.is_scalar(scope, function)
 
-    def _only_keeps(self, function: ast.expr) -> bool:
-        """Tell whether it is a method of a plain object that does not change others."""
-        return (
-            isinstance(function, ast.Attribute)
-            and function.attr in KEEPING
-            and last_name(function.value) in self._plain
-        )
-
     def _follow(self, placed: Placed) -> None:
         """Let what is kept be changed as what keeps it, and the other way round."""
         name = placed.name
@@ -227,7 +217,8 @@ class Changing:
                 self._set(key, math.inf if one.is_part else deep, name)
             deep = self._depth(key) - one.is_part
             if deep >= 0 and self._through[key] - {name}:
-                self._set(name, math.inf if depth else deep, str(key))
+                known = (placed.exact or not placed.depth) and not one.inside
+                self._set(name, deep + placed.depth if known else math.inf, str(key))
 
 
 def _names_of_views(texts: Iterable[Text]) -> set[str]:
@@ -245,49 +236,38 @@ def _names_of_views(texts: Iterable[Text]) -> set[str]:
     }
 
 
-def _names_of_plain(texts: Iterable[Text]) -> set[str]:
-    """Return the names that are given nothing but new plain objects, or containers."""
-    plain: set[str] = set()
-    others: set[str] = set()
-    for node in (one for text in texts for one in walked(text.tree)):
-        for target, value in targets_of(node):
-            made = value
-            if isinstance(value, ast.Call) and ast.unparse(value.func) == _SHARE:
-                made = value.args[0]
-            its = {last_name(leaf) for leaf in leaves(target)}
-            if isinstance(made, DISPLAYS) and isinstance(node, ast.Assign):
-                plain |= its
-            else:
-                others |= its
-        if isinstance(node, FUNCTIONS):
-            others.update(parameters(node))
-    return plain - others
-
-
 def _key(one: Origin) -> str | Site:
     return one.site or one.name
 
 
-def steps_to(origins: Origins, scope: ast.AST, value: ast.expr, name: str) -> int:
+def steps_to(
+    origins: Origins, scope: ast.AST, value: ast.expr, name: str
+) -> tuple[int, bool]:
     """Return how many steps lead from a name to a value: ``rows[0][1]`` has two.
 
     0 if that is not known, or if there are none. Variables that are given one value, or
     the elements of one, are followed.
+
+    Returns:
+        The steps, and whether there cannot be more: there may be of
+        ``rows.get(0, rows[1][2])``.
     """
-    steps, under = 0, value
+    steps, exact, under = 0, True, value
     for _ in range(_DEEPEST):
         match under:
             case ast.Subscript(value=holder, slice=place):
                 if isinstance(place, ast.Slice):
-                    return 0
+                    return 0, False
                 under, steps = holder, steps + 1
             case ast.Call(func=ast.Attribute(value=holder, attr=method)):
                 if method not in GETTERS or origins.meanings.named(under.func):
-                    return 0
+                    return 0, False
+                given = (origins.of(scope, one) for one in arguments_of(under)[1:])
+                exact = exact and all(one.name != name for its in given for one in its)
                 under, steps = holder, steps + 1
             case ast.Name(id=variable) if origins.meanings.home(scope, variable):
                 if origins.meanings.home(scope, variable) is not scope:
-                    return 0
+                    return 0, False
                 found, step = taken_from(scope, variable)
                 if found is None:
                     break
@@ -295,7 +275,7 @@ def steps_to(origins: Origins, scope: ast.AST, value: ast.expr, name: str) -> in
             case _:
                 break
     its = {one for one in origins.of(scope, under) if one.name == name}
-    return steps if its == {Origin(name)} else 0
+    return (steps, exact and steps > 0) if its == {Origin(name)} else (0, False)
 
 
 def _is_operand(scope: ast.AST, base: ast.expr) -> bool:

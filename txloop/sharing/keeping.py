@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.changing import Changing, Placed, steps_to
 from txloop.sharing.described import owners_of_fields
 from txloop.sharing.handlers import is_handler_class
+from txloop.sharing.kept import UNKNOWN, Aliased, Kept
 from txloop.sharing.origins import (
     ANY,
     ANY_ATTRIBUTE,
@@ -32,7 +33,7 @@ from txloop.sharing.strays import is_namespace
 from txloop.sharing.syntax import is_cached, is_of_self, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from txloop.sharing.flow import Flow
     from txloop.sharing.making import Site
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["Keeping", "Shared"]
-
-_UNKNOWN = (ANY, ANY_ATTRIBUTE)
-
-_MOST_STEPS = 5
-"""Parts that are deeper count as if they were as deep as this."""
 
 
 @dataclass
@@ -64,75 +60,6 @@ class Shared:
     is_object: Callable[[str], bool]
     strange: Collection[str]
     exact: Collection[Site]
-
-
-class _Kept(NamedTuple):
-    """One line that keeps values under a name.
-
-    Attributes:
-        name: Of the variable or attribute.
-        values: Their origins.
-        depth: How deep they are put into what has the name already; 0 if they get it.
-        classes: Those whose objects have the attribute, if it is one.
-        is_own: Whether it is a handler's own attribute.
-        where: The line.
-    """
-
-    name: str
-    values: Values
-    depth: int
-    classes: frozenset[str]
-    is_own: bool
-    where: str
-
-    @property
-    def is_put(self) -> bool:
-        """Whether they are put into what has the name already."""
-        return self.depth > 0
-
-
-class _Aliased:
-    """Which names get the object that has another name, or a part of it.
-
-    A store that is given to a service is ``self.store`` there: what is put into that is
-    put into the store.
-    """
-
-    def __init__(self, kept: Iterable[_Kept]) -> None:
-        self._sources: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        self._others: defaultdict[str, set[str]] = defaultdict(set)
-        self._found: dict[str, dict[str, int]] = {}  # the sources by name
-        for one in kept:
-            for each in () if one.is_put or one.name in _UNKNOWN else one.values:
-                if each.name not in ("", *_UNKNOWN, one.name) and not each.inside:
-                    its = self._sources[one.name]
-                    its[each.name] = min(each.is_part, its.get(each.name, 1))
-                    self._others[each.name].add(one.name)
-
-    def sources(self, name: str) -> dict[str, int]:
-        """Return the other names of what has a name, with the steps that lead to it."""
-        if name in self._found:
-            return self._found[name]
-        found = self._found[name] = dict[str, int]()
-        waiting = [(name, 0)]
-        while waiting:
-            one, steps = waiting.pop()
-            for other, more in self._sources.get(one, {}).items():
-                if other != name and steps + more < found.get(other, _MOST_STEPS):
-                    found[other] = steps + more
-                    waiting.append((other, steps + more))
-        return found
-
-    def with_others(self, names: Iterable[str]) -> set[str]:
-        """Return names, with all others that get what has these, or a part of it."""
-        found: set[str] = set()
-        waiting = [*names]
-        while waiting:
-            one = waiting.pop()
-            if one not in found:
-                found.add(one)
-                waiting += self._others.get(one, ())
-        return found
 
 
 @dataclass
@@ -177,7 +104,7 @@ class Keeping:
         self._origins = origins
         self._flow = flow
         self.sets_by_name = ""
-        self._kept: list[_Kept] = []
+        self._kept: list[Kept] = []
         self._owners: dict[ast.AST, str] = {}  # of lines that describe their fields
         self._tvars = {
             last_name(target)
@@ -191,9 +118,9 @@ class Keeping:
             for scope, node in origins.meanings.nodes(text):
                 owner = origins.meanings.owner_of(scope)
                 self._kept += self._keeps(text, scope, node, owner)
-        self._aliases = _Aliased(self._kept)
+        self._aliases = Aliased(self._kept)
         self._kept += [
-            one._replace(name=name, depth=one.depth + steps)
+            one._replace(name=name, depth=one.depth + steps, exact=False)
             for one in self._kept
             if one.is_put
             for name, steps in self._aliases.sources(one.name).items()
@@ -201,9 +128,9 @@ class Keeping:
         self._names_in: defaultdict[str, set[str]] = defaultdict(set)
         self._sites_in: defaultdict[str, set[Site]] = defaultdict(set)
         self._names_at: defaultdict[tuple[Site, bool], set[str]] = defaultdict(set)
-        placed: defaultdict[tuple[str, int], Values] = defaultdict(set)
+        placed: defaultdict[tuple[str, int, bool], Values] = defaultdict(set)
         for one in self._kept:
-            placed[one.name, one.depth] |= one.values
+            placed[one.name, one.depth, one.exact] |= one.values
             names = {each.name for each in one.values} - {"", ANY_ATTRIBUTE}
             self._names_in[one.name] |= names
             sites = (each.site for each in one.values if each.site is not None)
@@ -211,13 +138,16 @@ class Keeping:
             for each in () if one.is_put else one.values:
                 if each.site is not None:
                     self._names_at[each.site, each.inside].add(one.name)
-        kept = [Placed(name, its, depth) for (name, depth), its in placed.items()]
+        kept = [
+            Placed(name, its, depth, exact)
+            for (name, depth, exact), its in placed.items()
+        ]
         self._changing = Changing(texts, origins, kept)
         self._plain = _Plain(self._changing)
 
     def _keeps(
         self, text: Text, scope: ast.AST, node: ast.AST, owner: ast.ClassDef | None
-    ) -> Iterator[_Kept]:
+    ) -> Iterator[Kept]:
         where = text.place(node)
         for target, values in bindings(self._origins, scope, node):
             of: ast.expr | None = None
@@ -228,7 +158,7 @@ class Keeping:
             if isinstance(target, ast.Name):
                 if self._origins.meanings.home(scope, target.id) is None:
                     its = frozenset(filter(None, [self._owners.get(node)]))
-                    yield _Kept(target.id, values, 0, its, False, where)
+                    yield Kept(target.id, values, 0, its, False, where)
             elif isinstance(target, ast.Attribute):
                 classes = self._flow.classes_of(of, scope)
                 is_self = is_of_self(target)
@@ -236,24 +166,26 @@ class Keeping:
                     classes = {owner.name}
                 own = is_self and is_handler_class(owner)
                 its = frozenset(classes)
-                yield _Kept(target.attr, values, 0, its, own, where)
+                yield Kept(target.attr, values, 0, its, own, where)
                 if target.attr == "__dict__":
                     parts = part_of(values)
-                    yield _Kept(ANY_ATTRIBUTE, parts, 0, its, own, where)
+                    yield Kept(ANY_ATTRIBUTE, parts, 0, its, own, where)
         if isinstance(node, ast.Return) and is_cached(scope):
             values = self._origins.of(scope, node.value)
-            yield _Kept(cache_of(scope), values, 0, frozenset(), False, where)
+            yield Kept(cache_of(scope), values, 0, frozenset(), False, where)
         for holder, values in puts(self._origins, scope, node):
             for one in self._origins.of(scope, holder):
                 if one.name and not one.inside:
-                    steps = steps_to(self._origins, scope, holder, one.name)
+                    steps, exact = steps_to(self._origins, scope, holder, one.name)
+                    exact = exact or not one.is_part
                     depth = 1 + max(steps, one.is_part)
                     name = one.name
                     if name == NAMESPACE:  # what is put there becomes an attribute
-                        name, depth = ANY_ATTRIBUTE, depth - 1
+                        name, depth, exact = ANY_ATTRIBUTE, depth - 1, False
                         if not (one.is_part or is_namespace(holder)):
                             self.sets_by_name = f"{where}, sets attributes by name"
-                    yield _Kept(name, values, depth, frozenset(), False, where)
+                    its = frozenset[str]()
+                    yield Kept(name, values, depth, its, False, where, exact)
 
     def changes(self, name: str) -> bool:
         """Tell whether what has a name is changed in place."""
@@ -336,7 +268,7 @@ class Keeping:
         parts, _ = self.all_in({one.name for one in values if one.is_part}, set())
         # What attributes are set by way of a `__dict__` has its own names.
         if isinstance(value, ast.Attribute):
-            whole -= {*_UNKNOWN, NAMESPACE}
+            whole -= {*UNKNOWN, NAMESPACE}
         found = (whole | parts) - {""}
         return {EVERYTHING if one == ANY else one for one in found}
 
@@ -360,7 +292,7 @@ class Keeping:
             # Of one name there may be several: some stay plain.
             found = source and (one.is_put or source != one.name)
             if found and (one.name, source) != (ANY, ANY_ATTRIBUTE):
-                what = "what it does not know" if source in _UNKNOWN else source
+                what = "what it does not know" if source in UNKNOWN else source
                 yield Hazard(
                     EVERYTHING if one.name == ANY else one.name,
                     f"{one.where}, keeps a part of {what}, which stays plain",
@@ -371,21 +303,21 @@ class Keeping:
         return {
             each: one.name
             for one in self._kept
-            if one.is_put and one.name in plain.itself and one.name not in _UNKNOWN
+            if one.is_put and one.name in plain.itself and one.name not in UNKNOWN
             for each in one.values
             if each.site is not None and not (each.inside or each.is_part)
             if not any(map(each.site.is_in, shared.sites))
             if self._changing.changes(each)
         }
 
-    def _exact_in(self, one: _Kept, shared: Shared) -> str:
+    def _exact_in(self, one: Kept, shared: Shared) -> str:
         """Return a name for what has to be plain and is kept; "" if nothing has."""
         sites = (each.site for each in one.values if each.site is not None)
         found = (site for site in sites for other in shared.exact if site.is_in(other))
         line = next((site.line for site in found), 0)
         return f"what line {line} makes" if line else ""
 
-    def _spread(self, one: _Kept, plain: _Plain, shared: Shared) -> None:
+    def _spread(self, one: Kept, plain: _Plain, shared: Shared) -> None:
         is_shared = (
             one.name in shared.variables
             or one.name in self._tvars

@@ -185,6 +185,45 @@ PROGRAMS = {
             rows.append(1)  # MUTATES_GLOBAL app.rows
         note()
     """,
+    "nested function's argument": """
+    rows, others = [], []
+    def get():
+        def note(where, value=1, *more, **named):
+            where.append(value)  # MUTATES_GLOBAL app.rows
+            for each in more:
+                each.append(1)  # MUTATES_GLOBAL app.others
+        made = []
+        note(made)
+        note(rows, 1, others)
+    """,
+    "what a nested function returns": """
+    rows = []
+    def get(number):
+        def every(number):
+            return every(number - 1) if number else rows
+        every(number).append(1)  # MUTATES_GLOBAL app.rows
+    """,
+    "nested functions of one name": """
+    rows, others = [], []
+    def get(number):
+        if number:
+            def note(where):
+                where.append(1)  # MUTATES_GLOBAL app.rows
+        else:
+            def note(where):
+                others.append(where)  # MUTATES_GLOBAL app.others
+        note(rows)
+    """,
+    "nested function whose variables change": """
+    rows = []
+    def get():
+        where = []
+        def note():
+            where.append(1)  # MUTATES_GLOBAL app.rows
+        note()
+        where = rows
+        note()
+    """,
     "nested function, decorated": """
     rows = []
     def get(register):

@@ -32,6 +32,14 @@ PROGRAMS = {
         note()
         return rows
     """,
+    "nested function that is given local state": """
+    def get(handler, number):
+        def amount(params, *keys, of="amount"):
+            return params.get(of), [key.upper() for key in keys], params.values()
+        def count(number):
+            return number and count(number - 1).bit_length()
+        return amount({"amount": number}, "a"), count(number)
+    """,
     "names that statements bind": """
     a = b = c = d = e = f = g = []
     def get(rows):
