@@ -234,13 +234,14 @@ def test_other_handlers_are_not_called_by_logging():
 
 
 NAMED = """
-{}
+{line}
 class Session:
     def __init__(self):
         self.steps = []
     def __exit__(self, *exc):
-        self.steps.append(exc[0].{})
+        self.steps.append(exc[0].{name})
         self.steps = self.steps[-3:]
+def change(one): one.{name}.append(1)
 sessions = []
 def add():
     sessions.append(Session())
@@ -249,7 +250,7 @@ def add():
 
 @pytest.mark.parametrize("name", ["__name__", "__qualname__", "__module__"])
 def test_the_name_of_a_class_is_a_text(name):
-    after = shared(NAMED.format("", name), "sessions")
+    after = shared(NAMED.format(line="", name=name), "sessions")
 
     assert "class Session(txloop.TObject, dataclass=False):" in after
 
@@ -269,12 +270,12 @@ def test_the_name_of_a_class_is_a_text(name):
     ],
 )
 def test_an_attribute_that_is_called_like_the_name_of_a_class_may_be_anything(line):
-    after = shared(NAMED.format(line, "__name__"), "sessions")
+    after = shared(NAMED.format(line=line, name="__name__"), "sessions")
 
     assert "class Session:" in after
 
 
 def test_another_attribute_of_what_is_not_known_may_be_anything():
-    after = shared(NAMED.format("", "args"), "sessions")
+    after = shared(NAMED.format(line="", name="args"), "sessions")
 
     assert "class Session:" in after

@@ -27,7 +27,7 @@ OWN = {
     "cells/attributes.py": {"self._shared", "cls"},
     "engine/marks.py": {"target"},  # the mark of a function
     "executors/codec/answers.py": {"record"},
-    "cells/tobject.py": {"cls", "made", "self"},
+    "cells/tobject.py": {"cls", "self"},
     "stm/variables.py": {"self._shared"},  # the context of decimals, of an attempt
     "stm/container.py": {"container"},  # a slot that each reference takes along
     "stm/log_capture.py": {"record"},

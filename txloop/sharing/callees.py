@@ -18,7 +18,7 @@ from txloop.sharing.handing import may_give
 from txloop.sharing.operators import ORDERS, asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, nodes_of, walked
 from txloop.sharing.subclassing import METHODS_OF_CLASSES, makes_subclass
-from txloop.sharing.syntax import leaves, root_name
+from txloop.sharing.syntax import leaves, registered_by, root_name
 from txloop.sharing.unnamed import called_without_name
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Callees:
                 self._take_class(node)
             elif isinstance(node, ast.Assign):
                 self._take_values(node)
+            for dispatcher, function in registered_by(node):
+                self._others[dispatcher].add(function)
         for node in nodes:
             if isinstance(node, ast.For | ast.comprehension):
                 self._bound.update(map(last_name, leaves(node.target)))

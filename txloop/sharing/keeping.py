@@ -62,12 +62,16 @@ class Shared:
     exact: Collection[Site]
 
 
+_OF_TORNADO = ("path_args", "path_kwargs")
+"""Attributes of handlers that are a list and a dict of each request."""
+
+
 @dataclass
 class _Plain:
     """Names of what may be plain, and of what may have plain parts."""
 
     changing: Changing
-    itself: set[str] = field(default_factory=lambda: {ANY})
+    itself: set[str] = field(default_factory=lambda: {ANY, *_OF_TORNADO})
     parts: set[str] = field(default_factory=lambda: {ANY})
 
     def __len__(self) -> int:
@@ -285,13 +289,13 @@ class Keeping:
         for one in self._kept:
             if one.name == ANY_ATTRIBUTE:  # of an object that is no container
                 continue
-            source = plain.stays(one.values) or self._exact_in(one, shared)
+            # Of one name there may be several: some stay plain.
+            others = {o for o in one.values if one.is_put or o.name != one.name}
+            source = plain.stays(others) or self._exact_in(one, shared)
             if one.name in shared.variables or one.name in self._tvars:
                 also = (stored[each] for each in one.values if each in stored)
                 source = source or next(also, "")
-            # Of one name there may be several: some stay plain.
-            found = source and (one.is_put or source != one.name)
-            if found and (one.name, source) != (ANY, ANY_ATTRIBUTE):
+            if source and (one.name, source) != (ANY, ANY_ATTRIBUTE):
                 what = "what it does not know" if source in UNKNOWN else source
                 yield Hazard(
                     EVERYTHING if one.name == ANY else one.name,

@@ -179,6 +179,7 @@ _KNOWN: tuple[type, ...] = (
     *(*PLAIN, tuple, frozenset, type(None), Container),
     *(bool, bytes, complex, float, int, str),  # of which a name may get a list later
     *_GIVING_BACK,
+    *_OF_NAMES,
 )
 
 

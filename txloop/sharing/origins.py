@@ -89,6 +89,7 @@ few hundred lines have some 50 at the most; sets of thousands take minutes to fo
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
 
+_ASKED_FOR_ANY = ("__getattr__", "__getattribute__")
 _GIVING_PARTS = frozenset(["args", "data", "maps", "parents", "queue"])
 """Attributes by which objects of Python's library give what they were given."""
 
@@ -175,7 +176,7 @@ class Origins:
                     return {Origin(ANY), Origin(NAMESPACE)}
                 if has_scalars_only(self.meanings, scope, base):
                     return set()
-                found = {Origin(name)}
+                found = {Origin(name), *self._returned_by(_ASKED_FOR_ANY)}
                 if self.setting.may_be_set_later(base, scope):
                     found.add(Origin(ANY_ATTRIBUTE))
                 if name in self.meanings.properties:  # it may be what that returns
@@ -321,11 +322,16 @@ class Origins:
             return made  # keys cannot change: they have a hash
         if decodes(self.meanings, scope, call):
             return made | inside(made)
-        if name in SCALARS or name == "range":
+        of_lists = name == "sum" and len(arguments_of(call)) > 1
+        if (name in SCALARS or name == "range") and not of_lists:
             return set()
+        if name == "fromkeys" and len(call.args) > 1:  # each key gets the same value
+            return self._made_of(scope, call, self.of(scope, call.args[1]))
         if name == "getattr" and len(call.args) > 1:
-            return {Origin(name_in_text(call.args[1], ANY))}
-        if name in NAMESPACES:
+            asked = name_in_text(call.args[1], ANY)
+            if asked != "__dict__":
+                return {Origin(asked), *self._of_all(scope, call.args[2:])}
+        if name in NAMESPACES | {"getattr"}:
             return {Origin(ANY), Origin(NAMESPACE)}
         if isinstance(function, ast.Attribute) and name in GETTERS:
             if last_name(function.value) in PARTS and call.args:  # ``dict.get(d, key)``
@@ -390,10 +396,11 @@ class Origins:
         itself = {Origin(its) for its in [self.meanings.containers.get(name)] if its}
         frozen = any("frozen" in ast.unparse(one) for one in node.decorator_list)
         bases = {last_name(base) for base in node.bases}
+        got = self._returned_by(("__get__",))  # by an attribute that it is
         if not (frozen or itself or bases & {*_OF_PARTS, *VIEWS}):
-            return set()
+            return got
         found = self._of_all(scope, arguments_of(call))
-        return itself | inside(found | part_of(found))
+        return got | itself | inside(found | part_of(found))
 
     def _made(self, scope: ast.AST, node: ast.expr) -> Origin:
         return Origin("", site=self.site(scope, node))

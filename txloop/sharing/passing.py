@@ -19,6 +19,7 @@ from txloop.sharing.syntax import (
     arguments_of,
     is_cached,
     leaves,
+    registered_by,
     returned_by_raising,
 )
 
@@ -37,6 +38,7 @@ _STORING = MUTATORS - {"discard", "pop", "popleft", "remove"} | PUTTING
 _STORING_WHOLE = {"add", "append", "appendleft", "insert", *PUTTING}
 """Those that put in what they are given, and not the parts of that."""
 
+_SETTINGS = "settings"
 _NO_SLICES = (ast.Constant, ast.JoinedStr)
 
 
@@ -85,6 +87,8 @@ def _follow(origins: Origins, callees: Callees, scope: ast.AST, node: ast.AST) -
                     origins.add(function.node, name, origins.of(scope, given))
     for holder, values in puts(origins, scope, node):
         _add(origins, scope, holder, inside(values))
+    for dispatcher, name in registered_by(node):
+        origins.returned[dispatcher] |= origins.use(origins.returned[name])
     match node:
         case ast.Return(value=ast.expr() as value):
             its = origins.of(scope, value)
@@ -199,9 +203,26 @@ def bindings(
                 yield _attribute(RAISED), values
         case ast.ExceptHandler(name=str(name)):
             yield ast.Name(name, ast.Store()), {Origin(RAISED)}
+        case ast.Call(func=ast.Attribute(value=base, attr=method)) if last_name(
+            base
+        ) == _SETTINGS and method in ("setdefault", "update"):
+            for setting, one in _set_by(node):
+                yield _attribute(setting), origins.of(scope, one)
         case ast.keyword(arg=str(key), value=value):
             if key in origins.meanings.keys:
                 yield _attribute(key), origins.of(scope, value)
+
+
+def _set_by(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the keys that a call sets of a mapping, as far as it names them."""
+    match call.args:
+        case [ast.Constant(value=str(key)), value]:
+            yield key, value
+        case [ast.Dict(keys=keys, values=values)]:
+            for one, value in zip(keys, values, strict=True):
+                if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                    yield one.value, value
+    yield from ((one.arg, one.value) for one in call.keywords if one.arg)
 
 
 def _defined_by(
@@ -235,7 +256,12 @@ def _spread(
 ) -> Iterator[tuple[ast.expr, Values]]:
     targets = getattr(target, "elts", None)
     if targets is None:
-        yield target, origins.of(scope, value)
+        values = origins.of(scope, value)
+        yield target, values
+        match target:
+            case ast.Subscript(value=base, slice=ast.Constant(value=str(key))):
+                if last_name(base) == _SETTINGS:  # it is asked for by its key
+                    yield _attribute(key), values
         return
     given = getattr(value, "elts", [])
     stars = any(isinstance(one, ast.Starred) for one in [*targets, *given])

@@ -265,7 +265,7 @@ def _seed(finding: Finding, names: Mapping[int, set[str]]) -> Seed:
         of,
         attribute,
         type(thing).__name__ if noted or not finding.thing else finding.thing,
-        site_of(identity),
+        None if finding.name.endswith(".__dict__") else site_of(identity),
         tuple(sorted(names.get(identity, ()))),
         tuple(sorted(holds)),
         shared,

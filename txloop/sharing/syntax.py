@@ -34,6 +34,7 @@ __all__ = [
     "name_in_text",
     "nodes_with_loops",
     "parent_of",
+    "registered_by",
     "results_of",
     "returned_by_raising",
     "root_name",
@@ -146,6 +147,25 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
             yield from leaves(inner)
         case _:
             yield target
+
+
+def registered_by(node: ast.AST) -> list[tuple[str, str]]:
+    """Return what a node registers with a `functools.singledispatch` function.
+
+    Each with the name of that: a call of it may run what is registered.
+    """
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            marks = (getattr(one, "func", one) for one in node.decorator_list)
+            its = [one for one in marks if isinstance(one, ast.Attribute)]
+            return [
+                (last_name(one.value), name) for one in its if one.attr == "register"
+            ]
+        case ast.Call(
+            func=ast.Attribute(value=base, attr="register"), args=[_, function]
+        ):
+            return [(last_name(base), last_name(function))]
+    return []
 
 
 def is_cached(function: ast.AST) -> bool:
