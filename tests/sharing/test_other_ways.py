@@ -128,9 +128,10 @@ def test_a_namespace_has_attributes_that_stay_plain(tmp_path):
 def test_the_dict_of_an_object_is_no_container(tmp_path):
     given = (
         "class K:\n    a = 0\n    def __getattribute__(self, n):\n"
-        "        return object.__getattribute__(self, n)\nk = K()"
+        "        return object.__getattribute__(self, n)\nkept = K()"
     )
-    program(tmp_path, SERVED.format(given, "k.__dict__['a'] = [k]; k.a.append(1)"))
+    use = "kept.__dict__['a'] = [k]; kept.a.append(1)"
+    program(tmp_path, SERVED.format(given, use))
 
     code, printed, _ = run(tmp_path, "share", "app.py")
 
