@@ -176,7 +176,7 @@ class Origins:
                     return {Origin(ANY), Origin(NAMESPACE)}
                 if has_scalars_only(self.meanings, scope, base):
                     return set()
-                found = {Origin(name), *self._returned_by(_ASKED_FOR_ANY)}
+                found = {Origin(name)}
                 if self.setting.may_be_set_later(base, scope):
                     found.add(Origin(ANY_ATTRIBUTE))
                 if name in self.meanings.properties:  # it may be what that returns
@@ -185,8 +185,11 @@ class Origins:
                     found |= self.elements(scope, base)
                 # It may be a part of a tuple, or of what is a library's.
                 given = name in self.meanings.fields or name in _GIVING_PARTS
-                if given or not self.setting.knows(value):
+                is_known = self.setting.knows(value)
+                if given or not is_known:
                     found |= part_of(self.of(scope, base))
+                if not is_known:  # of the program's classes, one may give it
+                    found |= self._returned_by(_ASKED_FOR_ANY)
                 return found
             case ast.Subscript():
                 return self._of_subscript(scope, value)
@@ -396,7 +399,8 @@ class Origins:
         itself = {Origin(its) for its in [self.meanings.containers.get(name)] if its}
         frozen = any("frozen" in ast.unparse(one) for one in node.decorator_list)
         bases = {last_name(base) for base in node.bases}
-        got = self._returned_by(("__get__",))  # by an attribute that it is
+        is_descriptor = any(getattr(one, "name", "") == "__get__" for one in node.body)
+        got = self._returned_by(("__get__",) if is_descriptor or node.bases else ())
         if not (frozen or itself or bases & {*_OF_PARTS, *VIEWS}):
             return got
         found = self._of_all(scope, arguments_of(call))
