@@ -116,6 +116,8 @@ class Arguments:
 
     def before(self, later: Arguments) -> Arguments:
         """Return what a `partial` with these passes on when it is given others."""
+        if not (self.positional or self.keywords or self.others):
+            return later  # as most of the time
         keywords = {**self.keywords, **later.keywords}
         if self.others:  # how many they are is not known
             others = (*self.others, *later.positional, *later.others)

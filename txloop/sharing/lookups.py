@@ -57,18 +57,16 @@ _FINDING_MODULES = IMPORTING | {"getmodule", "modules"}
 """Functions, and the dict, that give modules."""
 
 
-def why_by_name(text: Text, name: str, of: Iterable[Text] | None = None) -> str:
+def why_by_name(text: Text, name: str, *, of_modules: bool = False) -> str:
     """Return where a module may use a name that stands in a text; "" for nowhere.
 
     Args:
         text: The module.
         name: The name.
-        of: The program, if the name is that of a module's variable: no other object
-            than a module has that as an attribute.
+        of_modules: Whether only what a module imports has it as an attribute: it is
+            that of a module's variable, and nothing `hides_modules`.
     """
-    modules = None
-    if of is not None and not hides_modules(of):
-        modules = {one.bound for one in imports_in(text.tree)}
+    modules = {one.bound for one in imports_in(text.tree)} if of_modules else None
     for node in nodes_of_kinds(text.tree, ast.Call):
         called = last_name(node.func)
         if called == "vars":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import own_nodes
-from txloop.sharing.lookups import why_by_name
+from txloop.sharing.lookups import hides_modules, why_by_name
 from txloop.sharing.scopes import (
     absolute_name,
     attributes_named,
@@ -89,10 +89,11 @@ class Variable:
 
     def _why_left(self) -> str:
         """Return which line may use the name in a way that cannot be followed."""
+        of_modules = not hides_modules(self.texts)
         reasons = itertools.chain(
             map(self._why_not_global, nodes_of_kinds(self.home.tree, ast.ClassDef)),
             map(self._why_not_followed, self._others()),
-            (why_by_name(text, self.name, self.texts) for text in self.texts),
+            (why_by_name(one, self.name, of_modules=of_modules) for one in self.texts),
         )
         return next(filter(None, reasons), "")
 
