@@ -149,13 +149,15 @@ class Server:
             raise ServerError(f"{self.name}: did not start{self._last_words()}")
         return line
 
+    def said(self) -> str:
+        """Return what the server has written to stderr."""
+        # pread, because the server shares the position in this file and writes there.
+        text = os.pread(self._errors.fileno(), _ERRORS_LENGTH, 0)
+        return text.decode(errors="replace")
+
     def _last_words(self) -> str:
         """Return the last line that the server wrote to stderr, if there is one."""
-        # pread, because the server shares the position in this file and writes there.
-        text = os.pread(self._errors.fileno(), _ERRORS_LENGTH, 0).decode(
-            errors="replace"
-        )
-        written = [line.strip() for line in text.split("\n") if line.strip()]
+        written = [line.strip() for line in self.said().split("\n") if line.strip()]
         return f": {written[-1]}" if written else ""
 
 

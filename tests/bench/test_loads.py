@@ -133,11 +133,14 @@ def test_workers_are_killed_and_nobody_else(competitor):
         result = KillsLoad(100, ELSEWHERE).run(load_of(server, 4, ("/500",)))
         while list(map(len, pids(server))) != list(map(len, before)):
             time.sleep(0.01)  # the last one killed has yet to be replaced
-        after = pids(server)
+        after, said = pids(server), server.said()
 
     figures = result.figures
     assert 1 <= figures["kills"] < 100  # without the pauses there would be far more
     assert figures["share"] == result.rate / figures["undisturbed"] > 0
-    assert (figures["failed"] > 0) == (competitor == "prefork")
+    if competitor == "prefork":
+        assert figures["failed"] > 0
+    else:  # each only with its third worker, if these hardly get a turn between kills
+        assert figures["failed"] == said.count("3 workers died while they ran GET")
     assert before[:-1] == after[:-1]
     assert before[-1] != after[-1]
