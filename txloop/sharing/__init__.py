@@ -36,6 +36,7 @@
     habits      what these do with what they are given
     assigning   assignments that run setters of properties, and of items
     arguments   what calls give for their parameters
+    spreading   what they give for those that are only spread
     uncalled    which functions a program does more with than to call them
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name
