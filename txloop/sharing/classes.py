@@ -357,7 +357,8 @@ class Classes:
             derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
                 if name in self._line(other) and is_dataclass(its_text, cls):
-                    undecorate(its_text, cls, edits[its_text.file])
+                    its = edits[its_text.file]
+                    undecorate(its_text, cls, its, is_derived=other != name)
             yield name, text, node
 
     def became(self, name: str) -> str:

@@ -16,15 +16,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bound_in_body",
+    "dataclass_mark",
     "is_abstract",
     "is_dataclass",
     "is_of_typing",
     "is_ordering",
     "is_ordinary",
     "is_setter",
+    "options_kept",
     "reached_by_name",
     "shows_attributes",
 ]
+
+_KEPT = ("kw_only", "order")
+
+_OPTIONS = frozenset(
+    [
+        *(("init", True), ("repr", True), ("eq", True), ("match_args", True)),
+        *(("frozen", False), ("slots", False), ("unsafe_hash", False)),
+        *((name, value) for name in _KEPT for value in (False, True)),
+    ]
+)
+"""What a dataclass may be given: what it does in any case, or a TObject does, too."""
 
 _SHOWING = re.compile(r"\b(__dict__|__getstate__|dir|getmembers|vars)\b")
 """What tells which attributes an object has."""
@@ -51,10 +64,34 @@ def bound_in_body(node: ast.ClassDef) -> set[str]:
 
 
 def is_dataclass(text: Text, node: ast.ClassDef) -> bool:
-    """Tell whether a class is a dataclass of the standard library without options."""
-    decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
+    """Tell whether a class is a dataclass of which a TObject can be the like."""
+    return dataclass_mark(text, node) is not None
+
+
+def dataclass_mark(text: Text, node: ast.ClassDef) -> ast.expr | None:
+    """Return the decorator of such a class: Python's, with options that TObject has."""
+    marks = [one for one in node.decorator_list if not is_ordering(text, one)]
     names = names_of_standard(text.tree, "dataclasses", "dataclass")
-    return len(decorators) == 1 and decorators[0] in names
+    match marks:
+        case [ast.Call(func=function, args=[], keywords=given) as mark]:
+            has_equality = any(
+                getattr(one, "name", "") == "__eq__" for one in node.body
+            )
+            for one in given:
+                its = one.arg, getattr(one.value, "value", None)
+                if its not in _OPTIONS and not (its == ("eq", False) and has_equality):
+                    return None
+        case [mark]:
+            function = mark
+        case _:
+            return None
+    return mark if ast.unparse(function) in names else None
+
+
+def options_kept(mark: ast.expr) -> list[str]:
+    """Return the options of a dataclass that are those of TObject, too."""
+    given = getattr(mark, "keywords", ())
+    return [one.arg for one in given if one.arg in _KEPT and one.value.value]
 
 
 def is_ordering(text: Text, mark: ast.expr) -> bool:
