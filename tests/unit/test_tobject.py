@@ -248,9 +248,10 @@ def test_objects_of_an_ordered_class_compare_as_dataclasses_do(order):
         assert expected == order(Task(one, "x"), Task(other, "a"))
 
     assert order(Subtask(1, late=2), Subtask(1, late=1)) == order(1, 1)
-    for other in (Subtask(1), 1):
+    others: list[Any] = [Subtask(1), 1]
+    for wrong in others:
         with pytest.raises(TypeError, match="not supported between instances of"):
-            order(Task(1), other)
+            order(Task(1), wrong)
 
 
 def test_an_ordered_class_has_no_order_of_its_own():
@@ -259,7 +260,7 @@ def test_an_ordered_class_has_no_order_of_its_own():
         class Own(TObject, order=True):
             level: int
 
-            def __le__(self, other: object) -> bool:
+            def __le__(self, other: object) -> bool:  # type: ignore[misc] # this too
                 return True
 
     assert "__le__ in class Own. Consider using functools" in str(caught.value)

@@ -61,7 +61,7 @@ _REFERRING: Final = {
 }
 
 
-@dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
+@dataclass_transform(field_specifiers=(dataclasses.field,))
 class TObject(_WithDict):
     """An object of shared attributes, declared as in a dataclass.
 

@@ -32,6 +32,7 @@
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run
+    tables      functions and classes that are found in a table
     operators   what lines call without a call: own operators, setters of properties
     habits      what these do with what they are given
     assigning   assignments that run setters of properties, and of items

@@ -272,6 +272,9 @@ class Habits:
             return True
         if self._makes_tuple(call):
             return self._all_stay(scope, arguments_of(call), depth)
+        if tabled := self.callees.tables.given_by(function):
+            classes = self.callees.is_class
+            return all(classes(one) or self.of(one).returns_same for one in tabled)
         if name == "cls" or self.callees.is_class(name) or self.is_scalar(name):
             return True
         if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
