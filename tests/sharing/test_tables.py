@@ -33,6 +33,9 @@ FOUND = {
     "with a default": (DISPLAY, "KINDS.get(k, Square)(k)", ""),
     "with another": (DISPLAY, "(KINDS.get(k) or Thing)(k)", ""),
     "a variable": (DISPLAY, "None; kind = KINDS.get(k); one = kind(k)", ""),
+    "one of two": ("", "(Square if k else Circle)(k)", ""),
+    "a variable of two": ("", "0; x = Square if k else Circle; one = x(k)", ""),
+    "a variable and itself": (DISPLAY, "0; x = None; x = x or Square; one = x(k)", ""),
     "one of a class": (f"class All:\n    {DISPLAY}", "All.KINDS[k](k)", ""),
     "it is shown": (DISPLAY, "KINDS[k](k)", "return [*KINDS.items()]"),
     "it is asked": (DISPLAY, "KINDS[k](k)", "if k in KINDS: return list(KINDS)"),
@@ -60,7 +63,7 @@ OTHERS = {
     "by any name": (DISPLAY, "KINDS[k](k)", "globals()[k] = {}"),
     "by an import": (DISPLAY, "KINDS[k](k)", "\nfrom library import KINDS"),
     "by any import": (DISPLAY, "KINDS[k](k)", "\nfrom library import *"),
-    "a variable of two": (DISPLAY, "0; x = KINDS[k]; x = list; one = x(k)", ""),
+    "a variable of a list, too": (DISPLAY, "0; x = KINDS[k]; x = list; one = x(k)", ""),
     "an attribute by any name": (
         f"class All:\n    {DISPLAY}",
         "All.KINDS[k](k)",

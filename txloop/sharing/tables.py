@@ -29,6 +29,9 @@ _NAMING = frozenset(["__import__", "exec", "globals", "import_module", "modules"
 _SETTING = frozenset(["__dict__", "__setattr__", "delattr", "setattr", "vars"])
 """What may set an attribute by its name."""
 
+_DEPTH = 4
+"""The most variables that are followed."""
+
 _READERS = frozenset(["enumerate", "iter", "len", "list", "sorted", "tuple"])
 
 
@@ -78,7 +81,7 @@ class Tables:
             if values and known and times[name] == 1 and name not in others:
                 self._names[name] = {*map(last_name, values)}
 
-    def given_by(self, function: ast.AST) -> Set[str]:
+    def given_by(self, function: ast.AST, depth: int = 0) -> Set[str]:
         """Return the names of functions and classes of which an expression gives one.
 
         There are none if it may give something else.
@@ -88,28 +91,35 @@ class Tables:
                 return self._names.get(last_name(table), frozenset())
             case ast.Call(
                 func=ast.Attribute(value=table, attr="get"),
-                args=[_, *default],
+                args=[_, *values],
                 keywords=[],
             ):
                 found = self._names.get(last_name(table), frozenset())
-                others = [self._one(each) for each in default]
-                return self._all([found, *(one for one in others if one is not None)])
+                return found and self._all(values, depth, found)
             case ast.BoolOp(values=values):
-                return self._all([self._one(one) or frozenset() for one in values])
-            case ast.Name(id=name) if self._meanings.has(function):
+                return self._all(values, depth)
+            case ast.IfExp(body=one, orelse=other):
+                return self._all([one, other], depth)
+            case ast.Name(id=name) if self._meanings.has(function) and depth < _DEPTH:
                 scope = self._meanings.scope_of(function)
                 values, is_given = bindings(scope, name)
                 if not is_given and not isinstance(scope, ast.Module):
-                    return self._all([self.given_by(one) for one in values])
+                    return self._all(values, depth + 1)
         return frozenset()
 
-    def _one(self, value: ast.expr) -> Set[str] | None:
-        """Return what a value that may be one itself gives; None for nothing."""
-        if isinstance(value, ast.Constant):
-            return None if value.value is None else frozenset()
-        if isinstance(value, ast.Name) and self._is_one(value):
-            return {value.id}
-        return self.given_by(value)
+    def _all(
+        self, values: Iterable[ast.expr], depth: int, found: Set[str] = frozenset()
+    ) -> Set[str]:
+        """Return what some values may give, and what is found already."""
+        for one in values:
+            if isinstance(one, ast.Constant) and one.value is None:
+                continue  # it is not called
+            is_one = isinstance(one, ast.Name) and self._is_one(one)
+            its = {last_name(one)} if is_one else self.given_by(one, depth)
+            if not its:
+                return frozenset()
+            found = found | its
+        return found
 
     def _is_one(self, value: ast.expr) -> bool:
         """Tell whether an expression names a function or class of the program."""
@@ -119,10 +129,6 @@ class Tables:
         is_other = bool(home) and not self._meanings.is_own(home)
         is_local = self._meanings.home(scope, root) is not None
         return self._is_own(last_name(value)) and not (is_other or is_local)
-
-    def _all(self, each: Iterable[Set[str]]) -> Set[str]:
-        found = [*each]
-        return frozenset().union(*found) if all(found) else frozenset()
 
 
 def _values_in(display: ast.expr) -> list[ast.expr]:
