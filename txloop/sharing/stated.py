@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_by, last_name
@@ -22,9 +23,9 @@ __all__ = [
     "is_of_typing",
     "is_ordering",
     "is_ordinary",
-    "is_setter",
     "options_kept",
     "reached_by_name",
+    "settable",
     "shows_attributes",
 ]
 
@@ -105,7 +106,38 @@ def is_ordering(text: Text, mark: ast.expr) -> bool:
     return ast.unparse(mark) in names and not own
 
 
-def is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
+def settable(text: Text, node: ast.ClassDef) -> set[str]:
+    """Return the properties of a class that can be set, decorated or made by a call."""
+    found = {
+        one.name
+        for one in node.body
+        if isinstance(one, ast.FunctionDef) and _is_setter(text, node, one)
+    }
+    times = Counter(
+        name
+        for one in node.body
+        for each in (one, *getattr(one, "targets", ()))
+        for name in bound_by(each)
+    )
+    for one in node.body:
+        match one:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Name(id="property"),
+                    args=[ast.Name(), ast.Name(), *_],
+                    keywords=[],
+                ),
+            ) if times[name] == 1 and not _has_own_property(text):
+                found.add(name)
+    return found
+
+
+def _has_own_property(text: Text) -> bool:
+    return any("property" in bound_by(one) for one in walked(text.tree))
+
+
+def _is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
     """Tell whether a method of a class is the setter of a property that has its name.
 
     The property is Python's, in the same class.
@@ -116,8 +148,8 @@ def is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
         if isinstance(one, ast.FunctionDef) and one.name == method.name
         for mark in one.decorator_list
     }
-    own = any("property" in bound_by(one) for one in walked(text.tree))
     marks.discard(f"{method.name}.deleter")
+    own = _has_own_property(text)
     return marks == {"property", f"{method.name}.setter"} and not own
 
 
