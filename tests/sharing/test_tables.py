@@ -75,6 +75,11 @@ OTHERS = {
         "KINDS[k](k)",
         "",
     ),
+    "one is decorated": (
+        "@functools.cache\ndef make(k): return [k]\nKINDS = {'rows': make}",
+        "KINDS[k](k)",
+        "",
+    ),
     "a default is a parameter's": (
         DISPLAY,
         "KINDS.get(k, put)(k)",

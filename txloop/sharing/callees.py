@@ -158,10 +158,14 @@ class Callees:
     def _is_only_own(self, name: str) -> bool:
         """Tell whether a name is that of a function or class, and of nothing else.
 
-        A call of the class makes an object of it.
+        A call of the class makes an object of it; nothing decorates the function, as a
+        cache does.
         """
-        own = self.is_class(name) or name in self.functions
-        return own and name not in self._bound | self.giving | self.tuples
+        its = self.functions.get(name, ())
+        own = self.is_class(name) or (
+            its and not any(_is_decorated(f.node) for f in its)
+        )
+        return bool(own) and name not in self._bound | self.giving | self.tuples
 
     def _take_values(self, node: ast.Assign) -> None:
         """Note what is assigned, as far as it may be called."""
