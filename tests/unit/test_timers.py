@@ -17,7 +17,7 @@ TOOK_SECONDS = 0.02  # a collection, at least
 @pytest.fixture
 def heap():
     """As much as makes a collection take its time."""
-    objects = []
+    objects: list[list[list[object]]] = []
     while True:
         objects.append([[] for _ in range(20_000)])
         started = time.thread_time()
