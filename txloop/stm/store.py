@@ -85,7 +85,7 @@ _FIRST_JOINED = 1 << (PLACE_BITS - 1)
 """The place in a commit of what joins it; what it began with has some before that."""
 
 
-_MOST_JOINED = 64
+_MOST_JOINED = 16
 """Writes in one commit that joined it: followers bound what they keep by commits."""
 
 
