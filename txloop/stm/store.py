@@ -23,9 +23,10 @@ import itertools
 import threading
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from txloop.errors import TxThreadError
+from txloop.stm.announcing import MOST_JOINED, Announcer
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.contents import put, put_all, settle, values_of
 from txloop.stm.threads import NO_THREAD, counting_from, gil_enabled, recheck
@@ -35,38 +36,7 @@ from txloop.stm.versions import PLACE_BITS, value_at
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-__all__ = ["Follower", "Store", "committed"]
-
-
-class Follower(Protocol):
-    """What is told of commits: replicas, transactions that wait, the log."""
-
-    @property
-    def hears_births(self) -> bool:
-        """Whether it is told of containers made outside of any attempt, before others.
-
-        That is: as a commit of its own, before something refers to them.
-        """
-
-    @property
-    def grows(self) -> bool:
-        """Whether it may be told of a commit that goes on: its list of writes grows.
-
-        That ends with `Store.part`, which it calls before it looks at the list.
-        """
-
-    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
-        """Take note of a commit; called on the thread that commits.
-
-        Args:
-            version: The version that it made.
-            writes: Cells and their new values. A list may grow, where that is allowed.
-            direct: Whether the code that runs just now has made the writes, rather than
-                a transaction that listeners are told of.
-        """
-
-    def dropped(self, number: int) -> None:
-        """Take note of a container's death; called on any thread, at any moment."""
+__all__ = ["Store", "committed"]
 
 
 _FOREIGN = (
@@ -81,26 +51,18 @@ _IN_A_WORKER = (
 )
 
 
-_FIRST_JOINED = 1 << (PLACE_BITS - 1)
-"""The place in a commit of what joins it; what it began with has some before that."""
-
-
-_MOST_JOINED = 16
-"""Writes in one commit that joined it: followers bound what they keep by commits."""
-
-
 class _NumberedReference(weakref.ref[Container]):
     __slots__ = ("number",)
     number: int
 
 
-class Store:
+class Store(Announcer):
     """The committed versions of all containers of this process.
 
+    Its newest version is written last by `install`, so that a reader that sees it sees
+    all of its writes.
+
     Attributes:
-        version: The newest version. Written last by `install`, so that a reader that
-            sees it sees all of its writes.
-        followers: Told of every commit and of every container that died.
         kept: Containers that live although nothing here refers to them (a replica
             keeps what the loop's process keeps), by number; None where that is not so.
         haunting: Numbers of those that live although the loop's process has dropped
@@ -110,16 +72,14 @@ class Store:
         readers: What runs attempts in threads other than the owner's; while there is
             any, containers show no views.
         settled: No cell holds an entry that is as old as this version, or older.
-        joined: How many writes have joined a commit since `join`.
         noting: Whether an attempt may run just now, in any thread, that has to note
             what it reads. If not, containers need not ask which this thread runs: that
             takes longer than all else that a read does.
     """
 
     def __init__(self) -> None:
-        self.version = 0
+        super().__init__()
         self.haunting: set[int] = set()
-        self.followers: list[Follower] = []
         self.kept: dict[int, Container] | None = None
         self.owner: int | None = None
         self.readers: set[object] = set()
@@ -129,10 +89,6 @@ class Store:
         self._dropped = self._drop  # one for all: each would be an object of its own
         self._numbers = counting_from(1)
         self._replicas = itertools.count(1)
-        self._joins = False
-        self._growing: list[Write] | None = None  # the newest commit, if it goes on
-        self._place = 0  # of its newest write
-        self.joined = 0
         self._references: dict[int, _NumberedReference] = {}
         self._snapshots: dict[int, int] = {}
         self._oldest = 0  # of these; there may be many
@@ -387,7 +343,7 @@ class Store:
                 self._superseded.append((version, container, key))
             growing.append((container, key, value))
             self.joined += 1
-            if len(growing) >= _MOST_JOINED:
+            if len(growing) >= MOST_JOINED:
                 self._growing = None
             return
         version = self.version + 1
@@ -431,61 +387,6 @@ class Store:
             self.settled = version
         self.version = version
         self._announce(writes, direct=True)
-
-    def _announce(self, writes: Sequence[Write], direct: bool) -> None:
-        """Tell the followers of the newest version, which may go on from here."""
-        followers, version = self.followers, self.version
-        if direct and self._joins and all(each.grows for each in followers):
-            writes = [*writes]
-            if followers:
-                self._growing = writes
-                self._place = (version << PLACE_BITS) + _FIRST_JOINED
-        for follower in followers:
-            follower.installed(version, writes, direct)
-
-    # Commits that go on
-
-    def join(self) -> None:
-        """Let what this thread's code writes be one commit, until `part`.
-
-        Followers are told of its first write at once, so that no one takes an older
-        version for the newest, and look at the others afterwards. It is for code during
-        which nothing else reads, or is told, what is shared.
-        """
-        self._joins, self._growing, self.joined = True, None, 0
-
-    def part(self, for_good: bool = False) -> None:
-        """End the newest commit: what is written next belongs to another one.
-
-        Args:
-            for_good: Whether each write is a commit from now on.
-        """
-        self._growing = None
-        if for_good:
-            self._joins = False
-
-    def follow(self, follower: Follower) -> None:
-        """Tell a follower of all commits from the next one on."""
-        self._growing = None
-        self.followers.append(follower)
-
-    def _grow(self, growing: list[Write], writes: Sequence[Write]) -> None:
-        """Have followers told of writes that have joined the newest commit.
-
-        One that is long ends with them.
-        """
-        container, _, last = growing[-1]
-        for write in writes:
-            if (
-                write[0] is not container
-                or not isinstance(last, Operation)
-                or not last.takes_in(write[2])
-            ):
-                growing.append(write)
-                container, _, last = write
-        self.joined += len(writes)
-        if len(growing) >= _MOST_JOINED:
-            self._growing = None
 
     def begin(self, container: Container) -> None:
         """Make the contents of a new container known, which it holds already.
