@@ -18,7 +18,7 @@ from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
 from txloop.scan.member import has_special, member
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.statements import visit_body
-from txloop.scan.syntax import parameters
+from txloop.scan.syntax import children, parameters
 from txloop.scan.unnamed import Contents
 from txloop.scan.value import (
     NO_ARGUMENTS,
@@ -130,7 +130,7 @@ class Walk:
         visit = _VISITS.get(type(node))
         if visit is not None:
             return visit(self, node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.visit(child)
         return None
 
