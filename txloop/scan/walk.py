@@ -29,6 +29,7 @@ from txloop.scan.value import (
     Family,
     Inherited,
     Instance,
+    Live,
     Several,
     Value,
     alternatives,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.source import Definition, Sources
     from txloop.scan.syntax import FunctionNode
-    from txloop.scan.value import Live, Slot
+    from txloop.scan.value import Slot
 
 __all__ = ["Walk"]
 
@@ -159,7 +160,7 @@ class Walk:
         """Walk through the first of these methods that the program gives a value."""
         results = []
         for each in alternatives(value):
-            if isinstance(each, Instance) and not has_special(each, names):
+            if isinstance(each, (Instance, Live)) and not has_special(each, names):
                 continue  # as most have none: `member` asks more than that
             methods = (member(each, name, self.sources) for name in names)
             known = (one for one in methods if isinstance(one, (Bound, Inherited)))
