@@ -45,6 +45,7 @@ from txloop.scan.columns import Columns
 from txloop.scan.find import (
     add_served,
     assigned_late,
+    has_scanned,
     patches,
     scan_function,
     scan_handler,
@@ -64,6 +65,7 @@ __all__ = [
     "add_served",
     "assigned_late",
     "give_source",
+    "has_scanned",
     "patches",
     "scan_function",
     "scan_handler",

@@ -11,7 +11,13 @@ import weakref
 from functools import partial
 from typing import TYPE_CHECKING
 
-from txloop.scan import FindingKind, scan_handler, scan_once, unless_it_fails
+from txloop.scan import (
+    FindingKind,
+    has_scanned,
+    scan_handler,
+    scan_once,
+    unless_it_fails,
+)
 from txloop.web.eligible import mark_for, plan_for, verbs_of
 from txloop.web.targets import mounted, register_all, targets_of
 
@@ -124,7 +130,8 @@ def _findings(
     verb: str,
     application: Application | None = None,
 ) -> tuple[Finding, ...]:
-    register_all()
+    if not has_scanned():
+        register_all()
     targets = targets_of(handler_class)
     if application is not None:
         targets = [one for one in targets if one.application is application]
