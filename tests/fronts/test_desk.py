@@ -148,6 +148,29 @@ def test_a_front_without_connections_keeps_nothing_that_was_replaced(deltas):
     front.close()
 
 
+def test_a_front_that_has_handed_all_back_keeps_nothing_from_then_on(deltas):
+    # GIVEN a front that has handed back its only connection, and says nothing any more
+    number = TVar(0)
+    desk = desk_with(Limits())
+    desk._reactor = SimpleNamespace(call_soon=ignore)
+    desk.follow(deltas)
+    front, other = connected(desk, deltas)
+    desk.fronts.append(front)
+    desk.flush()
+    number.set(10)
+    assert 10 != number._tx_cells[Key.VALUE]  # while it has one
+    front.given = 0
+
+    # WHEN
+    desk.flush()
+    number.set(11)
+
+    # THEN
+    assert 11 == number._tx_cells[Key.VALUE]  # no chain of versions
+    other.close()
+    front.close()
+
+
 def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):
     # GIVEN a front that has begun a call, and not ended it
     limits = Limits(slow_start_seconds=0.0)

@@ -238,7 +238,6 @@ def test_the_access_log_finds_what_the_handler_put_on_the_request(kind):
     assert ("access", "ann", "10.0.0.1") == found[0]
 
 
-@pytest.mark.at_owner("it words its own line of the access log", "/summing")
 @pytest.mark.parametrize(
     "path", ["/changing", "/changing?method=DELETE", "/changing?method=GO", "/summing"]
 )

@@ -216,7 +216,6 @@ def test_what_a_verb_gives_its_handler_runs_once_and_at_commit(how, kind):
     assert [(None, 200)] == finished
 
 
-@pytest.mark.at_owner("it has an on_finish of its own")
 def test_an_error_in_on_finish_is_logged_as_in_stock_tornado(pair):
     answer = pair.same(lambda server: server.get("/failing"))
 

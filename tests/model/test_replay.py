@@ -78,6 +78,7 @@ class Journal:
     """Follows the store and the dispatcher: which commit made which version."""
 
     hears_births = True
+    grows = False
 
     def __init__(self) -> None:
         self.wrote = False

@@ -109,6 +109,42 @@ def test_a_dataclass_with_a_property_that_is_set_becomes_a_shared_one(more):
     assert "\nclass Account(txloop.TObject):" in after
 
 
+CALLED = """
+from dataclasses import dataclass
+{}
+@dataclass
+class Account:
+    name: str
+    _balance: int = 0
+    def get_balance(self):
+        return self._balance
+    def set_balance(self, value):
+        self._balance = value
+    {}
+accounts = {{}}
+def put(k, v):
+    accounts.setdefault(k, Account(k)).balance += v
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "is_shared"),
+    [
+        ("", "balance = property(get_balance, set_balance)", True),
+        ("", "balance = property(get_balance, set_balance, None, 'How much.')", True),
+        ("", "balance = property(get_balance)", False),
+        ("", "balance = property(get_balance, fset=set_balance)", False),
+        ("", "balance = 1; balance = property(get_balance, set_balance)", False),
+        ("", "balance = lazy(get_balance, set_balance)", False),
+        ("def property(*a): pass", "balance = property(get_balance, put)", False),
+    ],
+)
+def test_a_property_may_be_made_by_a_call(first, line, is_shared):
+    after = shared(CALLED.format(first, line), "accounts")
+
+    assert is_shared == ("\nclass Account(txloop.TObject):" in after)
+
+
 @pytest.mark.parametrize(
     ("first", "marks"),
     [

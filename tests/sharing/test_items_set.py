@@ -56,3 +56,28 @@ def test_what_changes_after_that_is_a_container_from_the_start():
 )
 def test_what_is_not_known_is_not_stored(base, line):
     assert "goes on with it" in left(SOURCE.format(base, line), "items")
+
+
+OF_MAPPINGS = {
+    "none": ("class Own:", False),
+    "an own base": ("class Base: pass\nclass Own(Base):", False),
+    "a library's": ("class Own(UserDict):", True),
+    "a base of one": (
+        "class Base:\n    pass\nclass Other(Base, UserDict): pass\nclass Own(Base):",
+        True,
+    ),
+    "one with a base": ("class Base(UserDict): pass\nclass Own(Base):", True),
+}
+
+
+@pytest.mark.parametrize("case", OF_MAPPINGS)
+def test_defaults_are_set_by_setters_of_mappings_only(case):
+    head, may_be = OF_MAPPINGS[case]
+    source = f"""
+rows = {{}}
+{head}
+    def __setitem__(self, k, v): kept.append(v)
+def put(k):
+    rows.setdefault(k, []).append(k)
+"""
+    assert may_be == ("rows.setdefault(k, txloop.share([]))" in shared(source, "rows"))

@@ -309,7 +309,9 @@ def test_dataclasses_become_shared_ones_line_by_line():
 @pytest.mark.parametrize(
     ("line", "by", "reason"),
     [
-        ("@dataclasses.dataclass()", "@dataclass(order=True)", "decorated with @datac"),
+        ("@dataclasses.dataclass()", "@dataclass(eq=False)", "decorated with @datac"),
+        ("@dataclasses.dataclass()", "@dataclass(init=k)", "decorated with @datac"),
+        ("@dataclasses.dataclass()", "@dataclass(**k)", "decorated with @datac"),
         ("@dataclasses.dataclass()", "", "it is a dataclass, and Thing is none"),
         ("self.size +=", "self.grow =", "does not declare grow"),
         ("self.size +=", "Thing.__height =", "does not declare __height"),
@@ -388,6 +390,38 @@ def test_a_class_that_is_totally_ordered_becomes_a_shared_one(mark):
     assert f"{mark}\nclass Thing(txloop.TObject, dataclass=False):" in after
 
 
+@pytest.mark.parametrize("options", ["", "()", "(eq=True)"])
+@pytest.mark.parametrize("form", ["@total_ordering\n@{}", "@{}\n@total_ordering"])
+def test_a_dataclass_that_is_totally_ordered_becomes_a_shared_one(form, options):
+    mark = form.format(f"dataclass{options}")
+    after = shared(ORDERED.format("from dataclasses import dataclass", mark), "things")
+
+    assert 'class Thing(txloop.TObject, also=("name",)):' in after
+    assert "@dataclass" not in after
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [("order=True", ", order=True"), ("kw_only=True, eq=True", ", kw_only=True")],
+)
+def test_options_of_dataclasses_stay(options, expected):
+    after = shared(
+        DATACLASSES.replace("@dataclasses.dataclass()", f"@dataclass({options})"),
+        "things",
+    )
+
+    assert "\nclass Base(txloop.TObject):\n" in after
+    assert f"class Thing(Base{expected}):\n" in after
+
+
+def test_a_dataclass_that_compares_by_itself_becomes_a_shared_one():
+    source = DATACLASSES.replace(
+        "    def grow", "    def __eq__(self, other): return True\n    def grow"
+    ).replace("@dataclasses.dataclass()", "@dataclasses.dataclass(eq=False)")
+
+    assert "\nclass Thing(Base):\n" in shared(source, "things")
+
+
 @pytest.mark.parametrize(
     ("line", "mark"),
     [
@@ -395,6 +429,7 @@ def test_a_class_that_is_totally_ordered_becomes_a_shared_one(mark):
         ("from library import total_ordering", "@total_ordering"),
         ("", "@total_ordering\n@marked"),
         ("", "@total_ordering\n@dataclass"),
+        ("from dataclasses import dataclass", "@total_ordering\n@dataclass(eq=False)"),
         ("", "@library.total_ordering"),
     ],
 )

@@ -501,3 +501,31 @@ def test_what_is_awaited_otherwise_may_be_another_object(line, result, call):
     source = AWAITED.format(line, result, call)
 
     assert "found = []" in shared(source, "found", "rows")
+
+
+INTO_WHAT_STAYS = """
+class Room:
+    def __init__(self): self.names = []
+rooms = {{}}
+def put(k, x):
+    room = rooms[k]
+    {}
+    return room
+def verb(k):
+    put(k, make())
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_used_on"),
+    [
+        ("room.names.append(x)", False),
+        ("room.names[0] = x", False),
+        ("room['names'] = x", False),
+        ("room.names.append(x); x.append(1)", True),
+    ],
+)
+def test_what_is_put_into_what_stays_is_not_used_on_with_that(line, is_used_on):
+    source = INTO_WHAT_STAYS.format(line)
+
+    assert is_used_on == ("put(k, txloop.share(make()))" in shared(source, "rooms"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import gc
 import os
 import pathlib
 import sys
@@ -136,11 +137,13 @@ def calls_in(function: Any) -> int:
         count += event == "call" and frame.f_code.co_filename.startswith(OURS)
 
     before = sys.getprofile()
+    gc.disable()  # collections are timed, by a function
     sys.setprofile(profile)
     try:
         function()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return count
 
 

@@ -25,6 +25,7 @@ BELOW = {f"{row.by.replace('.', '/')}.py" for row in MADE_BELOW}
 OWN = {
     # `vars()` of a TObject, and classes derived from the program's own
     "cells/attributes.py": {"self._shared", "cls"},
+    "cells/orders.py": {"cls"},
     "engine/marks.py": {"target"},  # the mark of a function
     "executors/codec/answers.py": {"record"},
     "cells/tobject.py": {"cls", "self"},

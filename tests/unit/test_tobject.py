@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+import operator
 import pickle
 from typing import Any, ClassVar
 
@@ -223,6 +224,46 @@ def test_objects_of_one_class_compare_by_what_is_to_be_compared():
     assert NotImplemented is ann.__eq__("ann")
     with pytest.raises(TypeError, match="unhashable"):
         hash(ann)
+
+
+class Task(TObject, order=True):
+    level: int
+    name: str = dataclasses.field(default="", compare=False)
+
+
+class Subtask(Task):
+    late: int = 0
+
+
+@dataclasses.dataclass(order=True)
+class PlainTask:
+    level: int
+    name: str = dataclasses.field(default="", compare=False)
+
+
+@pytest.mark.parametrize("order", [operator.lt, operator.le, operator.gt, operator.ge])
+def test_objects_of_an_ordered_class_compare_as_dataclasses_do(order):
+    for one, other in [(1, 2), (2, 1), (1, 1)]:
+        expected = order(PlainTask(one, "x"), PlainTask(other, "a"))
+        assert expected == order(Task(one, "x"), Task(other, "a"))
+
+    assert order(Subtask(1, late=2), Subtask(1, late=1)) == order(1, 1)
+    others: list[Any] = [Subtask(1), 1]
+    for wrong in others:
+        with pytest.raises(TypeError, match="not supported between instances of"):
+            order(Task(1), wrong)
+
+
+def test_an_ordered_class_has_no_order_of_its_own():
+    with pytest.raises(TypeError) as caught:
+
+        class Own(TObject, order=True):
+            level: int
+
+            def __le__(self, other: object) -> bool:  # type: ignore[misc] # this too
+                return True
+
+    assert "__le__ in class Own. Consider using functools" in str(caught.value)
 
 
 def test_a_deleted_attribute_leaves_the_default_of_the_class():

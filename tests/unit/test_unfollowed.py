@@ -47,6 +47,10 @@ LOST = {
         "if name: name = Tools\n        else: self.write(name)\n        name.lower()",
         "name.lower",
     ),
+    "what the first branch has bound, after another one": (
+        "if name: one = Tools\n        else: one = name\n        one.lower()",
+        "one.lower",
+    ),
     "what a branch has bound, in one that may follow": (
         "if name: name = Tools\n        if not name: name.lower()",
         "name.lower",
@@ -73,7 +77,6 @@ LOST = {
 
 FOLLOWED = [
     "if name: name = TABLE_SIZE\n        else: name = name.lower()",
-    "if name: one = Tools\n        else: one = name\n        one.lower()",
     "def f(p): return p.get('a')\n        self.write(f({'a': name}).upper())",
     "def f(p): return all(one is None for one in p.values())\n        f({'a': name})",
     "def f(p, n=1, *q, **r): return p.upper(), q[0].upper()\n        f(name, 1, name)",

@@ -23,6 +23,7 @@
     tobject       TObject: a conflict per attribute
     attributes    its attributes, by name; those of a class that stays what it is
     assigned      which attributes the code of a class assigns
+    orders        the order of objects, as dataclasses have it
     tcache        TCache: a cache that forgets; `cached`
     claims        which attempt computes what a cache misses
     share         from plain objects to containers and back, deeply

@@ -29,7 +29,7 @@ from txloop.stm.container import NEWEST, Container, reduced_with
 from txloop.stm.held import STRANGE
 from txloop.stm.store import committed
 from txloop.stm.threads import asked_by_all
-from txloop.stm.types import MISSING, Key, Unsendable
+from txloop.stm.types import MISSING, Key, strange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -87,8 +87,8 @@ class ListCells(Container):
         if own is not None and index in own.put:
             return own.put[index]
         value = item_at(self, index, attempt.snapshot)
-        if value.__class__ in STRANGE or self._tx_forgotten:
-            attempt.check(self, value)
+        if self._tx_forgotten or strange.seen:
+            attempt.check_read(self, index, value)
         if value is MISSING:
             return self._item_beyond(attempt, index)
         attempt.values.add((number, index))
@@ -180,7 +180,7 @@ class ListCells(Container):
         """
         number = self._tx_number
         found = items_at(self, start, stop, attempt.snapshot)
-        if Unsendable.exist or self._tx_forgotten:
+        if strange.seen or self._tx_forgotten:
             self._check(attempt, found)
         if start == stop:
             return found
@@ -194,10 +194,10 @@ class ListCells(Container):
         return found
 
     def _check(self, attempt: Attempt, items: list[Any]) -> None:
-        if Unsendable.exist:
-            strange = next((one for one in items if one.__class__ in STRANGE), None)
-            if strange is not None:
-                attempt.check(self, strange)
+        if strange.seen:
+            found = next((one for one in items if one.__class__ in STRANGE), None)
+            if found is not None:
+                attempt.check(self, found)
         if self._tx_forgotten:
             attempt.refuse(self)
 

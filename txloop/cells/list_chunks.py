@@ -203,6 +203,12 @@ class Put(ListOperation):
         cells[number] = tuple(items)
         return True
 
+    def takes_in(self, later: object) -> bool:
+        if type(later) is not Put:
+            return False
+        self.items.update(later.items)
+        return True
+
     def mapped(self, convert: Callable[[object], object]) -> Put:
         return Put({index: convert(value) for index, value in self.items.items()})
 

@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterable, MutableSequence
 from types import CodeType
 from typing import Any, ClassVar, Never, Self, SupportsIndex, TypeVar
 
+from txloop.cells import live
 from txloop.cells.copies import deep_copies
 from txloop.cells.likeness import stands_for_plain
 from txloop.cells.list_cells import ListCells
-from txloop.cells.list_chunks import Splice
+from txloop.cells.list_chunks import Put, Splice, size_at
 from txloop.cells.searching import is_dict, place_of
 from txloop.cells.shareable import shareable, shareable_all
+from txloop.stm.attempt import running
+from txloop.stm.container import NEWEST
+from txloop.stm.immutability import SCALARS
+from txloop.stm.store import committed
 
 __all__ = ["SequenceCells"]
 
@@ -186,6 +191,22 @@ class SequenceCells(ListCells, MutableSequence[T]):
         if not self._has(place):
             self._empty()[index] = value  # raises what the plain one raises
         self._put({place: shareable(value)})
+
+    def _put_bare(self, index: Any, value: object) -> bool:
+        """Replace an item where nothing has to be noted; return whether it could.
+
+        Args:
+            index: An integer.
+            value: What to put there.
+        """
+        if index < 0 or running.attempt is not None or live.loops:
+            return False
+        if index >= size_at(self, NEWEST):
+            return False
+        new = value if type(value) in SCALARS else shareable(value)
+        self._reads = 0
+        committed.operate(self, Put({index: new}))
+        return True
 
     def _delete_item(self, index: SupportsIndex) -> None:
         place = self._place(index)

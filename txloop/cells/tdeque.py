@@ -111,7 +111,8 @@ class TDeque(SequenceCells[T], metaclass=PassingType):
     # Writing
 
     def __setitem__(self, index: SupportsIndex, value: T) -> None:  # type: ignore[override]
-        self._set_item(index, value)
+        if not (index.__class__ is int and self._put_bare(index, value)):
+            self._set_item(index, value)
 
     def __delitem__(self, index: SupportsIndex) -> None:  # type: ignore[override]
         self._delete_item(index)

@@ -30,10 +30,9 @@ from txloop.cells.shareable import (
 from txloop.cells.views import Items, Keys, Values
 from txloop.stm.attempt import Attempt, running
 from txloop.stm.container import NEWEST
-from txloop.stm.held import STRANGE
 from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
-from txloop.stm.types import MISSING, Unsendable
+from txloop.stm.types import MISSING, strange
 from txloop.stm.versions import Entry, value_at
 
 __all__ = ["TDict", "as_dict", "fill_dict"]
@@ -120,16 +119,15 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         else:
             # As `Attempt.read` does: the call would take a third of it.
             version = attempt.snapshot  # before it: see `LateAttempt`
-            value = self._tx_cells.get(key, MISSING)
+            try:
+                value = self._tx_cells[key]
+            except KeyError:
+                value = MISSING
             if type(value) is Entry:
                 value = value_at(value, version)
             attempt.values.add((number, key))  # after it: see `condemn`
-            if (
-                type(value) in STRANGE
-                or self._tx_forgotten
-                or (Unsendable.exist and type(key) in STRANGE)
-            ):
-                attempt.check(self, value, key)
+            if self._tx_forgotten or strange.seen:
+                attempt.check_read(self, key, value)
         if value is MISSING:
             return self.__missing__(key)
         return value  # type: ignore[no-any-return] # a cast takes as long as the rest

@@ -136,6 +136,8 @@ class TList(SequenceCells[T], metaclass=PassingType):
     @overload
     def __setitem__(self, index: slice, value: Iterable[T]) -> None: ...
     def __setitem__(self, index: Any, value: Any) -> None:
+        if index.__class__ is int and self._put_bare(index, value):
+            return
         if isinstance(index, slice):
             self._set_slice(index, value)
         else:

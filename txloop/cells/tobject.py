@@ -21,6 +21,7 @@ from txloop.cells.attributes import (
     setter,
 )
 from txloop.cells.copies import deep_copies
+from txloop.cells.orders import make_ordered
 from txloop.cells.shareable import shareable
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
@@ -60,7 +61,7 @@ _REFERRING: Final = {
 }
 
 
-@dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
+@dataclass_transform(field_specifiers=(dataclasses.field,))
 class TObject(_WithDict):
     """An object of shared attributes, declared as in a dataclass.
 
@@ -108,6 +109,7 @@ class TObject(_WithDict):
         cls,
         *,
         kw_only: bool = False,
+        order: bool = False,
         dataclass: bool | None = None,
         also: tuple[str, ...] = (),
     ) -> None:
@@ -115,6 +117,7 @@ class TObject(_WithDict):
 
         Args:
             kw_only: As in `dataclasses.dataclass`.
+            order: Likewise; not with ``dataclass=False``.
             dataclass: Whether it is made as a dataclass is; None: as its base is.
             also: Attributes that are set and that nothing in the class tells.
         """
@@ -125,6 +128,8 @@ class TObject(_WithDict):
         if cls._tx_like_dataclass:
             plain = "__init__" not in vars(cls) and not hasattr(cls, "__post_init__")
             shown = _make_dataclass(cls, kw_only, also)
+            if order:
+                make_ordered(cls, _plain_class)
         else:
             plain = False
             cls._tx_names = make_ordinary(cls, TObject, also)

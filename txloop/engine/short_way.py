@@ -235,10 +235,15 @@ class ShortWay(Hub):
         queued_seconds: float,
         waited_seconds: float,
     ) -> None:
-        """Run one without an attempt: what it writes is committed write by write."""
+        """Run one without an attempt: what it writes stays, whatever becomes of it.
+
+        All of that is one commit, where it can be, which grows write by write.
+        """
         profile = one.profile
         timer, failed = profile.timer(), True
         version = committed.version
+        # Nothing reads what is shared meanwhile, nor is told of it: see `_is_seen`.
+        committed.join()
         try:
             if type(timer) is WallTimer:  # it is short for certain
                 failed = one.context.run(as_stock)
@@ -246,10 +251,11 @@ class ShortWay(Hub):
                 with self.placement.watching(profile):
                     failed = one.context.run(as_stock)
         finally:
+            committed.part(for_good=True)
             if not self.closed:  # by it
                 times = timer.seconds(), queued_seconds, waited_seconds
                 self._note_short(one.ready, profile, failed, times)
-                profile.note_writing(committed.version - version)
+                profile.note_writing(committed.version - version + committed.joined)
             if self.machine.open or self.effects.waiting:
                 self.drain()
 

@@ -121,6 +121,7 @@ class Watches(Follower):
     """Which transactions wait for which cells; follows the store while some do."""
 
     hears_births = False  # nothing waits for what is new
+    grows = False
 
     def __init__(self, store: Store, on_change: Callable[[], object]) -> None:
         """Begin without any.
@@ -147,7 +148,7 @@ class Watches(Follower):
     def enter(self, number: int, retry: Retry) -> None:
         """Let a transaction wait for a change of what it has read, just now."""
         if not self._places:
-            self._store.followers.append(self)
+            self._store.follow(self)
         places = self._places[number] = []
         for presence, cells in ((False, retry.values), (True, retry.presences)):
             for cell in cells:

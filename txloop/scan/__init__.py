@@ -6,7 +6,7 @@ stale. The scan reads the code, looks at the live objects that it names, and ret
 what it finds; it calls nothing of the program and changes nothing. It knows neither
 Tornado nor the containers: it tells them by the name of their module::
 
-    find             the two questions that it answers
+    find             the questions that it answers
     finding          an answer: a place, a name and a remedy
     source           which code is the program's, and its syntax trees
     columns          ... whose nodes have the columns of the program's own text
@@ -16,6 +16,7 @@ Tornado nor the containers: it tells them by the name of their module::
     references       which functions a file calls at once, and which it passes on
     walk             the walk through a function and what that calls
     statements       ... statements, and conditions, which live objects answer
+    matching         ... `match`, and what the names of patterns get
     assignments      ... what is assigned
     expressions      ... expressions
     call_expressions ... calls, their arguments, builtins
@@ -46,6 +47,7 @@ from txloop.scan.find import (
     add_served,
     assigned_late,
     has_scanned,
+    is_quiet_after,
     patches,
     scan_function,
     scan_handler,
@@ -66,6 +68,7 @@ __all__ = [
     "assigned_late",
     "give_source",
     "has_scanned",
+    "is_quiet_after",
     "patches",
     "scan_function",
     "scan_handler",

@@ -11,7 +11,7 @@ from txloop.scan.assignments import store_attribute
 from txloop.scan.calls import all_in, call, call_passed, change_first
 from txloop.scan.expressions import attribute, one_of, show
 from txloop.scan.frame import Nested
-from txloop.scan.libraries import changes_argument
+from txloop.scan.libraries import changes_argument, home_and_name
 from txloop.scan.live_objects import UNKNOWN, can_change, has_type
 from txloop.scan.member import class_of
 from txloop.scan.outside import act_of, process_changer
@@ -125,7 +125,7 @@ def _call(walk: Walk, callee: Value, arguments: Arguments, node: ast.Call) -> Va
     thing = callee.thing if isinstance(callee, Live) else UNKNOWN
     given = arguments.positional
     several = alternatives(given[0] if given else None)
-    if last_name(node.func) in SHOWN_BY:
+    if not SHOWN_BY.isdisjoint((last_name(node.func), home_and_name(thing)[1])):
         for value in all_in(arguments):
             show(walk, value)
     if isinstance(callee, Live):

@@ -1,4 +1,4 @@
-"""The two questions that the scan answers."""
+"""The questions that the scan answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ _BEFORE = (
 """Methods of a handler that may run in the transaction beside the verb."""
 
 _AFTER = ("write_error", "log_exception")
-"""Those that run when the verb raises. `on_finish` runs on the loop thread."""
+"""Those that run when the verb raises."""
+
+_LAST = ("get_status", "_request_summary", "_log", "on_finish")
+"""Those that run after the answer, outside the transaction."""
 
 _APART: Mapping[FindingKind, str] = MappingProxyType(
     {FindingKind.ACTS_OUTSIDE: VOUCH, FindingKind.NOT_FOLLOWED: SETTLE}
@@ -149,8 +152,7 @@ def scan_function(
     """
     writes = _PROGRAM.writes()
     walk = Walk(_PROGRAM.sources, writes.evidence)
-    callee = _as_method(function) or Live(function, _label(function), Family.GLOBAL)
-    call(walk, callee, _arguments(function, args, kwargs), ast.Pass())
+    call(walk, _callee(function), _arguments(function, args, kwargs), ast.Pass())
     return _findings(walk, writes)
 
 
@@ -192,11 +194,45 @@ def scan_handler(
         found += dict.fromkeys(
             Finding(kind, one.name, one.file, one.line, one.function, remedy)
             for one in walk.notes.accesses
-            if one.kind is kind
-            and writes.may_happen(one)
-            and (not one.slots or writes.writer_of(one) is not None)
+            if one.kind is kind and _matters(one, writes)
         )
     return tuple(found)
+
+
+@remembering()
+def is_quiet_after(
+    handler: type, application: object, loggers: Iterable[Callable[..., object]]
+) -> bool:
+    """Tell whether all that follows an answer is seen to do nothing but log.
+
+    Then that is right in any copy of the program, and in any thread. What the verb has
+    left in the handler is unknown, and may be shared: it is not seen to be left alone
+    if anything is done to it. Looks at code only. Call it on the loop thread.
+
+    Args:
+        handler: The class.
+        application: The application.
+        loggers: The program's functions that are given the handler for the access log.
+    """
+    writes = _PROGRAM.writes()
+    instance = Instance(handler)
+    walk = Walk(_PROGRAM.sources, writes.evidence, application)
+    walk.everything = True  # what it asks the loop to call runs where this does
+    for name in _LAST:
+        walk.call_method(instance, name)
+    for function in loggers:
+        call(walk, _callee(function), Arguments((instance,), {}), ast.Pass())
+    walk.finish()
+    harmless = not any(_matters(one, writes) for one in walk.notes.accesses)
+    return harmless and not walk.notes.containers
+
+
+def _matters(access: Access, writes: Writes) -> bool:
+    """Tell whether an access may happen, and is no read of what nothing writes."""
+    if not writes.may_happen(access):
+        return False
+    reads = access.act is Act.READ and bool(access.slots)
+    return not reads or writes.writer_of(access) is not None
 
 
 def _arguments(
@@ -219,6 +255,11 @@ def _arguments(
     )
     named = {name: shared(one, name, Family.ARGUMENT) for name, one in kwargs.items()}
     return Arguments(tuple(positional), named)
+
+
+def _callee(function: Callable[..., object]) -> Bound | Live:
+    """Return a callable as a value."""
+    return _as_method(function) or Live(function, _label(function), Family.GLOBAL)
 
 
 def _label(function: Callable[..., object]) -> str:

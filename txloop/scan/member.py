@@ -11,6 +11,7 @@ import sys
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property, partialmethod
+from logging import Logger
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -238,6 +239,12 @@ def _of_object(live: Live, name: str, sources: Sources) -> Value:
         thing = UNKNOWN
     elif own_module_of(found[0]) is None and _is_method(thing, name):
         return Member(live, name)
+    elif (
+        has_type(thing, Logger)
+        and has_type(raw, FunctionType)
+        and not is_own_function(raw)
+    ):  # it may get a name of its own, by which it is called
+        return shared(raw, f"{live.name}.{name}", live.family)
     else:
         return _of_object_or_class(
             live, name, _class_member(cls, found, name, live), sources

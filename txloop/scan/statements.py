@@ -26,7 +26,6 @@ from txloop.scan.live_objects import UNKNOWN, can_change
 from txloop.scan.member import of_module
 from txloop.scan.parts import made_of, part_of, passes_on
 from txloop.scan.special import TRUTH, in_place, reflected
-from txloop.scan.syntax import COMPREHENSIONS, FUNCTIONS, bound_by
 from txloop.scan.value import (
     SOMETHING,
     Family,
@@ -42,7 +41,7 @@ from txloop.scan.value import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
     from txloop.scan.walk import Walk
@@ -70,51 +69,62 @@ def _if(walk: Walk, node: ast.If) -> None:
 def _choose(walk: Walk, node: ast.If) -> frozenset[Slot]:
     """Walk through both branches; return what keeps the code from going on."""
     answer = ask(walk, node.test)
-    before, local = walk.unless, walk.frame.local
-    names, after = {**local}, {**local}
+    before, names, ends = walk.unless, {**walk.frame.local}, list[dict[str, Value]]()
     for branch, taken in ((node.body, True), (node.orelse, False)):
         skipped = answer.truth is not None and answer.truth is not taken
         walk.unless = before | answer.slots if skipped else before
-        after = {**local}
-        if not walk.frame.in_loop:  # of the branches one runs, or each in its turn
-            local.update(names)
-        visit_body(walk, branch)
-    if not walk.frame.in_loop:
-        _rejoin(walk, names, after, node.orelse)
+        visit_branch(walk, names, branch, ends)
+    rejoin(walk, ends)
     walk.unless = before
     branch = node.body if answer.truth else node.orelse
-    leaves = branch and isinstance(branch[-1], ast.Return | ast.Raise)
     known = answer.truth is not None
-    return answer.slots if known and leaves else frozenset()
+    return answer.slots if known and _leaves(branch) else frozenset()
 
 
-def _rejoin(
-    walk: Walk, known: dict[str, Value], after: dict[str, Value], last: list[ast.stmt]
+def visit_branch(
+    walk: Walk,
+    names: Mapping[str, Value],
+    branch: list[ast.stmt],
+    ends: list[dict[str, Value]],
 ) -> None:
-    """Let names have what the last branch gives them, others what the first has given.
+    """Walk through one of several branches, and add what names have at its end.
 
     Args:
         walk: In the frame whose names these are.
-        known: The names' values before both.
-        after: Those after the first.
-        last: The last branch.
+        names: What they are at its beginning. In a loop it is what the branch before
+            has left: that may have run the last time.
+        branch: The branch. If it leaves the function, nothing is added.
+        ends: What is added to.
     """
-    local, bound = walk.frame.local, {*_bound_in(last)}
-    for name, value in after.items():
-        own = local.get(name)
-        if any(isinstance(one, Nested) for one in alternatives(value)):
-            local[name] = either((value, own))
-        elif name not in bound:
-            same = own is known.get(name)
-            local[name] = value if same else either((value, own))
+    if not walk.frame.in_loop:
+        walk.frame.local.update(names)
+    visit_body(walk, branch)
+    if not _leaves(branch):
+        ends.append({**walk.frame.local})
 
 
-def _bound_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that statements bind, without those of functions in them."""
-    for node in nodes:
-        yield from bound_by(node)
-        if not isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)):
-            yield from _bound_in(ast.iter_child_nodes(node))
+def rejoin(walk: Walk, ends: list[dict[str, Value]]) -> None:
+    """Let names have what any of the branches gives them."""
+    for name in {name: None for end in ends for name in end}:
+        walk.frame.local[name] = either(end.get(name) for end in ends)
+
+
+def _leaves(branch: list[ast.stmt]) -> bool:
+    """Tell whether the function ends with a branch."""
+    return bool(branch) and isinstance(branch[-1], ast.Return | ast.Raise)
+
+
+def _try(walk: Walk, node: ast.Try | ast.TryStar) -> None:
+    names, ends = {**walk.frame.local}, list[dict[str, Value]]()
+    visit_branch(walk, names, [*node.body, *node.orelse], ends)
+    now = walk.frame.local
+    failed = {name: either((old, now.get(name))) for name, old in names.items()}
+    for handler in node.handlers:
+        if handler.type is not None:
+            walk.visit(handler.type)
+        visit_branch(walk, failed, handler.body, ends)
+    rejoin(walk, ends)
+    visit_body(walk, node.finalbody)
 
 
 def _return(walk: Walk, node: ast.Return) -> None:
@@ -352,6 +362,8 @@ VISITS: Mapping[type[ast.AST], Callable[[Walk, Any], Value]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Return: _return,
+    ast.Try: _try,
+    ast.TryStar: _try,
     ast.While: _while,
     ast.With: _with,
     ast.Yield: _yield,

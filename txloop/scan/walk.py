@@ -15,6 +15,7 @@ from txloop.scan import expressions, statements
 from txloop.scan.call_expressions import visit_call
 from txloop.scan.frame import Frame, Nested, bind
 from txloop.scan.live_objects import IMMUTABLE, UNKNOWN, has_type
+from txloop.scan.matching import visit_match
 from txloop.scan.member import has_special, member
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.statements import visit_body
@@ -60,6 +61,7 @@ _VISITS: dict[type[ast.AST], Callable[[Walk, Any], Value]] = {
     **expressions.VISITS,
     **statements.VISITS,
     ast.Call: visit_call,
+    ast.Match: visit_match,
 }
 
 

@@ -32,10 +32,12 @@
     flow        where objects of these classes may get to
     aliases     plain objects that are stored and used on
     callees     which functions of the program a call may run
+    tables      functions and classes that are found in a table
     operators   what lines call without a call: own operators, setters of properties
     habits      what these do with what they are given
     assigning   assignments that run setters of properties, and of items
     arguments   what calls give for their parameters
+    spreading   what they give for those that are only spread
     uncalled    which functions a program does more with than to call them
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name

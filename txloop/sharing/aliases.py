@@ -10,6 +10,7 @@ in.
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
@@ -26,6 +27,7 @@ from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
+from txloop.sharing.receiving import extends_others
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
@@ -97,6 +99,9 @@ class Aliases:
         self._owning = Owning(self._texts, self._habits)
         self._storing = Storing(self._habits, foreign, named, self._owning)
         self._unseen = Unseen(self._texts, origins, self._storing, changes)
+        self._sets_defaults = "setdefault" in callees.functions or extends_others(
+            callees.meanings, {"__setitem__"}
+        )
         self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
         for text in self._texts:
             for function, _ in functions_in(text.tree):
@@ -228,7 +233,8 @@ class Aliases:
             if stay and arguments == []:
                 continue
             holders = {store.holder} - same
-            parts = names_of_parts(scope, same, self._habits.handed_on, holders)
+            there = functools.partial(self._habits.stays, scope)
+            parts = names_of_parts(scope, same, self._habits.handed_on, holders, there)
             if store.is_held_here:
                 parts -= {store.into} - same
             # A cache gives it to others, too, as handlers do with attributes; and what
@@ -332,7 +338,7 @@ class Aliases:
         match node:
             case ast.Call(
                 func=ast.Attribute(value=base, attr="setdefault"), args=[_, value]
-            ) if "__setitem__" in self._habits.functions:
+            ) if self._sets_defaults:
                 # A dict that the function has made is none of these, and stays plain.
                 is_dict = isinstance(base, ast.Name) and is_fresh(scope, base.id)
                 if not (is_dict or self._habits.stays(scope, value)):

@@ -27,6 +27,7 @@ from txloop.sharing.decorators import hands_on, is_followed, is_just_called
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in
+from txloop.sharing.spreading import spread_by
 from txloop.sharing.syntax import DISPLAYS, root_name
 from txloop.sharing.uncalled import passed_on
 
@@ -92,6 +93,10 @@ class Arguments:
         for name in passed_on(texts, callees.meanings, callees.every, called):
             if not callees.is_class(name):
                 self._call_elsewhere(name)
+        for one in callees.every:
+            marks = getattr(one.node, "decorator_list", [])
+            if one.node not in self._verbs and any(map(self._keeps, marks)):
+                self._call_elsewhere(one.name)
         for (function, name), given in [*self._given.items()]:
             values = [last_name(one.value) for one in given]
             verbs = [one for each in values for one in callees.verbs_of(each)]
@@ -117,6 +122,18 @@ class Arguments:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == name:
                     for verb in verbs:
                         self._note(call, 1, home, scope, verb)
+
+    def _keeps(self, mark: ast.expr) -> bool:
+        """Tell whether a decorator of the program may keep what it is given."""
+        for one in self.callees.made_by(mark):
+            if not self.callees.is_own(getattr(one, "func", one)):
+                continue
+            its = self.callees.functions.get(last_name(one), [])
+            if not its or not all(
+                each.given and is_just_called(each.node, each.given[0]) for each in its
+            ):
+                return True
+        return False
 
     def _follow(self, call: ast.Call, text: Text, scope: ast.AST) -> None:
         """Note what a call gives to the functions that it may run."""
@@ -193,6 +210,9 @@ class Arguments:
         for star in (one.node.args.vararg, one.node.args.kwarg):
             if star is not None:  # it is a new object, with these in it
                 given.pop(star.arg, None)
+        for name, values in spread_by(call, placed[others:], one):
+            found = self._given.setdefault((one.node, name), [])
+            found += (Argument(text, scope, value) for value in values)
         for name, value in given.items():
             argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)

@@ -258,6 +258,7 @@ def names_of_parts(
     names: set[str],
     handed_on: Callable[[ast.expr], set[str]] = names_handed_on,
     but: Set[str] = frozenset(),
+    stays: Callable[[ast.expr], bool] = lambda _: False,
 ) -> set[str]:
     """Return these variables, and those that may hold a part of what they hold.
 
@@ -266,6 +267,8 @@ def names_of_parts(
         names: The variables.
         handed_on: Tells which variables an expression hands on, or parts of them.
         but: Variables that do not count, nor does what they hand on.
+        stays: Tells whether an object stays what it is when it is stored: if what it
+            gets becomes another one, that is found in there by all.
     """
     pairs = []
     own = bound_in(scope) - {"self", "cls"}
@@ -278,12 +281,14 @@ def names_of_parts(
                 for one in its
                 for of in {root_name(value), *handed_on(value), *its}
             ]
-            if isinstance(target, ast.Subscript) and root_name(target) in own:
-                pairs += [(of, root_name(target)) for of in handed_on(value)]
+            into = root_name(target)
+            is_item = isinstance(target, ast.Subscript) and into in own
+            if is_item and not stays(ast.Name(into)):
+                pairs += [(of, into) for of in handed_on(value)]
     for node in walked(scope):
         if isinstance(node, ast.Call) and last_name(node.func) in MUTATORS | PUTTING:
             into = root_name(node.func)
-            if into in own:  # it has got what it is given
+            if into in own and not stays(ast.Name(into)):  # it has got what it is given
                 pairs += [(of, into) for one in node.args for of in handed_on(one)]
     return _closed(names, [pair for pair in pairs if pair[1] not in but])
 

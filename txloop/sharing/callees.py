@@ -19,6 +19,7 @@ from txloop.sharing.operators import ORDERS, asked_by, assigned, methods_of, set
 from txloop.sharing.scopes import imports_in, nodes_of, walked
 from txloop.sharing.subclassing import METHODS_OF_CLASSES, makes_subclass
 from txloop.sharing.syntax import leaves, registered_by, root_name
+from txloop.sharing.tables import Tables
 from txloop.sharing.unnamed import called_without_name
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Callees:
         fields: These names of parts.
         giving: The names of classes whose calls may return what they are given, or
             something that has it in it.
+        tables: Those of functions and classes that are only read.
     """
 
     def __init__(self, texts: Iterable[Text], meanings: Meanings, flow: Flow) -> None:
@@ -117,6 +119,7 @@ class Callees:
         ]
         self.called_without_name = called_without_name(texts, meanings, self.every)
         self.functions: defaultdict[str, list[Function]] = defaultdict(list)
+        self.tables = Tables(nodes, meanings, self._is_only_own)
         self._constructors: list[Function] = []
         for each in self.every:
             self.functions[each.name].append(each)
@@ -151,6 +154,18 @@ class Callees:
         for one in found:  # it grows
             found += sorted(self._derived[one].difference(found))
         return found
+
+    def _is_only_own(self, name: str) -> bool:
+        """Tell whether a name is that of a function or class, and of nothing else.
+
+        A call of the class makes an object of it; nothing decorates the function, as a
+        cache does.
+        """
+        its = self.functions.get(name, ())
+        own = self.is_class(name) or (
+            its and not any(_is_decorated(f.node) for f in its)
+        )
+        return bool(own) and name not in self._bound | self.giving | self.tuples
 
     def _take_values(self, node: ast.Assign) -> None:
         """Note what is assigned, as far as it may be called."""
@@ -341,6 +356,10 @@ class Callees:
         if makes_subclass(node):
             names = [*METHODS_OF_CLASSES, *self._derived_of("type")[1:]]
             return [(name, 0) for name in names]
+        if tabled := self.tables.given_by(node.func):
+            # Methods are called with their object then.
+            every = [one for name in sorted(tabled) for one in self._all_of(name)]
+            return [(one, n) for one in every for n in (0, 1)]
         match node.func:
             case ast.Attribute(value=ast.Call() as base, attr="__init__"):
                 bases = self._supers.get(id(base), [])

@@ -19,8 +19,8 @@ from txloop.sharing.stated import (
     is_of_typing,
     is_ordering,
     is_ordinary,
-    is_setter,
     reached_by_name,
+    settable,
     shows_attributes,
 )
 from txloop.sharing.strays import stray_attributes
@@ -243,11 +243,10 @@ class Classes:
     def _set_by_properties(self, name: str) -> set[str]:
         """Return the properties that a class, or one of its bases, has setters for."""
         return {
-            one.name
+            one
             for related in self._line(name)
             for text, node in self._found.get(related, ())
-            for one in node.body
-            if isinstance(one, ast.FunctionDef) and is_setter(text, node, one)
+            for one in settable(text, node)
         }
 
     def _why_not_attributes(self, name: str) -> str:
@@ -357,7 +356,8 @@ class Classes:
             derive(text, node, self._also(name), edits[text.file])
             for other, ((its_text, cls), *_) in self._found.items():
                 if name in self._line(other) and is_dataclass(its_text, cls):
-                    undecorate(its_text, cls, edits[its_text.file])
+                    its = edits[its_text.file]
+                    undecorate(its_text, cls, its, is_derived=other != name)
             yield name, text, node
 
     def became(self, name: str) -> str:

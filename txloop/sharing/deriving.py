@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
-from txloop.sharing.stated import is_dataclass
+from txloop.sharing.stated import dataclass_mark, options_kept
 
 if TYPE_CHECKING:
     import ast
@@ -16,11 +16,28 @@ if TYPE_CHECKING:
 __all__ = ["derive", "undecorate"]
 
 
-def undecorate(text: Text, node: ast.ClassDef, edits: Edits) -> None:
-    """Remove the decorator of a class, but not its line."""
-    decorator = node.decorator_list[0]
+def undecorate(
+    text: Text, node: ast.ClassDef, edits: Edits, *, is_derived: bool
+) -> None:
+    """Remove the decorator of a dataclass, but not its line.
+
+    Args:
+        text: Its module.
+        node: The class.
+        edits: Where the change goes.
+        is_derived: It is derived from one that becomes a TObject; its options stay.
+    """
+    decorator = dataclass_mark(text, node)
+    assert decorator is not None, node.name
     at = text.source.rindex("@", 0, text.start(decorator))
     edits.replace(at, text.end(decorator), "")
+    if is_derived and (options := _options(decorator)):
+        end = text.end(node.bases[-1])
+        edits.replace(end, end, options)
+
+
+def _options(mark: ast.expr) -> str:
+    return "".join(f", {one}=True" for one in options_kept(mark))
 
 
 def derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
@@ -32,7 +49,8 @@ def derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> Non
         also: The attributes that it has besides those that it declares.
         edits: Where the change goes.
     """
-    given = "" if is_dataclass(text, node) else ", dataclass=False"
+    mark = dataclass_mark(text, node)
+    given = ", dataclass=False" if mark is None else _options(mark)
     if also:
         names = ", ".join(f'"{name}"' for name in also)
         given += f", also=({names},)" if len(also) == 1 else f", also=({names})"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import PARTS, READERS, SCALARS
-from txloop.scan.syntax import FUNCTIONS, last_name, walk
+from txloop.scan.syntax import last_name, walk
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.handing import names_handed_on
@@ -254,8 +254,8 @@ class Habits:
         if name in self.keys.get(scope, ()):
             return True
         values, others = bindings(scope, name)
-        if not values and not others and isinstance(scope, FUNCTIONS):
-            return True  # of the module
+        if not values and not others:
+            return True  # of the module; or a function, or what another module has
         its = name == "self"  # an object of a class of the program
         given = its or self.given.get((scope, name), False)
         return (
@@ -272,6 +272,9 @@ class Habits:
             return True
         if self._makes_tuple(call):
             return self._all_stay(scope, arguments_of(call), depth)
+        if tabled := self.callees.tables.given_by(function):
+            classes = self.callees.is_class
+            return all(classes(one) or self.of(one).returns_same for one in tabled)
         if name == "cls" or self.callees.is_class(name) or self.is_scalar(name):
             return True
         if name in _FROM_INSIDE and isinstance(function, ast.Attribute):

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["hazards"]
 
-_BUILTINS = {one.__name__ for one in PLAIN}
+_BUILTINS = {one.__name__: frozenset(dir(one)) - {"fromkeys"} for one in PLAIN}
+"""The methods of plain classes, by their names, but for one that needs no object."""
 
 _DUMPERS = frozenset(
     [
@@ -314,10 +315,10 @@ def _is_method_of_class(node: ast.AST) -> TypeGuard[ast.Attribute]:
     """Tell whether it is a method of a builtin class itself, such as ``list.sort``."""
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr=method):
-            return name in _BUILTINS and method != "fromkeys"
+            return method in _BUILTINS.get(name, ())
         case ast.Attribute(value=ast.Attribute(attr=name) as owner, attr=method):
             known = ast.unparse(owner.value) == "collections"
-            return known and name in _BUILTINS and method != "fromkeys"
+            return known and method in _BUILTINS.get(name, ())
     return False
 
 

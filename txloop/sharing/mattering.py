@@ -53,7 +53,7 @@ def matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
                 acts = any(map(habits.may_act, applied))
                 return acts or matters(habits, scope, parent)
             return not habits.only_reads(name)
-        case ast.BoolOp() | ast.IfExp():
+        case ast.BoolOp() | ast.IfExp() | ast.Starred():
             return matters(habits, scope, parent)
         case ast.comprehension(iter=value) if node is value:
             around, _ = parent_of(scope, parent)

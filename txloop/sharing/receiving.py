@@ -20,13 +20,13 @@ from txloop.sharing.scopes import imports_in, walked
 from txloop.sharing.syntax import DISPLAYS, leaves, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Set
 
     from txloop.sharing.meanings import Meanings
     from txloop.sharing.origins import Origins
     from txloop.sharing.texts import Text
 
-__all__ = ["Receiving"]
+__all__ = ["Receiving", "extends_others"]
 
 _UNFOLLOWED = (ANY, ANY_ATTRIBUTE, NAMESPACE)
 
@@ -58,7 +58,7 @@ class Receiving:
         self._are_known = not (
             any(_may_bring_others(origins.meanings, tree) for tree in trees)
             or any(_may_set_methods(tree) for tree in trees)
-            or _extends_containers(origins.meanings)
+            or extends_others(origins.meanings, KEEPING)
         )
 
     def only_keeps(self, scope: ast.AST, function: ast.expr) -> bool:
@@ -165,10 +165,14 @@ def _may_set_methods(tree: ast.Module) -> bool:
     return False
 
 
-def _extends_containers(meanings: Meanings) -> bool:
-    """Tell whether a class may have such methods, of which some run its own.
+def extends_others(meanings: Meanings, methods: Set[str]) -> bool:
+    """Tell whether methods of the program may be run by those of its classes' bases.
 
     ``update`` of a `UserDict` runs the `__setitem__` that is there.
+
+    Args:
+        meanings: What names mean.
+        methods: Their names.
     """
     bases = {
         name: {*map(last_name, (base for one in nodes for base in one.bases))}
@@ -183,7 +187,7 @@ def _extends_containers(meanings: Meanings) -> bool:
                 found |= its & bases.keys()
             elif its & found:
                 found.add(name)
-    return any(KEEPING & bound_in(one) for name, one in classes if name in found)
+    return any(methods & bound_in(one) for name, one in classes if name in found)
 
 
 def _has_foreign_base(meanings: Meanings, node: ast.ClassDef) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_by, last_name
@@ -16,15 +17,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bound_in_body",
+    "dataclass_mark",
     "is_abstract",
     "is_dataclass",
     "is_of_typing",
     "is_ordering",
     "is_ordinary",
-    "is_setter",
+    "options_kept",
     "reached_by_name",
+    "settable",
     "shows_attributes",
 ]
+
+_KEPT = ("kw_only", "order")
+
+_OPTIONS = frozenset(
+    [
+        *(("init", True), ("repr", True), ("eq", True), ("match_args", True)),
+        *(("frozen", False), ("slots", False), ("unsafe_hash", False)),
+        *((name, value) for name in _KEPT for value in (False, True)),
+    ]
+)
+"""What a dataclass may be given: what it does in any case, or a TObject does, too."""
 
 _SHOWING = re.compile(r"\b(__dict__|__getstate__|dir|getmembers|vars)\b")
 """What tells which attributes an object has."""
@@ -51,10 +65,34 @@ def bound_in_body(node: ast.ClassDef) -> set[str]:
 
 
 def is_dataclass(text: Text, node: ast.ClassDef) -> bool:
-    """Tell whether a class is a dataclass of the standard library without options."""
-    decorators = [ast.unparse(one).removesuffix("()") for one in node.decorator_list]
+    """Tell whether a class is a dataclass of which a TObject can be the like."""
+    return dataclass_mark(text, node) is not None
+
+
+def dataclass_mark(text: Text, node: ast.ClassDef) -> ast.expr | None:
+    """Return the decorator of such a class: Python's, with options that TObject has."""
+    marks = [one for one in node.decorator_list if not is_ordering(text, one)]
     names = names_of_standard(text.tree, "dataclasses", "dataclass")
-    return len(decorators) == 1 and decorators[0] in names
+    match marks:
+        case [ast.Call(func=function, args=[], keywords=given) as mark]:
+            has_equality = any(
+                getattr(one, "name", "") == "__eq__" for one in node.body
+            )
+            for one in given:
+                its = one.arg, getattr(one.value, "value", None)
+                if its not in _OPTIONS and not (its == ("eq", False) and has_equality):
+                    return None
+        case [mark]:
+            function = mark
+        case _:
+            return None
+    return mark if ast.unparse(function) in names else None
+
+
+def options_kept(mark: ast.expr) -> list[str]:
+    """Return the options of a dataclass that are those of TObject, too."""
+    given = getattr(mark, "keywords", ())
+    return [one.arg for one in given if one.arg in _KEPT and one.value.value]
 
 
 def is_ordering(text: Text, mark: ast.expr) -> bool:
@@ -68,7 +106,38 @@ def is_ordering(text: Text, mark: ast.expr) -> bool:
     return ast.unparse(mark) in names and not own
 
 
-def is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
+def settable(text: Text, node: ast.ClassDef) -> set[str]:
+    """Return the properties of a class that can be set, decorated or made by a call."""
+    found = {
+        one.name
+        for one in node.body
+        if isinstance(one, ast.FunctionDef) and _is_setter(text, node, one)
+    }
+    times = Counter(
+        name
+        for one in node.body
+        for each in (one, *getattr(one, "targets", ()))
+        for name in bound_by(each)
+    )
+    for one in node.body:
+        match one:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Name(id="property"),
+                    args=[ast.Name(), ast.Name(), *_],
+                    keywords=[],
+                ),
+            ) if times[name] == 1 and not _has_own_property(text):
+                found.add(name)
+    return found
+
+
+def _has_own_property(text: Text) -> bool:
+    return any("property" in bound_by(one) for one in walked(text.tree))
+
+
+def _is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
     """Tell whether a method of a class is the setter of a property that has its name.
 
     The property is Python's, in the same class.
@@ -79,8 +148,8 @@ def is_setter(text: Text, node: ast.ClassDef, method: ast.FunctionDef) -> bool:
         if isinstance(one, ast.FunctionDef) and one.name == method.name
         for mark in one.decorator_list
     }
-    own = any("property" in bound_by(one) for one in walked(text.tree))
     marks.discard(f"{method.name}.deleter")
+    own = _has_own_property(text)
     return marks == {"property", f"{method.name}.setter"} and not own
 
 

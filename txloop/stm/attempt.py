@@ -33,6 +33,7 @@ from txloop.stm.types import (
     Retry,
     Trace,
     Unsendable,
+    strange,
 )
 from txloop.stm.variables import Variables
 from txloop.stm.versions import Entry, value_at
@@ -169,12 +170,8 @@ class Attempt:
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.values.add((number, key))  # after it: see `condemn`
-        if (
-            type(value) in STRANGE
-            or container._tx_forgotten
-            or (Unsendable.exist and type(key) in STRANGE)
-        ):
-            self.check(container, value, key)
+        if container._tx_forgotten or strange.seen:
+            self.check_read(container, key, value)
         return value
 
     def has(self, container: Container, key: Hashable) -> bool:
@@ -188,13 +185,13 @@ class Attempt:
         if type(value) is Entry:
             value = value_at(value, self.snapshot)
         self.presences.add((number, key))
-        if container._tx_forgotten or (Unsendable.exist and type(key) in STRANGE):
+        if container._tx_forgotten or (strange.seen and type(key) in STRANGE):
             self.check(container, None, key)
         return value is not MISSING
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         """Set a cell for this attempt; MISSING deletes."""
-        if Unsendable.exist and type(key) in STRANGE:
+        if strange.seen and type(key) in STRANGE:
             self.check(container, None, key)
         own = self.writes.get(container._tx_number) or self._own(container)
         if value is MISSING:
@@ -252,7 +249,7 @@ class Attempt:
             for key in own.deleted:
                 found.pop(key, None)
             found.update(own.present())
-        if Unsendable.exist:
+        if strange.seen:
             self._refuse_unsendable(container, found)
             self._refuse_unsendable(container, found.values())
         return found
@@ -264,7 +261,7 @@ class Attempt:
 
     def note_all(self, container: Container) -> bool:
         """Remember that all of a container was read; return whether it may be so."""
-        if Unsendable.exist or container._tx_number in self.writes:
+        if strange.seen or container._tx_number in self.writes:
             return False
         self.values.add((container._tx_number, Key.ALL))
         if container._tx_forgotten:
@@ -273,7 +270,7 @@ class Attempt:
 
     def note_whole(self, containers: Collection[Container]) -> bool:
         """Do as `note_all` for each of these, or for none of them."""
-        if Unsendable.exist or self.traced or any(map(_forgotten, containers)):
+        if strange.seen or self.traced or any(map(_forgotten, containers)):
             return all(map(self.note_all, containers))
         numbers = [*map(_number, containers)]
         if not self.writes.keys().isdisjoint(numbers):
@@ -305,7 +302,7 @@ class Attempt:
         self.values.add((container._tx_number, Key.KEYS))
         if container._tx_forgotten:
             self.refuse(container)
-        if Unsendable.exist:
+        if strange.seen:
             self._refuse_unsendable(container, found)
         if own is None:
             return found
@@ -321,6 +318,11 @@ class Attempt:
         for thing in things:
             if type(thing) in STRANGE:
                 self.check(container, thing)
+
+    def check_read(self, container: Container, key: Hashable, value: object) -> None:
+        """Do as `check` for the value of a cell, and its key, where it may matter."""
+        if container._tx_forgotten or type(value) in STRANGE or (type(key) in STRANGE):
+            self.check(container, value, key)
 
     def check(self, container: Container, *things: object) -> None:
         """End this attempt at what must not be seen here.

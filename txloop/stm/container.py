@@ -194,6 +194,16 @@ class Operation:
         """
         return False
 
+    def takes_in(self, later: object) -> bool:
+        """Become this and what is written just after it, where one can be both.
+
+        It is for an operation of a commit that goes on, which is not packed yet.
+
+        Returns:
+            Whether it could; else it is as before.
+        """
+        return False
+
     def mapped(self, convert: Callable[[object], object]) -> Operation:
         """Return the same with each stored value converted."""
         raise NotImplementedError

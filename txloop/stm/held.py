@@ -27,7 +27,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any, Never
 
-from txloop.stm.types import Unsendable
+from txloop.stm.types import Unsendable, strange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +167,7 @@ def hold(value: object) -> None:
     if kind not in STRANGE:
         travel_table[kind] = _refuse_to_travel
         STRANGE.add(kind)
-        Unsendable.exist = True
+        strange.seen = True
 
 
 def refuse_unasked(pickler: object, thing: object) -> None:

@@ -5,10 +5,15 @@ These figures decide where calls run next time.
 Time that the thread was ready to run but had no core does not count: under load it
 would make every short function look long. The kernel tells the two apart: a thread that
 never gave its core up by itself was busy for exactly its CPU time.
+
+Nor does it count how long the whole heap was collected meanwhile. That takes tens of
+milliseconds, hits any body, and hardly ever the same one again.
 """
 
 from __future__ import annotations
 
+import gc
+import threading
 import time
 from bisect import bisect_left
 
@@ -40,12 +45,37 @@ def voluntary_waits() -> int:
     return _usage(_WHO).ru_nvcsw if _usage is not None else 0
 
 
+class _Collections(threading.local):
+    """Those of the whole heap that this thread has made."""
+
+    began = 0.0
+    seconds = 0.0  # of all of them
+
+
+_collections = _Collections()
+_OLDEST = 2
+
+
+def _note_collection(phase: str, info: dict[str, int]) -> None:
+    if info["generation"] != _OLDEST:
+        return
+    if phase == "start":
+        _collections.began = time.thread_time()
+    else:
+        _collections.seconds += time.thread_time() - _collections.began
+
+
+if hasattr(gc, "callbacks"):  # not on PyPy
+    gc.callbacks.append(_note_collection)
+
+
 class BodyTimer:
     """Measures from its creation; belongs to one thread."""
 
-    __slots__ = ("_busy", "_started", "_waits")
+    __slots__ = ("_busy", "_collected", "_started", "_waits")
 
     def __init__(self) -> None:
+        self._collected = _collections.seconds
         self._waits = voluntary_waits()
         self._busy = time.thread_time()
         self._started = time.perf_counter()
@@ -53,8 +83,10 @@ class BodyTimer:
     def seconds(self) -> float:
         """Return the seconds spent computing or blocked so far."""
         if voluntary_waits() != self._waits:
-            return time.perf_counter() - self._started
-        return time.thread_time() - self._busy
+            spent = time.perf_counter() - self._started
+        else:
+            spent = time.thread_time() - self._busy
+        return max(spent - (_collections.seconds - self._collected), 0.0)
 
 
 class WallTimer:
@@ -63,14 +95,16 @@ class WallTimer:
     For what is short by any clock.
     """
 
-    __slots__ = ("_started",)
+    __slots__ = ("_collected", "_started")
 
     def __init__(self) -> None:
+        self._collected = _collections.seconds
         self._started = time.perf_counter()
 
     def seconds(self) -> float:
         """Return the seconds that have passed."""
-        return time.perf_counter() - self._started
+        spent = time.perf_counter() - self._started
+        return max(spent - (_collections.seconds - self._collected), 0.0)
 
 
 class Delay:

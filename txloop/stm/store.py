@@ -48,12 +48,19 @@ class Follower(Protocol):
         That is: as a commit of its own, before something refers to them.
         """
 
+    @property
+    def grows(self) -> bool:
+        """Whether it may be told of a commit that goes on: its list of writes grows.
+
+        That ends with `Store.part`, which it calls before it looks at the list.
+        """
+
     def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
         """Take note of a commit; called on the thread that commits.
 
         Args:
             version: The version that it made.
-            writes: Cells and their new values.
+            writes: Cells and their new values. A list may grow, where that is allowed.
             direct: Whether the code that runs just now has made the writes, rather than
                 a transaction that listeners are told of.
         """
@@ -72,6 +79,14 @@ _IN_A_WORKER = (
     "change it in a transaction, and keep what belongs to this process alone in plain "
     "objects"
 )
+
+
+_FIRST_JOINED = 1 << (PLACE_BITS - 1)
+"""The place in a commit of what joins it; what it began with has some before that."""
+
+
+_MOST_JOINED = 16
+"""Writes in one commit that joined it: followers bound what they keep by commits."""
 
 
 class _NumberedReference(weakref.ref[Container]):
@@ -95,6 +110,7 @@ class Store:
         readers: What runs attempts in threads other than the owner's; while there is
             any, containers show no views.
         settled: No cell holds an entry that is as old as this version, or older.
+        joined: How many writes have joined a commit since `join`.
         noting: Whether an attempt may run just now, in any thread, that has to note
             what it reads. If not, containers need not ask which this thread runs: that
             takes longer than all else that a read does.
@@ -113,6 +129,10 @@ class Store:
         self._dropped = self._drop  # one for all: each would be an object of its own
         self._numbers = counting_from(1)
         self._replicas = itertools.count(1)
+        self._joins = False
+        self._growing: list[Write] | None = None  # the newest commit, if it goes on
+        self._place = 0  # of its newest write
+        self.joined = 0
         self._references: dict[int, _NumberedReference] = {}
         self._snapshots: dict[int, int] = {}
         self._oldest = 0  # of these; there may be many
@@ -183,6 +203,7 @@ class Store:
         From then on it changes by `replay` and `load` only.
         """
         self.followers.clear()
+        self.part(for_good=True)
         self.owner = NO_THREAD
         self._reader = threading.get_ident()
         self.forget_views()
@@ -303,9 +324,12 @@ class Store:
             TxThreadError: if another thread owns the store, or if it is a replica.
         """
         self._check_owner()
+        if direct and self._growing is not None:
+            self._place = self._put_all(writes, self.version, self._place + 1)
+            self._grow(self._growing, writes)
+            return self.version
         version = self.replay(writes)
-        for follower in self.followers:
-            follower.installed(version, writes, direct)
+        self._announce(writes, direct)
         return version
 
     def replay(self, writes: Sequence[Write], version: int | None = None) -> int:
@@ -315,8 +339,14 @@ class Store:
         a worker may change it, or it would differ from all others.
         """
         if version is None:
+            self._growing = None
             version = self.version + 1
-        place = version << PLACE_BITS
+        self._put_all(writes, version, version << PLACE_BITS)
+        self.version = version
+        return version
+
+    def _put_all(self, writes: Iterable[Write], version: int, place: int) -> int:
+        """Do these writes at a version; return the place after those that they take."""
         kept = bool(self._snapshots)
         superseded = self._superseded
         for container, key, value in writes:
@@ -337,8 +367,7 @@ class Store:
                 place += 1
         if not (kept or superseded):
             self.settled = version
-        self.version = version
-        return version
+        return place
 
     def write(self, container: Container, key: Hashable, value: object) -> None:
         """Make one write, which is no operation, the next version: the fastest way.
@@ -349,15 +378,26 @@ class Store:
         owner = self.owner
         if owner is not None and owner != threading.get_ident():
             self._check_owner()
-        version = self.version + 1
         kept = bool(self._snapshots)
+        growing = self._growing
+        if growing is not None:  # it joins the newest commit
+            version = self.version
+            place = self._place = self._place + 1
+            if put(container, key, value, version, place, kept):
+                self._superseded.append((version, container, key))
+            growing.append((container, key, value))
+            self.joined += 1
+            if len(growing) >= _MOST_JOINED:
+                self._growing = None
+            return
+        version = self.version + 1
         if put(container, key, value, version, version << PLACE_BITS, kept):
             self._superseded.append((version, container, key))
         if not (kept or self._superseded):
             self.settled = version
         self.version = version
         if self.followers:
-            self._tell((container, key, value))
+            self._announce(((container, key, value),), direct=True)
 
     def operate(
         self, container: Container, operation: Operation, then: Operation | None = None
@@ -367,11 +407,21 @@ class Store:
         Raises:
             TxThreadError: if another thread owns the store.
         """
-        if self.owner is not None:
+        owner, growing = self.owner, self._growing
+        if owner is not None and owner != threading.get_ident():
             self._check_owner()
-        version = self.version + 1
         first = container, Key.ALL, operation
         writes = (first,) if then is None else (first, (container, Key.ALL, then))
+        if growing is not None:
+            if (
+                self._snapshots
+                or then is not None
+                or not operation.put_at_once(container, self.version)
+            ):
+                self._place = self._put_all(writes, self.version, self._place + 1)
+            self._grow(growing, writes)
+            return
+        version = self.version + 1
         if self._snapshots or not operation.put_at_once(container, version):
             self.install(writes)
             return
@@ -380,14 +430,62 @@ class Store:
         if not self._superseded:
             self.settled = version
         self.version = version
-        for follower in self.followers:
-            follower.installed(version, writes, direct=True)
+        self._announce(writes, direct=True)
 
-    def _tell(self, write: Write) -> None:
-        """Tell the followers of one write, which is the newest version."""
-        writes = (write,)
-        for follower in self.followers:
-            follower.installed(self.version, writes, direct=True)
+    def _announce(self, writes: Sequence[Write], direct: bool) -> None:
+        """Tell the followers of the newest version, which may go on from here."""
+        followers, version = self.followers, self.version
+        if direct and self._joins and all(each.grows for each in followers):
+            writes = [*writes]
+            if followers:
+                self._growing = writes
+                self._place = (version << PLACE_BITS) + _FIRST_JOINED
+        for follower in followers:
+            follower.installed(version, writes, direct)
+
+    # Commits that go on
+
+    def join(self) -> None:
+        """Let what this thread's code writes be one commit, until `part`.
+
+        Followers are told of its first write at once, so that no one takes an older
+        version for the newest, and look at the others afterwards. It is for code during
+        which nothing else reads, or is told, what is shared.
+        """
+        self._joins, self._growing, self.joined = True, None, 0
+
+    def part(self, for_good: bool = False) -> None:
+        """End the newest commit: what is written next belongs to another one.
+
+        Args:
+            for_good: Whether each write is a commit from now on.
+        """
+        self._growing = None
+        if for_good:
+            self._joins = False
+
+    def follow(self, follower: Follower) -> None:
+        """Tell a follower of all commits from the next one on."""
+        self._growing = None
+        self.followers.append(follower)
+
+    def _grow(self, growing: list[Write], writes: Sequence[Write]) -> None:
+        """Have followers told of writes that have joined the newest commit.
+
+        One that is long ends with them.
+        """
+        container, _, last = growing[-1]
+        for write in writes:
+            if (
+                write[0] is not container
+                or not isinstance(last, Operation)
+                or not last.takes_in(write[2])
+            ):
+                growing.append(write)
+                container, _, last = write
+        self.joined += len(writes)
+        if len(growing) >= _MOST_JOINED:
+            self._growing = None
 
     def begin(self, container: Container) -> None:
         """Make the contents of a new container known, which it holds already.
@@ -405,9 +503,14 @@ class Store:
             self._check_owner()
         for follower in self.followers:
             if follower.hears_births:
+                told = container._tx_told()
+                if self._growing is not None:
+                    container._tx_changed = self.version
+                    self._grow(self._growing, (told,))
+                    return
                 self.version += 1
                 container._tx_changed = self.version
-                self._tell(container._tx_told())
+                self._announce((told,), direct=True)
                 return
         if self.followers:  # else there are no replicas that it has to be newer than
             container._tx_changed = self.version
@@ -441,6 +544,7 @@ class Store:
             version: The newest one if None; or one that cannot be trimmed, because an
                 older one or itself is open.
         """
+        self._growing = None
         if version is None:
             version = self.version
         if not self._snapshots:

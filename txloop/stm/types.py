@@ -10,7 +10,7 @@ import contextvars
 import enum
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import logging
@@ -304,24 +304,37 @@ Answer: TypeAlias = Outcome | Retry | Refusal
 """What an attempt ends with. The first two hold their snapshot open until settled."""
 
 
+class _Strange:
+    """What is known of values that must not be seen everywhere: see `held.STRANGE`.
+
+    Attributes:
+        seen: Whether there has been one in this process; else none need be sought.
+    """
+
+    __slots__ = ("seen",)
+
+    def __init__(self) -> None:
+        self.seen = False
+
+
+strange = _Strange()  # an object: attributes of a class are looked up slowly
+
+
 class Unsendable:
     """Stands in a worker for a shared value that does not pickle.
 
     Attributes:
         reason: Why it does not.
-        exist: Whether there has been one in this process; else none need be sought.
     """
 
     __slots__ = ("reason",)
 
-    exist: ClassVar[bool] = False
-
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        Unsendable.exist = True
+        strange.seen = True
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Unsendable, (self.reason,)  # so that `exist` is set there, too
+        return Unsendable, (self.reason,)  # so that it is seen there, too
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Unsendable) and self.reason == other.reason

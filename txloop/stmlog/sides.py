@@ -94,12 +94,13 @@ class Winners(Follower):
     """Follows the store; used by the loop thread only."""
 
     hears_births = False  # nothing conflicts with them
+    grows = False
 
     def __init__(self, places: Places) -> None:
         self._places = places
         self._known: dict[int, tuple[str, Mapping[Cell, int], Sequence[Site]]] = {}
         self._versions: deque[int] = deque()
-        committed.followers.append(self)
+        committed.follow(self)
 
     def close(self) -> None:
         """Stop following."""

@@ -3,10 +3,10 @@
 An attempt is there to be undone: by a conflict, an error, a `retry`. On the loop thread
 nothing conflicts with what runs, and a verb that is marked by a pattern, by proof or
 with ``on_error="commit"`` keeps what it wrote before an error. So it runs there as code
-does that is not marked: each write is a commit, at once, and the answer goes out as it
-is written. Processes are told of these commits in the loop's next iteration, of all
-together. Threads could see what there is between two of them: while any of this process
-runs an attempt, there are attempts only.
+does that is not marked: what it writes is committed at once, and the answer goes out as
+it is written. Processes are told of that in the loop's next iteration, mostly as of one
+commit (see `Store.join`). Threads could see what there is between two writes: while any
+of this process runs an attempt, there are attempts only.
 
 Nor does a verb run so in a program that uses more of txloop than containers anywhere: a
 program that calls `retry` or `on_commit` was written with transactions in mind.

@@ -24,6 +24,8 @@ __all__ = [
     "ON_MESSAGE",
     "Plan",
     "forget_plans",
+    "is_watched",
+    "loggers_of",
     "logs_by_itself",
     "mark_for",
     "mark_matching",
@@ -124,7 +126,7 @@ def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
         return None
     label = f"{method} {handler_class.__qualname__}"
     waits = method != ON_MESSAGE and may_wait(handler_class, method)
-    watched, ends = _watched(handler_class), ends_as_stock(handler_class)
+    watched, ends = is_watched(handler_class), ends_as_stock(handler_class)
     commits_on = (Exception,) if waits else mark.commits_on
     keeps = mark.on_error == "commit" and not waits
     return Plan(mark, label, commits_on, watched, waits, ends, keeps)
@@ -196,7 +198,8 @@ def _attribute(handler_class: type[RequestHandler], name: str) -> Any:
     return getattr(handler_class, name, None)
 
 
-def _watched(handler_class: type[RequestHandler]) -> bool:
+def is_watched(handler_class: type[RequestHandler]) -> bool:
+    """Tell whether the class looks at its handlers after the response."""
     return any(
         getattr(handler_class, name) is not getattr(RequestHandler, name)
         for name in ("on_finish", "_log", "_request_summary", "get_status")
@@ -209,3 +212,13 @@ def logs_by_itself(application: Application) -> bool:
         "log_function" in application.settings
         or type(application).log_request is not Application.log_request
     )
+
+
+def loggers_of(application: Application) -> tuple[Callable[..., object], ...]:
+    """Return the functions of the program's own access log."""
+    found = []
+    if "log_function" in application.settings:
+        found.append(application.settings["log_function"])
+    if type(application).log_request is not Application.log_request:
+        found.append(application.log_request)
+    return tuple(found)

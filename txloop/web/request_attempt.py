@@ -14,7 +14,7 @@ from txloop.stm.run import hide_task
 from txloop.stm.variables import Named, named
 from txloop.watch import ROOTS_OF
 from txloop.web.driving import hide_generators
-from txloop.web.eligible import may_wait
+from txloop.web.eligible import logs_by_itself, may_wait
 from txloop.web.ending import ends_as_stock
 from txloop.web.handler_run import HandlerRun, awaiting
 from txloop.web.leftovers import Leftovers, told
@@ -177,9 +177,10 @@ def run_in_place(
     finally:
         if attempt.retrying:
             frozen.restore()
-    if attempt.speculative and not response.open:
+    if attempt.speculative and not (response.open or plan.watched):
         assert response.handler is not None
-        RequestHandler._break_cycles(response.handler)
+        if not logs_by_itself(destination.application):
+            RequestHandler._break_cycles(response.handler)
     response.context = attempt.variables.base
     return response
 

@@ -7,6 +7,7 @@ which they come makes a difference.
 
 from __future__ import annotations
 
+import logging
 import weakref
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,11 +15,19 @@ from typing import TYPE_CHECKING
 from txloop.scan import (
     FindingKind,
     has_scanned,
+    is_quiet_after,
     scan_handler,
     scan_once,
     unless_it_fails,
 )
-from txloop.web.eligible import mark_for, plan_for, verbs_of
+from txloop.web.eligible import (
+    is_watched,
+    loggers_of,
+    logs_by_itself,
+    mark_for,
+    plan_for,
+    verbs_of,
+)
 from txloop.web.targets import mounted, register_all, targets_of
 
 if TYPE_CHECKING:
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "acts_outside",
     "all_found",
+    "ends_quietly",
     "forget_verdicts",
     "held_because",
     "is_judged",
@@ -40,6 +50,8 @@ __all__ = [
 ]
 
 _ATTRIBUTE = "_txloop_judged"
+
+_log = logging.getLogger("txloop")
 
 _Known = tuple["Hashable", "tuple[Finding, ...]"]
 
@@ -123,6 +135,22 @@ def acts_outside(handler_class: type[RequestHandler], verb: str) -> tuple[Findin
     """Return what requests of that kind do to the world, as far as the source tells."""
     found = _findings(handler_class, verb)
     return tuple(one for one in found if one.kind is FindingKind.ACTS_OUTSIDE)
+
+
+def ends_quietly(target: Target) -> bool:
+    """Tell whether a front may do what follows the answers of a handler.
+
+    That is an `on_finish` or an access log of the program's own which is seen to do
+    nothing but log; or nothing of the program's at all. Loop thread only.
+    """
+    handler_class, application = target.handler_class, target.application
+    if not (is_watched(handler_class) or logs_by_itself(application)):
+        return True
+    try:
+        return is_quiet_after(handler_class, application, loggers_of(application))
+    except Exception:
+        _log.exception("what follows answers of %s could not be read", handler_class)
+        return False
 
 
 def _findings(

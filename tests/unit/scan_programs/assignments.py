@@ -106,28 +106,6 @@ PROGRAMS = {
             case {"a": it, **others}:
                 hits = 1  # WRITES_GLOBAL app.hits
     """,
-    "what a name has before a branch that binds it": """
-    rows, others = [], []
-    def get(number):
-        where = rows
-        if number:
-            where = []
-        elif number is None:
-            where.append(1)  # MUTATES_GLOBAL app.rows
-        else:
-            where = others
-            where.append(1)  # MUTATES_GLOBAL app.others
-    """,
-    "what a branch puts into a name's list": """
-    rows = []
-    def get(number):
-        where = []
-        if number:
-            where.append(rows)
-        else:
-            where.append(1)
-        where[0].append(1)  # MUTATES_GLOBAL app.rows
-    """,
     "what another branch has bound in a loop": """
     rows, others = [], []
     def get(numbers):

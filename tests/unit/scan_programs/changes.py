@@ -568,6 +568,7 @@ _SHOWN = """
             self.shown += 1  # MUTATES_GLOBAL app.row.shown
             return "row"
     row = Row()
+    log = logging.getLogger("a")
     def get():
         return USE
     """
@@ -575,7 +576,8 @@ _SHOWN = """
 for _use in (
     *('"%s" % row', '"%s %s" % (1, row)', '"%(a)s" % {"a": row}', 'f"{[row]}"'),
     *('"{}".format(row)', '"{a}".format(a=row)', 'logging.info("%s", row)'),
-    *('logging.getLogger("a").error("%s", row)', "print(row, file=sys.stderr)"),
+    *('logging.getLogger("a").error("%s", row)', 'log.info("%s", row)'),
+    *('(log.info if row else log.error)("%s", row)', "print(row, file=sys.stderr)"),
     *('", ".join(map(str, [row]))', "str([row])", "repr({1: [row]})"),
 ):
     PROGRAMS[f"texts of an object: {_use}"] = _SHOWN.replace("USE", _use)

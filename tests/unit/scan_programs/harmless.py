@@ -17,6 +17,15 @@ PROGRAMS = {
         found = functools.partial(dict.__getitem__, SIZES)
         return list(map(str.upper, rows)), sorted(rows, key=found), dict.get(SIZES, 1)
     """,
+    "methods of loggers by names of their own": """
+    import logging
+    log, ROWS = logging.getLogger("app"), []
+    def get(status):
+        write = log.info if status < 400 else log.error
+        write("%d", status)
+    def post():
+        ROWS.append(1)
+    """,
     "local name that hides a global one": """
     cache, rows, names = {}, [], {}
     def get(cache, *rows, **names):

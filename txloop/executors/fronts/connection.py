@@ -286,6 +286,15 @@ class FrontConnection(FrontEnd):
             committed.close_snapshot(self._snapshot)
             self._snapshot = version
 
+    def let_go_idle(self) -> None:
+        """Let go of that where nothing can run that would read it.
+
+        The note by which a front becomes idle comes after where its replica is; and
+        a verdict is sent later.
+        """
+        if self._snapshot is not None and self.is_idle:
+            self.let_go()
+
     def let_go(self) -> None:
         """Let go of what only this front may still read."""
         if self._snapshot is not None:

@@ -198,6 +198,8 @@ class Desk(Reception):
         for front in wanted:
             if all_of_them or front.is_awaited:
                 front.send()
+        for front in self.fronts:
+            front.let_go_idle()
         self.page.version = committed.version
         self._executor.trim_log()
 

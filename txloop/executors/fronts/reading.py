@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from txloop.stm.run import run_reading, run_ready
 from txloop.stm.store import committed
-from txloop.stm.types import Unsendable
+from txloop.stm.types import strange
 
 if TYPE_CHECKING:
     import contextvars
@@ -52,7 +52,7 @@ class ReadingFirst:
         """
         noted = self._noted.get(kind.number, 0)
         # What must not be seen here is found out by who notes what is read.
-        if not (noted or Unsendable.exist or committed.haunting):
+        if not (noted or strange.seen or committed.haunting):
             found = run_reading(ready, context.copy(), kind.guarded)
             if found is not None:
                 return found

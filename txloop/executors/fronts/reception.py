@@ -154,6 +154,7 @@ class Reception(abc.ABC):
 
     copies: bool
     hears_births = False  # the executor's log does
+    grows = True
 
     def __init__(self, limits: Limits, callbacks: Callbacks) -> None:
         """Begin without any front, in the current context.
@@ -194,7 +195,7 @@ class Reception(abc.ABC):
         """Follow the store from now on."""
         self._reactor = reactor
         self.page.version = committed.version
-        committed.followers.append(self)
+        committed.follow(self)
 
     def _end(self) -> bool:
         """Follow the store no more; return False if that is so already."""

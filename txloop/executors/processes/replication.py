@@ -42,6 +42,8 @@ Dump = tuple[Sequence[tuple[Container, dict[Hashable, Any]]], Sequence[int]]
 class DeltaLog:
     """Follows a store for the replicas forked when this was made; the loop's own."""
 
+    grows = True
+
     def __init__(
         self, store: Store, on_lag: Callable[[], object] = lambda: None
     ) -> None:
@@ -51,7 +53,7 @@ class DeltaLog:
         self.forked_at = store.version
         self._first = store.version  # the log holds every commit after this one
         # What is packed stands in the place of the last commit of its group.
-        self._commits: deque[tuple[Write, ...] | bytes | None] = deque()
+        self._commits: deque[Sequence[Write] | bytes | None] = deque()
         self._begins_amid = False  # the first is in one group with some before it
         self._packed = 0  # how many of these, from the first
         self._parking = Parking(store)
@@ -61,7 +63,7 @@ class DeltaLog:
         # and what they were told of since.
         self._told: set[int] = set()
         self._known = Known(store.new_number(), self._told, {})
-        store.followers.append(self)
+        store.follow(self)
 
     def close(self) -> None:
         """Stop following."""
@@ -92,7 +94,8 @@ class DeltaLog:
                 return
             self._first = version - 1
             self._on_lag()
-        self._commits.append(tuple(writes))
+        # A list may grow until it is packed.
+        self._commits.append(writes if type(writes) is list else tuple(writes))
         self._note_length()
 
     def _note_length(self) -> None:
@@ -135,7 +138,7 @@ class DeltaLog:
     def _unpacked(self) -> Iterable[Write]:
         """Return the writes of the commits that no replica has asked for."""
         unpacked = itertools.islice(self._commits, self._packed, None)
-        commits = (one for one in unpacked if isinstance(one, tuple))
+        commits = (one for one in unpacked if isinstance(one, tuple | list))
         return itertools.chain.from_iterable(commits)
 
     def _unpark(self) -> None:
@@ -168,6 +171,7 @@ class DeltaLog:
 
     def mark(self) -> int:
         """Return the newest version, from which on replicas will ask: copies of it."""
+        self._store.part()
         self._unpark()
         self._pack_until(len(self._commits))
         return self._store.version
@@ -182,6 +186,7 @@ class DeltaLog:
             idle: Whether the replica has no use for them just now.
         """
         self._idle_values = self._unused_values() if idle else 0
+        self._store.part()
         self._unpark()
         skipped, commits = version - self._first, self._commits
         if skipped < 0:
@@ -201,13 +206,13 @@ class DeltaLog:
         if start >= end:
             return
         unpacked = itertools.islice(commits, start, end)
-        group = _condensed([one for one in unpacked if isinstance(one, tuple)])
+        group = _condensed([one for one in unpacked if isinstance(one, tuple | list)])
         for index in range(start, end - 1):
             commits[index] = None
         commits[end - 1] = self._pack(group)
         self._packed = end
 
-    def _pack(self, commits: list[tuple[Write, ...]]) -> bytes:
+    def _pack(self, commits: list[Sequence[Write]]) -> bytes:
         """Pack commits, of which all replicas are told after those before them."""
         # What is new is pickled: of many commits at once that is quicker.
         packed = pack_commits(commits, self._known)
@@ -258,7 +263,7 @@ def _count(write: Write) -> int:
     return value.value_count() if isinstance(value, Operation) else 1
 
 
-def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
+def _condensed(commits: list[Sequence[Write]]) -> list[Sequence[Write]]:
     """Return commits without the values of a `TVar` which later ones replace.
 
     A replica that gets them all at once never reads those values. With other containers
@@ -267,7 +272,7 @@ def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
     if len(commits) == 1:
         return commits
     seen: set[int] = set()
-    found = []
+    found: list[Sequence[Write]] = []
     for writes in reversed(commits):
         lasting = []
         for write in reversed(writes):
@@ -282,7 +287,7 @@ def _condensed(commits: list[tuple[Write, ...]]) -> list[tuple[Write, ...]]:
     return found
 
 
-def _pickled(commits: list[tuple[Write, ...]]) -> bytes:
+def _pickled(commits: list[Sequence[Write]]) -> bytes:
     if travel_table:  # or all would be pickled in vain
         commits = [tuple(map(_without_held, writes)) for writes in commits]
     try:
@@ -327,7 +332,7 @@ class _Packed:
         return loads, (self._body,)
 
 
-def _sendable_writes(writes: tuple[Write, ...]) -> object:
+def _sendable_writes(writes: Sequence[Write]) -> object:
     try:
         return _Packed(writes)
     except UNPICKLABLE:

@@ -38,7 +38,7 @@ from txloop.executors.refusing import disown_loops
 from txloop.stm.measuring import Delay
 from txloop.stm.run import DOES_MORE, run_attempt
 from txloop.stm.store import committed
-from txloop.stm.types import Answer, Outcome, Refusal, Unsendable
+from txloop.stm.types import Answer, Outcome, Refusal, strange
 from txloop.watch import WorkerWatch, note_start_hook
 from txloop.watch.outside import guard
 
@@ -150,7 +150,7 @@ def _serve(
         for number, payload, late, reading in calls:
             delay.begin()
             # What must not be seen here is found out by who notes what is read.
-            reading = reading and not (Unsendable.exist or committed.haunting)
+            reading = reading and not (strange.seen or committed.haunting)
             answer = _answer(payload, watch, base, feed, late, reading)
             if reading and answer is DOES_MORE:
                 answer = _answer(payload, watch, base, feed, late, False)

@@ -1,8 +1,8 @@
 """The owner's list of verbs: which of them run in fronts, and which in workers.
 
 A verb runs in fronts while it is known to be short, nothing keeps it on the loop thread
-and nothing of the program's looks at the handler after the response. What is longer,
-fronts forward to workers.
+and what the program does with the handler after the response is seen to do no more than
+log. What is longer, fronts forward to workers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from txloop.executors.pool import Pool
 from txloop.executors.protocol import available_cores
 from txloop.stm.types import Call
 from txloop.web.as_stock import asks_for_attempts
-from txloop.web.eligible import logs_by_itself, plan_for
+from txloop.web.eligible import plan_for
 from txloop.web.fronts.conditions import (
     NEARLY_ALL,
     PAUSE_TURNS,
@@ -33,11 +33,14 @@ from txloop.web.fronts.verbs import Verb
 from txloop.web.frozen import FrozenRequest
 from txloop.web.request_attempt import run_request
 from txloop.web.targets import all_targets, register_all
-from txloop.web.verdicts import held_because, is_judged, is_served_elsewhere
+from txloop.web.verdicts import (
+    ends_quietly,
+    held_because,
+    is_judged,
+    is_served_elsewhere,
+)
 
 if TYPE_CHECKING:
-    from tornado.web import Application
-
     from txloop.executors.faults import Faults
     from txloop.executors.fronts.reception import FrontEnd, Reception
     from txloop.loop.ioloop import TransactionLoop
@@ -112,7 +115,7 @@ class Repertoire:
             if (
                 plan is not None
                 and target.number in self._targets
-                and self._may_run(target.application, plan)
+                and self._may_run(target, plan)
                 and len(self._kinds) < MOST_KINDS
             ):
                 verb = self._new_verb(target, method, plan)
@@ -120,10 +123,9 @@ class Repertoire:
             self._verbs[key] = verb
         return self._verbs[key]
 
-    def _may_run(self, application: Application, plan: Plan) -> bool:
+    def _may_run(self, target: Target, plan: Plan) -> bool:
         copied = self._dispatcher.executor.forks  # see `engine.elsewhere`
-        stays = plan.watched or (plan.coroutine and not copied)
-        return not (stays or logs_by_itself(application))
+        return (copied or not plan.coroutine) and ends_quietly(target)
 
     def _new_verb(self, target: Target, method: str, plan: Plan) -> Verb:
         handler_class, application = target.handler_class, target.application

@@ -11,6 +11,7 @@ from tornado.web import RequestHandler
 from txloop.stm.types import Call
 from txloop.web.clients import keep_open
 from txloop.web.delegate import TransactionDelegate
+from txloop.web.eligible import logs_by_itself
 from txloop.web.fronts.moving import again, fits
 from txloop.web.frozen import FrozenRequest, RequestInFront
 from txloop.web.request_attempt import Response, run_in_place, run_request
@@ -123,8 +124,7 @@ class FrontDelegate(TransactionDelegate):
 
     def undo(self) -> None:
         """Put the request back to how it has arrived."""
-        if self.response is not None and self.response.open:
-            assert self.response.handler is not None
+        if self.response is not None and self.response.handler is not None:
             RequestHandler._break_cycles(self.response.handler)  # leave no garbage
         self.response = None
         if self.connection.stream is not None:
@@ -152,9 +152,10 @@ class FrontDelegate(TransactionDelegate):
         self._context = context = self.front.context
         path = tuple(self.path_args), tuple(self.path_kwargs.items())
         request = FrozenRequest(self.request)
+        watched = verb.plan.watched or logs_by_itself(self.application)
         return Call(
             run_request,
-            (verb.target, request, *path, verb.commits_on, False),
+            (verb.target, request, *path, verb.commits_on, watched),
             {},
             verb.plan.label,
             watched=verb.roots is not None,

@@ -1,0 +1,143 @@
+"""What functions do no more with than to give all of it to others: ``f(**given)``."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.random_programs import program_of
+from tests.sharing.rounds import left, shared
+from tests.sharing.test_random_programs import asked_of, check
+
+EVENTS = """
+table = {{}}
+listeners = []
+def on(function):
+    listeners.append(function)
+    return function
+def tell({}):
+    for one in listeners:
+        {}
+@on
+def put(name, row):
+    table[name] = row
+def verb(k):
+    {}
+"""
+
+GIVEN = {
+    "by keywords": ("**given", "one(**given)", "tell(name=str(k), row={lists})"),
+    "by position": ("*given", "one(*given)", "tell(str(k), {lists})"),
+    "after another": ("what, *given", "one(*given)", "tell(1, str(k), {lists})"),
+    "in both ways": ("*a, **b", "one(*a, **b)", "tell(str(k), row={lists})"),
+    "in a dict": ("**given", "one(**{**given})", "tell(name=str(k), row={lists})"),
+    "as it is": ("name, row", "one(name, row)", "tell(str(k), {lists})"),
+}
+
+
+@pytest.mark.parametrize("case", GIVEN)
+def test_what_is_only_spread_is_what_callers_give(case):
+    head, body, call = GIVEN[case]
+    made = call.format(lists="[1]")
+
+    after = shared(EVENTS.format(head, body, made), "table")
+
+    assert "table = txloop.share({})" in after
+    assert call.format(lists="txloop.share([1])") in after
+
+
+def test_what_is_given_to_what_only_spreads_may_be_used_on():
+    call = "x = [1]\n    tell(name=str(k), row=x)\n    x.append(2)"
+
+    after = shared(EVENTS.format("**given", "one(**given)", call), "table")
+
+    assert "x = txloop.share([1])" in after
+
+
+NOT_ONLY = {
+    "it is stored": "one(**given); table['all'] = given; given['late'] = 1",
+    "it is changed": "given['row'] = []; one(**given); given['row'].append(1)",
+    "an inner function has it": "(lambda: given['row'].append(1))(); one(**given)",
+}
+
+
+@pytest.mark.parametrize("case", NOT_ONLY)
+def test_what_is_not_only_spread_leaves_what_it_is_stored_in(case):
+    source = EVENTS.format("**given", NOT_ONLY[case], "tell(name=str(k), row=[1])")
+
+    assert "goes on with it" in left(source, "table")
+
+
+def test_what_spreads_what_is_not_known_leaves_what_it_is_stored_in():
+    source = EVENTS.format("**given", "one(**given)", "tell(**make())")
+
+    assert "goes on with it" in left(source, "table")
+
+
+NAMED_LIKE = """
+class Counter:
+    seen = {{}}
+def verb(k):
+    Counter.seen[k] = 1
+    return [Counter.{}]
+"""
+
+
+@pytest.mark.parametrize(("name", "is_method"), [("seen", False), ("update", True)])
+def test_only_methods_of_a_plain_class_are_methods_of_one_of_its_name(name, is_method):
+    reason = left(NAMED_LIKE.format(name), "Counter.seen")
+
+    assert is_method == ("takes plain objects only" in reason)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_is_only_spread_answers_as_on_stock_tornado():
+    definitions, bodies = [], []
+    for number, (head, body, call) in enumerate(GIVEN.values()):
+        lines = EVENTS.format(head, body, "pass")
+        lines = lines.partition("def verb")[0].replace("@on", "@on_")
+        call = call.format(lists="[v]")
+        for name in ("table", "listeners", "tell", "put"):
+            lines = lines.replace(name, f"{name}{number}")
+            call = call.replace(name, f"{name}{number}")
+        lines = lines.replace("def on(", f"def on{number}(").replace(
+            "@on_", f"@on{number}"
+        )
+        definitions.append(lines)
+        more = f"table{number}[str(k)].append(2)\nmore.append(table{number})"
+        bodies.append([f"{call}\n{more}"])
+
+    said = check(program_of(bodies, definitions), asked_of(len(bodies)), good=1.0)
+
+    assert " becomes " in said
+
+
+REGISTERED = """
+table, other = {{}}, {{}}
+listeners = []
+def on(function):
+    {}
+{}def put(row): table["a"] = row
+{}def put_too(row): other["a"] = row
+def tell(row):
+    for one in listeners: one(row)
+def verb(k):
+    for row in make(): tell(row)
+"""
+
+REGISTERING = {
+    "a decorator": ("listeners.append(function)", "@on\n"),
+    "one that returns it": ("listeners.append(function); return function", "@on\n"),
+    "one with an argument": (
+        "def keep(f): listeners.append(f); return f\n    return keep",
+        "@on('put')\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REGISTERING)
+def test_what_a_decorator_keeps_may_be_given_what_others_keep(case):
+    body, mark = REGISTERING[case]
+    source = REGISTERED.format(body, mark, mark)
+
+    assert "stores 'row' and goes on with it" in left(source, "table", "other")
