@@ -55,10 +55,10 @@ def desk_with(limits: Limits, on_outcome: Any = ignore) -> Desk:
     )
 
 
-def connected(
-    desk: Desk, deltas: DeltaLog, place: int = 1
-) -> tuple[FrontConnection, Link]:
-    """Return a front with one connection, at this version, and its own end."""
+def front_at(
+    desk: Desk, deltas: DeltaLog, place: int = 1, limits: Limits | None = None
+) -> tuple[FrontConnection, socket.socket]:
+    """Return a front that is not ready yet, and the socket that it would have."""
     ours, theirs = socket.socketpair()
     front = FrontConnection(
         place,
@@ -67,9 +67,17 @@ def connected(
         committed.version,
         place,
         slot=desk.page.slot,
-        limits=Limits(),
+        limits=limits or Limits(),
         publish=desk.publish,
     )
+    return front, theirs
+
+
+def connected(
+    desk: Desk, deltas: DeltaLog, place: int = 1
+) -> tuple[FrontConnection, Link]:
+    """Return a front with one connection, at this version, and its own end."""
+    front, theirs = front_at(desk, deltas, place)
     front.ready = True
     front.given = 1
     front.send()
@@ -165,18 +173,9 @@ def test_a_front_that_has_handed_all_back_keeps_nothing_from_then_on(deltas):
 
 def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):
     # GIVEN a front that has begun a call, and not ended it
-    ours, theirs = socket.socketpair()
     limits = Limits(slow_start_seconds=0.0)
     desk = desk_with(limits)
-    front = FrontConnection(
-        1,
-        ours,
-        deltas,
-        committed.version,
-        slot=desk.page.slot,
-        limits=limits,
-        publish=desk.publish,
-    )
+    front, theirs = front_at(desk, deltas, limits=limits)
     front.pid = os.getpid()  # one that lives
     desk.fronts.append(front)
     front.slot.begin(0)
@@ -192,18 +191,8 @@ def test_a_call_that_keeps_a_front_is_spoken_of_once(deltas):
 
 def test_connections_that_a_dead_front_has_not_taken_are_given_to_others(deltas):
     # GIVEN a front that has taken the first of three connections
-    ours, theirs = socket.socketpair()
-    limits = Limits()
-    desk = desk_with(limits)
-    front = FrontConnection(
-        1,
-        ours,
-        deltas,
-        committed.version,
-        slot=desk.page.slot,
-        limits=limits,
-        publish=desk.publish,
-    )
+    desk = desk_with(Limits())
+    front, theirs = front_at(desk, deltas)
     front.ready = True
     pipes = [os.pipe() for _ in range(3)]
     for number, (_, end) in enumerate(pipes):

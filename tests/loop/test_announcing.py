@@ -90,3 +90,21 @@ def test_where_it_is_not_logged_nothing_is_said(tmp_path):
     ended = run_script(tmp_path, text)
 
     assert "serves in process" not in ended.errors
+
+
+COUNTING = """\
+from txloop.scan.source import Sources
+looks, refresh = [], Sources.refresh
+def counted(self):
+    looks.append(self)
+    refresh(self)
+Sources.refresh = counted
+"""
+
+
+def test_the_program_is_looked_at_once_for_all_verbs(tmp_path):
+    text = PROGRAM.format(level="INFO", executor="processes", routes=ROUTES)
+
+    ended = run_script(tmp_path, f"{COUNTING}{text}print(len(looks), 'looks')\n")
+
+    assert "1 looks" in ended.output, ended

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pytest
 
 from tests.comparing import RUNS, attempted
-from txloop import TDict, TList, TObject, TxConfigurationError, TxValueError, plain
-from txloop.cells.assigned import assigned_names
+from txloop import TDict, TList, TObject, TxValueError, plain
 from txloop.stm.store import committed
 
 T = TypeVar("T")
@@ -339,85 +338,6 @@ def test_copies_are_objects_of_their_own_and_pickles_references():
     assert {"name": "x", "people": []} == plain(Room("x"))
 
 
-@pytest.mark.parametrize("dataclass", [False, True])
-def test_what_shared_objects_need_has_names_that_programs_do_not_give(dataclass):
-    class Empty(TObject, dataclass=dataclass):
-        pass
-
-    names = {name for kind in Empty.__mro__ for name in vars(kind)}
-
-    assert "_tx_row" in names
-    assert not [one for one in names if not one.startswith(("__", "_tx_"))]
-
-
-def test_names_that_a_board_has_are_no_others():
-    class Piece(TObject, dataclass=False):
-        def __init__(self, row: int) -> None:
-            self._row, self._size, self._names = row, 1, ["pawn"]
-
-        def _start(self) -> list[object]:
-            return [self._row, self._size, *self._names]
-
-    piece = Piece(3)
-    piece._row += 1
-
-    assert [4, 1, "pawn"] == piece._start()
-
-
-def test_names_that_shared_objects_need_are_refused():
-    with pytest.raises(TxConfigurationError, match=r"uses the name '_tx_size'.*rename"):
-
-        class Sized(TObject, dataclass=False):
-            def __init__(self) -> None:
-                self._tx_size = 1
-
-    with pytest.raises(TxConfigurationError, match=r"uses the name '_tx_like'"):
-
-        class Liked(TObject):
-            def _tx_like(self) -> None:  # type: ignore[override] # that is the point
-                pass
-
-
-def test_what_is_assigned_on_a_class_is_seen_by_derived_classes():
-    # GIVEN
-    class Ticket(TObject, dataclass=False):
-        sold = 0
-
-        def __init__(self) -> None:
-            type(self).sold += 1
-            self.number = self.sold
-
-    class Return(Ticket):
-        pass
-
-    # WHEN
-    numbers = [kind().number for kind in (Ticket, Return, Return, Ticket)]
-
-    # THEN
-    assert [1, 2, 3, 2] == numbers
-    assert (2, 3) == (Ticket.sold, Return.sold)
-
-
-def test_its_own_bases_say_what_it_is_equal_to():
-    class Sized:
-        def __eq__(self, other: object) -> bool:
-            return isinstance(other, Sized)
-
-        def __hash__(self) -> int:
-            return 5
-
-    class Box(TObject, Sized, dataclass=False):  # type: ignore[misc] # has a hash
-        pass
-
-    # THEN
-    assert Box() == Box()
-    assert 5 == hash(Box())
-    with pytest.raises(TxConfigurationError, match=r"name TObject first"):
-
-        class Other(Sized, TObject, dataclass=False):  # type: ignore[misc] # likewise
-            pass
-
-
 def test_dataclasses_show_their_fields_and_defaults():
     class Player(TObject):
         name: str
@@ -442,71 +362,3 @@ def test_whatever_has_a_value_is_there(run):
 
     # THEN
     assert {"name", "people"} == {*committed.contents_at(room, committed.version)}
-
-
-def test_an_attribute_that_its_class_has_lost_is_not_shown():
-    class Pair(TObject):
-        first: int = 1
-        second: int = 2
-
-    pair = Pair()
-    del Pair.second
-
-    assert {"first": 1} == vars(pair)
-
-
-def test_what_a_class_declares_as_its_own_is_no_attribute_of_objects():
-    """Annotations are texts, or what they name."""
-
-    class Declared:
-        __annotations__ = {  # as Python makes them
-            "own": int,
-            "limit": ClassVar[int],
-            "bare": ClassVar,
-            "text": "int",
-            "short": "ClassVar[int]",
-            "long": "typing.ClassVar[int]",
-        }
-
-    assert ["own", "text"] == assigned_names(Declared)
-
-
-class Loud(TObject, dataclass=False):
-    volume = 1
-
-    def shout(self):
-        self.volume += 1
-        return self.volume
-
-
-class Shape(TObject, dataclass=False):
-    def __init__(self, size, shared=None):
-        self.size = size
-
-
-class LoudShape(Loud, Shape):
-    pass
-
-
-class Signed(Loud, Shape):
-    def __init__(self, name):
-        super().__init__(3)
-        self.name = name
-
-
-class Quiet(Loud):
-    pass
-
-
-def test_a_base_without_a_constructor_leaves_it_to_the_next_one():
-    both, named = LoudShape(size=3, shared="kept"), Signed("n")
-
-    assert (3, 2) == (both.size, both.shout())
-    assert (3, 2, "n") == (named.size, named.shout(), named.name)
-
-
-@pytest.mark.parametrize("cls", [Loud, Quiet])
-def test_where_there_is_none_no_arguments_are_taken(cls):
-    assert 2 == cls().shout()
-    with pytest.raises(TypeError, match=rf"{cls.__name__}\(\) takes no arguments"):
-        cls(1)

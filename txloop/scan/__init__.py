@@ -46,6 +46,7 @@ from txloop.scan.columns import Columns
 from txloop.scan.find import (
     add_served,
     assigned_late,
+    has_scanned,
     is_quiet_after,
     patches,
     scan_function,
@@ -66,6 +67,7 @@ __all__ = [
     "add_served",
     "assigned_late",
     "give_source",
+    "has_scanned",
     "is_quiet_after",
     "patches",
     "scan_function",

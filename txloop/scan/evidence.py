@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.live_objects import UNKNOWN
 from txloop.scan.references import names_in_template
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import last_name, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -54,7 +54,7 @@ def evidence(tree: ast.Module) -> Iterator[tuple[str, object]]:
 
 def _stored(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """Yield what is stored as an attribute, or passed by keyword or key."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Assign(targets=targets, value=value):
                 for each in targets:

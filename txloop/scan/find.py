@@ -91,6 +91,11 @@ def scan_once() -> Iterator[None]:
         yield
 
 
+def has_scanned() -> bool:
+    """Tell whether such a block has looked at the program, and at all its handlers."""
+    return _PROGRAM.is_known
+
+
 def assigned_late() -> set[tuple[str, str, int]]:
     """Return attributes that may be assigned when requests are served, and where.
 

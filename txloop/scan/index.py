@@ -94,6 +94,11 @@ class Program:
         finally:
             self._stands = outer
 
+    @property
+    def is_known(self) -> bool:
+        """Whether such a block has looked at the program already."""
+        return bool(self._stands)
+
     def writes(self) -> Writes:
         """Return what all functions of the program write."""
         if self._stands:

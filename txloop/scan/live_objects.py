@@ -28,9 +28,13 @@ from logging import Logger
 from types import (
     BuiltinFunctionType,
     FunctionType,
+    GetSetDescriptorType,
     MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
@@ -45,6 +49,14 @@ if TYPE_CHECKING:
 _Kind = TypeVar("_Kind")
 
 IMMUTABLE = (*PLAIN, frozenset)
+_WITHOUT_ATTRIBUTES = frozenset(
+    {
+        *(*CHANGEABLE, *IMMUTABLE, tuple, BuiltinFunctionType, GetSetDescriptorType),
+        *(MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType),
+    }
+)
+"""Types whose objects have no others than those of their class."""
+
 _LIBRARY = (
     array.array,
     calendar.Calendar,
@@ -211,6 +223,12 @@ def is_container(cls: type) -> bool:
     return False
 
 
+def runs_none_of_programs(cls: type) -> bool:
+    """Tell whether no method of a class is the program's: it is Python's, or ours."""
+    ours = cls is not Unknown and str(cls.__module__).startswith("txloop.")
+    return ours or cls in CHANGEABLE or cls in IMMUTABLE or cls is tuple
+
+
 def has_type(thing: object, *kinds: type[_Kind]) -> TypeGuard[_Kind]:
     """Tell whether the object is of one of the types.
 
@@ -340,6 +358,6 @@ def functions_of(thing: object) -> tuple[FunctionType, ...]:
         elif issubclass(type(each), tuple(_INNER)):
             kind = next(kind for kind in _INNER if has_type(each, kind))
             things.append(getattr(each, _INNER[kind]))
-        elif each is not None:
+        elif type(each) not in _WITHOUT_ATTRIBUTES:
             things.append(getattr_static(each, "__wrapped__", None))
     return tuple(found)

@@ -34,6 +34,7 @@ from txloop.scan.live_objects import (
     is_options,
     module_label,
     options_of,
+    runs_none_of_programs,
 )
 from txloop.scan.special import is_pythons, overridden_by
 from txloop.scan.value import (
@@ -152,8 +153,9 @@ def class_attribute_label(cls: type, name: str) -> str:
 
 def own_functions(cls: type, name: str) -> tuple[FunctionType, ...]:
     """Return what the special method runs that a class of the program gives it."""
-    own = [each for each in cls.__mro__ if own_module_of(each) is not None]
-    raw = next((vars(each)[name] for each in own if name in vars(each)), None)
+    having = (each for each in cls.__mro__ if name in vars(each))
+    own = (vars(each)[name] for each in having if own_module_of(each) is not None)
+    raw = next(own, None)
     return () if raw is None else functions_of(raw)
 
 
@@ -296,12 +298,14 @@ def _of_instance(instance: Instance, name: str, sources: Sources) -> Value:
     return _inherited(instance, name, found)
 
 
-def has_special(instance: Instance, names: Iterable[str]) -> bool:
+def has_special(value: Instance | Live, names: Iterable[str]) -> bool:
     """Tell whether the program may have given an object one of these methods.
 
     Or Python's library may, which calls others of it.
     """
-    found = (_look_up(instance.type, name) for name in names)
+    if isinstance(value, Live):
+        return not runs_none_of_programs(type(value.thing))
+    found = (_look_up(value.type, name) for name in names)
     owners = (one[0] for one in found if one is not None and one[0] is not object)
     return any(own_module_of(one) is not None or is_pythons(one) for one in owners)
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.live_objects import class_attribute
 from txloop.scan.member import class_at
 from txloop.scan.references import SOME_CLASS, Reference, References
-from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.scan.syntax import FUNCTIONS, children, last_name
 from txloop.stm.origin import file_of, own_module_of
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _waits(context: ast.AST) -> list[tuple[int, int]]:
         if isinstance(node, _Waits | ast.Yield | ast.YieldFrom) or _runs_loop(node):
             line = getattr(node, "lineno", 0)
             found.append((line, min(end, line)))
-        waiting += ((each, end) for each in ast.iter_child_nodes(node))
+        waiting += ((each, end) for each in children(node))
     return found
 
 

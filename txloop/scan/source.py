@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.evidence import evidence
 from txloop.scan.references import references
-from txloop.scan.syntax import FunctionNode, names_bound
+from txloop.scan.syntax import FunctionNode, children, names_bound, walk
 from txloop.stm.origin import file_of, is_own_module, own_module_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Source:
         """The strings in it that may be templates."""
         strings = (
             node.value
-            for node in ast.walk(self.tree)
+            for node in walk(self.tree)
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         )
         return tuple(one for one in strings if "{{" in one or "{%" in one)
@@ -284,7 +284,7 @@ def _collect(
         owner: The class in whose body that is, or "".
         inside: Whether it is in a function.
     """
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, FunctionNode):
             name = getattr(child, "name", "<lambda>")
             found = Definition(child, f"{prefix}{name}", owner, file)
@@ -341,7 +341,7 @@ def _stored_on(name: str, method: _Function) -> tuple[set[str], set[str]]:
     stored: set[str] = set()
     added_to: set[str] = set()
     # A statement comes before its target, so `augmented` knows the target in time.
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.AugAssign):
             augmented.add(id(node.target))
         elif (

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "COMPREHENSIONS",
@@ -23,12 +23,14 @@ __all__ = [
     "body_of",
     "bound_by",
     "bound_in",
+    "children",
     "declared_in",
     "last_name",
     "names_bound",
     "nonlocal_in",
     "own_nodes",
     "parameters",
+    "walk",
 ]
 
 _BINDING_ANY = frozenset(
@@ -47,6 +49,35 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)
 
 
+_WITHOUT_NODES = frozenset({"arg", "attr", "ctx", "id", "kind", "type_comment"})
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Do as `ast.iter_child_nodes`, in less time, and without loads and stores."""
+    found: list[ast.AST] = []
+    for name in _fields_of(type(node)):  # type: ignore[arg-type] # a class has a hash
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+@functools.cache
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields in which there may be nodes."""
+    return tuple(name for name in kind._fields if name not in _WITHOUT_NODES)
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """Return a node and all that is in it, in the order of `ast.walk`."""
+    found = [node]
+    for one in found:  # which grows meanwhile
+        found += children(one)
+    return found
+
+
 def last_name(node: ast.AST | None) -> str:
     """Return the last name of ``a.b.c``; "" if there is none."""
     return getattr(node, "attr", getattr(node, "id", ""))
@@ -59,22 +90,23 @@ def parameters(node: FunctionNode) -> list[str]:
     return [each.arg for each in (*every, *starred) if each is not None]
 
 
-def bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that this node, without those below it, binds."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name
-        case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.MatchMapping(rest=str(name)):
-            yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            for each in names:
-                yield each.asname or each.name.partition(".")[0]
+_NAMED = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler),
+    *(ast.MatchAs, ast.MatchStar),
+)
+
+
+def bound_by(node: ast.AST) -> Sequence[str]:
+    """Return the names that this node, without those below it, binds."""
+    if isinstance(node, ast.Name):
+        return () if isinstance(node.ctx, ast.Load) else (node.id,)
+    if isinstance(node, _NAMED):
+        return () if node.name is None else (node.name,)
+    if isinstance(node, ast.MatchMapping):
+        return () if node.rest is None else (node.rest,)
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [one.asname or one.name.partition(".")[0] for one in node.names]
+    return ()
 
 
 def bound_in(scope: ast.AST) -> frozenset[str]:
@@ -99,7 +131,7 @@ def _names_of(
     """Return what a scope binds itself, declares as global, and as nonlocal."""
     bound, outermost, outer = set[str](), set[str](), set[str]()
     if isinstance(scope, COMPREHENSIONS):
-        targets = (ast.walk(part.target) for part in scope.generators)
+        targets = (walk(part.target) for part in scope.generators)
         nodes = (node for target in targets for node in target)
         bound.update(one.id for one in nodes if isinstance(one, ast.Name))
     else:
@@ -123,9 +155,9 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, COMPREHENSIONS):
             # What an assignment expression in it binds is the scope's.
-            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+            waiting += [n for n in walk(node) if isinstance(n, ast.NamedExpr)]
         elif not isinstance(node, SCOPES):
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
 
 
 def body_of(scope: ast.AST) -> list[ast.AST]:
@@ -141,7 +173,7 @@ def names_bound(tree: ast.Module) -> frozenset[str] | None:
     """
     bound: set[str] = set()
     named = set()  # the builtins in calls that say which attribute they set
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Call(
                 ast.Name("setattr") as setting, [_, ast.Constant(str(name)), _]

@@ -19,7 +19,7 @@ from txloop.scan.matching import visit_match
 from txloop.scan.member import has_special, member
 from txloop.scan.notebook import Notebook, Place, shown
 from txloop.scan.statements import visit_body
-from txloop.scan.syntax import parameters
+from txloop.scan.syntax import children, parameters
 from txloop.scan.unnamed import Contents
 from txloop.scan.value import (
     NO_ARGUMENTS,
@@ -30,6 +30,7 @@ from txloop.scan.value import (
     Family,
     Inherited,
     Instance,
+    Live,
     Several,
     Value,
     alternatives,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     from txloop.scan.source import Definition, Sources
     from txloop.scan.syntax import FunctionNode
-    from txloop.scan.value import Live, Slot
+    from txloop.scan.value import Slot
 
 __all__ = ["Walk"]
 
@@ -132,7 +133,7 @@ class Walk:
         visit = _VISITS.get(type(node))
         if visit is not None:
             return visit(self, node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.visit(child)
         return None
 
@@ -161,7 +162,7 @@ class Walk:
         """Walk through the first of these methods that the program gives a value."""
         results = []
         for each in alternatives(value):
-            if isinstance(each, Instance) and not has_special(each, names):
+            if isinstance(each, (Instance, Live)) and not has_special(each, names):
                 continue  # as most have none: `member` asks more than that
             methods = (member(each, name, self.sources) for name in names)
             known = (one for one in methods if isinstance(one, (Bound, Inherited)))

@@ -7,7 +7,14 @@ import functools
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import COPIERS, MUTATORS, PUTTING
-from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.scan.syntax import (
+    FUNCTIONS,
+    bound_by,
+    bound_in,
+    last_name,
+    parameters,
+    walk,
+)
 from txloop.sharing.handing import names_handed_on
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import (
@@ -68,7 +75,7 @@ def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
                 values.setdefault(target.id, []).append(value)
                 simple.add(id(target))
         if isinstance(node, ast.comprehension):
-            inside = (one for one in ast.walk(node.target) if isinstance(one, ast.Name))
+            inside = (one for one in walk(node.target) if isinstance(one, ast.Name))
             simple.update(id(one) for one in inside if one.id in own)
         if isinstance(node, ast.Match) and isinstance(node.subject, _LEADING):
             for name in names_in_patterns(node):
@@ -83,13 +90,13 @@ def _all_bindings(scope: ast.AST) -> tuple[dict[str, list[ast.expr]], set[str]]:
         if isinstance(node, ast.Match) and not isinstance(node.subject, _LEADING):
             others |= names_in_patterns(node)
         elif isinstance(node, ast.MatchClass):  # they get what its attributes have
-            others |= {name for one in ast.walk(node) for name in bound_by(one)}
+            others |= {name for one in walk(node) for name in bound_by(one)}
     return values, others
 
 
 def names_in_patterns(node: ast.Match) -> set[str]:
     """Return the variables that get a subject, or parts of it."""
-    patterns = (one for case in node.cases for one in ast.walk(case.pattern))
+    patterns = (one for case in node.cases for one in walk(case.pattern))
     return {name for one in patterns for name in bound_by(one)}
 
 
@@ -204,7 +211,7 @@ def _elements(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast
 
 def _whole(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield all variables of a target with the whole value."""
-    for one in ast.walk(target):
+    for one in walk(target):
         if isinstance(one, ast.Name):
             yield one, value
 
@@ -236,7 +243,7 @@ def names_of_same(scope: ast.AST, name: str) -> set[str]:
                 if isinstance(value, ast.Name):
                     pairs.append((target.id, value.id))
             elif isinstance(value, ast.Tuple | ast.List):  # which a star takes apart
-                its = (one for one in ast.walk(target) if isinstance(one, ast.Name))
+                its = (one for one in walk(target) if isinstance(one, ast.Name))
                 whole = names_handed_on(value)
                 pairs += [(one.id, of) for one in its for of in whole]
     for node in walked(scope):

@@ -13,7 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import PARTS, READERS, SCALARS
-from txloop.scan.syntax import FUNCTIONS, last_name, parameters
+from txloop.scan.syntax import FUNCTIONS, last_name, parameters, walk
 from txloop.sharing.handing import may_give
 from txloop.sharing.operators import ORDERS, asked_by, assigned, methods_of, setters
 from txloop.sharing.scopes import imports_in, nodes_of, walked
@@ -144,7 +144,7 @@ class Callees:
                         self._made[id(one)] = node.name
         if not any(getattr(one, "name", "") == _INIT for one in node.body):
             self._bases[node.name] = bases
-        for one in ast.walk(node):
+        for one in walk(node):
             if isinstance(one, ast.Call) and last_name(one.func) == "super":
                 # A base of the same name is a library's.
                 self._supers[id(one)] = [each for each in bases if each != node.name]

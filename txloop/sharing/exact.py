@@ -16,7 +16,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import COPIERS, HEAPS, INSORTS
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import last_name, walk
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import DISPLAYS
 
@@ -148,7 +148,7 @@ _LIKE_METHODS = _METHODS | {
 def with_methods(tree: ast.Module) -> ast.Module:
     """Return a module with calls of methods in the place of those of functions."""
     named: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Import(names=names):
                 for one in names:
@@ -168,9 +168,12 @@ def with_methods(tree: ast.Module) -> ast.Module:
 class _Calls(ast.NodeTransformer):
     def __init__(self, named: dict[str, str]) -> None:
         self._named = named
+        self._last = {name.rpartition(".")[2] for name in named}
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
+        if last_name(node.func) not in self._last:
+            return node
         method = self._named.get(ast.unparse(node.func))
         if method is None:
             return node

@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import MUTATORS
-from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.scan.syntax import FUNCTIONS, children, last_name
 from txloop.sharing.syntax import arguments_of, assigned_in, root_name
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Flow:
             case ast.Subscript(value=base) | ast.Starred(value=base):
                 found |= self.classes_of(base, scope)
             case _:
-                for child in ast.iter_child_nodes(value):
+                for child in children(value):
                     found |= self.classes_of(child, scope)
         return found
 
@@ -104,7 +104,7 @@ class Flow:
         return is_own and self._meanings.home(scope, root) is None
 
     def _go_over(self, node: ast.AST, scope: ast.AST) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             inner = child if isinstance(child, FUNCTIONS) else scope
             self._see(child, inner)
             self._go_over(child, inner)

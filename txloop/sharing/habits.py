@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import PARTS, READERS, SCALARS
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import last_name, walk
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.handing import names_handed_on
@@ -175,7 +175,7 @@ class Habits:
     def handed_on(self, value: ast.AST) -> set[str]:
         """Do as `names_handed_on`, through the functions of the program, too."""
         found = names_handed_on(value)
-        for node in ast.walk(value):
+        for node in walk(value):
             given = self._given(node, lambda its: its.handed)
             if isinstance(node, ast.Call) and (
                 self._makes_tuple(node) or last_name(node.func) in self.callees.giving
@@ -318,7 +318,7 @@ class Habits:
     def may_act(self, function: ast.expr) -> bool:
         """Tell whether what is applied to parts may change them."""
         if isinstance(function, ast.Lambda):
-            inside = ast.walk(function.body)
+            inside = walk(function.body)
             return any(changed_by(one) or self.acts(one) for one in inside)
         return not (
             isinstance(function, ast.Constant) or self.only_reads(last_name(function))

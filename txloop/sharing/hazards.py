@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import HEAPS, INSORTS, SERIALIZERS, TAKING
 from txloop.scan.special import CALLERS
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import children, last_name, walk
 from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
@@ -163,13 +163,13 @@ def _given_away(
         if not package or package in own | _TAKE_CONTAINERS | sys.stdlib_module_names:
             continue
         given = arguments_of(node)
-        for one in (inner for value in given for inner in ast.walk(value)):
+        for one in (inner for value in given for inner in walk(value)):
             if not isinstance(one, ast.Name | ast.Attribute):
                 continue
             names = {holder_name(one)}
             if isinstance(one, ast.Name):
                 values, _ = bindings(scope, one.id)
-                names |= {holder_name(inner) for v in values for inner in ast.walk(v)}
+                names |= {holder_name(inner) for v in values for inner in walk(v)}
             for name in names - {""}:
                 what = f"gives it to {package}, which may want a plain one"
                 yield Hazard(name, f"{text.place(node)}, {what}")
@@ -204,7 +204,7 @@ def _handed_on(node: ast.AST) -> Iterator[_Wanted]:
             applied = last_name(node.func) in _APPLYING
             yield _wanted_by_handed(one, others if applied else _UNKNOWN)
     elif not isinstance(node, ast.keyword):
-        for one in filter(_is_method_of_class, ast.iter_child_nodes(node)):
+        for one in filter(_is_method_of_class, children(node)):
             yield _wanted_by_handed(one, _UNKNOWN)
 
 

@@ -8,7 +8,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import MODULES, PARTS
-from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
+from txloop.scan.syntax import (
+    FUNCTIONS,
+    bound_by,
+    bound_in,
+    children,
+    last_name,
+    parameters,
+    walk,
+)
 from txloop.sharing.derived import container_classes
 from txloop.sharing.fields import constructor_of
 from txloop.sharing.handlers import VERBS, is_handler_class
@@ -197,7 +205,7 @@ class Meanings:
 
     def _enter(self, node: ast.AST, around: list[ast.AST]) -> None:
         self._around[id(node)] = around
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             inner = [child, *around] if isinstance(child, FUNCTIONS) else around
             self._enter(child, inner)
 
@@ -231,7 +239,7 @@ class Meanings:
                 (self.scope_of(node), child)
                 for top in (tree, *self._written[tree])
                 for node in walked(top)
-                for child in ast.iter_child_nodes(node)
+                for child in children(node)
             ]
         return self._nodes[tree]
 
@@ -300,7 +308,7 @@ class Meanings:
             for target, value in targets_of(node)
             if isinstance(target, ast.Name | ast.Tuple | ast.List)
             and any(
-                isinstance(one, ast.Name) and one.id == name for one in ast.walk(target)
+                isinstance(one, ast.Name) and one.id == name for one in walk(target)
             )
         ]
 
@@ -381,7 +389,7 @@ def _gone_over(function: FunctionNode) -> set[str]:
         one.id
         for node in nodes_of(function)
         if isinstance(node, ast.comprehension)
-        for one in ast.walk(node.target)
+        for one in walk(node.target)
         if isinstance(one, ast.Name)
     }
 

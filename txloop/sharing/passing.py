@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import ADDING, MUTATORS, PUTTING
-from txloop.scan.syntax import bound_by, last_name, parameters
+from txloop.scan.syntax import bound_by, last_name, parameters, walk
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
 from txloop.sharing.origins import ANY, ANY_ATTRIBUTE, RAISED, Origin, inside, part_of
@@ -40,6 +40,8 @@ _STORING_WHOLE = {"add", "append", "appendleft", "insert", *PUTTING}
 
 _SETTINGS = "settings"
 _NO_SLICES = (ast.Constant, ast.JoinedStr)
+_HANDING_NOTHING = (ast.Name, ast.Constant, ast.arg, ast.arguments, ast.operator)
+"""Most nodes; what they stand in says what becomes of them."""
 
 
 def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
@@ -59,7 +61,12 @@ def follow(texts: Iterable[Text], origins: Origins, callees: Callees) -> None:
         its = function.owner and origins.meanings.containers.get(function.owner.name)
         if its and function.skipped:
             origins.add(function.node, parameters(function.node)[0], {Origin(its)})
-    nodes = [pair for text in texts for pair in origins.meanings.nodes(text)]
+    nodes = [
+        (scope, node)
+        for text in texts
+        for scope, node in origins.meanings.nodes(text)
+        if not isinstance(node, _HANDING_NOTHING)
+    ]
     used: list[dict[int, tuple[Values, int]]] = [{} for _ in nodes]
     todo = [*range(len(nodes))]
     while todo:
@@ -170,7 +177,7 @@ def bindings(
             yield from ((one, values) for one in leaves(target))
         case ast.Match(subject=subject):
             values = origins.of(scope, subject)
-            for one in ast.walk(node):
+            for one in walk(node):
                 if isinstance(one, ast.MatchAs | ast.MatchStar) and one.name:
                     name = ast.Name(one.name, ast.Store())
                     yield name, values | part_of(values) | inside(part_of(values))
@@ -178,7 +185,7 @@ def bindings(
             given = [origins.of(scope, _attribute(name)) for name in names]
             given += [{Origin(ANY)}] * len(others)
             for values, pattern in zip(given, [*patterns, *others], strict=True):
-                for one in ast.walk(pattern):
+                for one in walk(pattern):
                     for each in bound_by(one):
                         yield ast.Name(each, ast.Store()), values | part_of(values)
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from txloop.scan import Columns
 from txloop.sharing.derived import container_classes
 from txloop.sharing.origins import EVERYTHING
-from txloop.sharing.rewriting import Round
+from txloop.sharing.rewriting import Round, is_all_shared
 from txloop.sharing.survey import names_of, survey
 from txloop.sharing.texts import read_text
 
@@ -137,6 +137,8 @@ def _rounds(
     plan.originals = {text.file: text.source for text in texts}
     found = before
     for number in range(_MOST_ROUNDS):
+        if is_all_shared(texts, found):
+            break
         turn = Round(texts, found, skipped)
         if not number:
             # What methods do to the list that their object is, loops over that have

@@ -40,13 +40,20 @@ from txloop.sharing.threads import Threads
 from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from txloop.sharing.aliases import Alias
     from txloop.sharing.survey import Seed, Survey
     from txloop.sharing.texts import Text
 
-__all__ = ["Round"]
+__all__ = ["Round", "is_all_shared"]
+
+
+def is_all_shared(texts: Iterable[Text], survey: Survey) -> bool:
+    """Tell, in no time, whether a round would find nothing to change."""
+    return all(one.shared for one in survey.seeds) and not any(
+        "Lock" in text.source for text in texts
+    )
 
 
 @dataclass

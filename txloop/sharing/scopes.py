@@ -19,8 +19,10 @@ from txloop.scan.syntax import (
     body_of,
     bound_by,
     bound_in,
+    children,
     declared_in,
     own_nodes,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ __all__ = [
 @functools.lru_cache(maxsize=4096)
 def walked(node: ast.AST) -> tuple[ast.AST, ...]:
     """Return a node and all that is in it; trees do not change once they are made."""
-    return tuple(ast.walk(node))
+    return tuple(walk(node))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -138,7 +140,7 @@ def functions_in(tree: ast.AST) -> list[tuple[FunctionNode, ast.ClassDef | None]
     def visit(
         node: ast.AST, owner: ast.ClassDef | None
     ) -> Iterator[tuple[FunctionNode, ast.ClassDef | None]]:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, FUNCTIONS):
                 yield child, owner
                 yield from visit(child, None)
@@ -160,7 +162,7 @@ def nodes_of(scope: ast.AST) -> tuple[ast.AST, ...]:
     """Return the nodes of a function or module, without those of functions in it."""
 
     def visit(node: ast.AST) -> Iterator[ast.AST]:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             yield child
             if not isinstance(child, FUNCTIONS):
                 yield from visit(child)
@@ -213,10 +215,19 @@ def _visit(
         else:
             if is_global and name in bound_by(node):
                 yield node
-            yield from _visit([*ast.iter_child_nodes(node)], name, is_global=is_global)
+            yield from _visit([*children(node)], name, is_global=is_global)
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_in(node: ast.AST) -> frozenset[str]:
+    """Return all that a node, or what is in it, uses or binds by name."""
+    used = (one.id for one in walked(node) if isinstance(one, ast.Name))
+    return frozenset(used).union(*map(bound_by, walked(node)))
 
 
 def _visit_scope(node: ast.AST, name: str, *, is_global: bool) -> Iterator[ast.AST]:
+    if not isinstance(node, COMPREHENSIONS) and name not in _names_in(node):
+        return
     inner = is_global
     if name in bound_in(node):
         inner = False
@@ -245,7 +256,7 @@ def _visit_class_part(node: ast.AST, name: str) -> Iterator[ast.AST]:
     if isinstance(node, FUNCTIONS):
         yield from _visit_scope_body(node, name)
     else:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             yield from _visit_class_part(child, name)
 
 
@@ -257,9 +268,9 @@ def _visit_scope_body(node: ast.AST, name: str) -> Iterator[ast.AST]:
 def _parts(node: ast.AST) -> list[ast.AST]:
     """Return the parts of a scope; those of its arguments and comprehensions, too."""
     found: list[ast.AST] = []
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.arguments | ast.comprehension):
-            found += ast.iter_child_nodes(child)
+            found += children(child)
         else:
             found.append(child)
     return found

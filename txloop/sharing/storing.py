@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import ADDING, GETTERS, KEEPING
-from txloop.scan.syntax import FUNCTIONS, bound_in, declared_in, last_name, parameters
+from txloop.scan.syntax import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    bound_in,
+    declared_in,
+    last_name,
+    parameters,
+)
 from txloop.sharing.bindings import given_to, is_fresh
 from txloop.sharing.filling import additions, is_filled
 from txloop.sharing.lookups import may_keep
@@ -27,7 +35,7 @@ from txloop.sharing.syntax import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Set
 
-    from txloop.scan.syntax import FunctionNode
+    from txloop.scan.syntax import Comprehension, FunctionNode
     from txloop.sharing.habits import Habits
     from txloop.sharing.owning import Owning
 
@@ -60,6 +68,17 @@ class Store:
     of: ast.AST | None = None
     is_own: bool = False
     holder: str = ""
+
+
+_PUTTING = (
+    *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.With, ast.AsyncWith),
+    *(ast.Call, ast.BinOp, ast.Compare, ast.Subscript),
+)
+
+
+@functools.lru_cache(maxsize=4096)
+def _comprehensions_in(scope: ast.AST) -> tuple[Comprehension, ...]:
+    return tuple(one for one in walked(scope) if isinstance(one, COMPREHENSIONS))
 
 
 class Storing:
@@ -108,6 +127,8 @@ class Storing:
             if isinstance(scope, FUNCTIONS) and is_fresh(scope, name)
         }
         for node, loops in nodes_with_loops(scope):
+            if not isinstance(node, _PUTTING):
+                continue
             places = self.habits.places_of(node)
             for holder, value in self.put(node, outer):
                 root = root_name(holder)
@@ -152,6 +173,8 @@ class Storing:
     def _stores_of_inner(self, inner: FunctionNode, local: Set[str]) -> Iterator[Store]:
         """Yield what a function stores of the one around it, once it is there."""
         for node in nodes_of(inner):
+            if not isinstance(node, _PUTTING):
+                continue
             places = self.habits.places_of(node)
             for holder, value in self.put(node):
                 for name, _ in self._names_in(inner, value, node):
@@ -186,8 +209,8 @@ class Storing:
         """
         names = self.habits.handed_on(value)
         yield from ((name, node) for name in sorted(names))
-        for around in walked(scope):
-            for loop in getattr(around, "generators", ()):
+        for around in _comprehensions_in(scope):
+            for loop in around.generators:
                 for target, inside in given_to(loop):
                     if last_name(target) in names:
                         more = self.habits.handed_on(inside) - names
@@ -219,7 +242,10 @@ class Storing:
     def put(
         self, node: ast.AST, outer: Collection[str] = ()
     ) -> Iterator[tuple[ast.AST, ast.AST]]:
-        """Yield what a node puts where; with names that a function says are global."""
+        """Yield what a node puts where; with names that a function says are global.
+
+        Only nodes of `_PUTTING` do.
+        """
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target, given in _each_given(targets, value):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 
+from txloop.scan.syntax import walk
+
 __all__ = ["METHODS_OF_CLASSES", "makes_subclass", "with_subclassing"]
 
 METHODS_OF_CLASSES = ("__init_subclass__", "__new__", "__prepare__")
@@ -29,7 +31,7 @@ def with_subclassing(tree: ast.Module) -> ast.Module:
     """Return a module with calls in the place of what class statements give."""
     given = any(
         isinstance(node, ast.ClassDef) and any(map(_may_be_kept, node.keywords))
-        for node in ast.walk(tree)
+        for node in walk(tree)
     )
     return _Statements().visit(tree) if given else tree
 

@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import MUTATORS
-from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.scan.syntax import FUNCTIONS, children, last_name, walk
 from txloop.sharing.scopes import functions_in, imports_in, walked
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def nodes_with_loops(scope: ast.AST) -> list[tuple[ast.AST, list[ast.AST]]]:
     def visit(
         node: ast.AST, loops: list[ast.AST]
     ) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Raise)):
                 continue  # what an exception takes along is read only
             inner = loops
@@ -241,7 +241,7 @@ def may_see(
 def parent_of(scope: ast.AST, node: ast.AST) -> tuple[ast.AST | None, ast.AST]:
     """Return what a node is a part of, and the node."""
     for parent in walked(scope):
-        for child in ast.iter_child_nodes(parent):
+        for child in children(parent):
             if child is node:
                 return parent, node
     return None, node
@@ -318,7 +318,7 @@ def fields_of_tuple(node: ast.AST) -> list[str]:
             "NamedTuple",
             "namedtuple",
         ):
-            texts = (getattr(one, "value", None) for one in ast.walk(names))
+            texts = (getattr(one, "value", None) for one in walk(names))
             found = [one for one in texts if isinstance(one, str)]
             return [one for text in found for one in text.replace(",", " ").split()]
     return []
@@ -343,7 +343,7 @@ def set_on_self(node: ast.ClassDef) -> set[str]:
     """Return the attributes that a class's methods assign to what they call self."""
     return {
         one.attr
-        for one in ast.walk(node)
+        for one in walk(node)
         if isinstance(one, ast.Attribute)
         and isinstance(one.ctx, ast.Store)
         and is_of_self(one)
@@ -353,7 +353,7 @@ def set_on_self(node: ast.ClassDef) -> set[str]:
 def assigned_in(node: ast.ClassDef) -> set[str]:
     """Return the attributes that a class declares or that its methods assign."""
     found = annotated_in(node)
-    for one in ast.walk(node):
+    for one in walk(node):
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
             found.add(one.attr)
     return found

@@ -19,7 +19,7 @@ from txloop.scan.known import (
     SETTING,
 )
 from txloop.scan.references import prefix_of
-from txloop.scan.syntax import FUNCTIONS, last_name
+from txloop.scan.syntax import FUNCTIONS, children, last_name
 from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
 from txloop.sharing.syntax import leaves
@@ -79,9 +79,7 @@ def called_without_name(
     verbs = [one for one in functions if meanings.is_verb(one.node)]
     for text in texts:
         parents = {
-            child: node
-            for node in walked(text.tree)
-            for child in ast.iter_child_nodes(node)
+            child: node for node in walked(text.tree) for child in children(node)
         }
         if _makes_arguments(text, parents):
             found |= {one.node for one in verbs}

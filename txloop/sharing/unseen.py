@@ -98,8 +98,11 @@ class Unseen:
         for one in self._storing.stores(scope, in_handler=False):
             stored[one.name] |= {one.into, *self._storing.others(one)}
         for node in nodes_of(scope):
+            puts = [*self._storing.put(node, outer)]
+            if not puts:
+                continue
             places = self._habits.places_of(node) | self._habits.reached_by(node)
-            for holder, value in self._storing.put(node, outer):
+            for holder, value in puts:
                 name = holder_name(holder)
                 into = stored[name] if name in local else {name, *places}
                 reason = f"{text.place(node)}, stores it by another way"

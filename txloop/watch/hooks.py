@@ -21,7 +21,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from txloop.scan.known import LOGS
-from txloop.stm.immutability import PLAIN
 from txloop.stm.origin import is_own_function, is_own_module, own_module_of
 from txloop.watch import limits
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Hook", "called_by", "hooks", "kept_by_module", "libraries_behind"]
 
 _CONTAINERS = (dict, list, set, tuple)
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
 class Hook(NamedTuple):
@@ -165,14 +165,15 @@ def kept_by_module(
 
 def _functions_in(thing: Any, depth: int) -> Iterator[object]:
     kind = type(thing)
-    if kind in (types.FunctionType, types.MethodType, functools.partial):
+    if kind in _FUNCTIONS:
         if _is_programs(thing):
             yield thing
     elif issubclass(kind, _CONTAINERS) and depth:
         base = next(one for one in kind.__mro__ if one in _CONTAINERS)
         parts = dict.values(thing) if base is dict else base.__iter__(thing)
         for part in list(islice(parts, limits.MOST_ENTRIES)):
-            if type(part) not in PLAIN:  # as are nearly all parts of tables
+            its = type(part)  # of nearly all parts of tables, one of others
+            if its in _FUNCTIONS or issubclass(its, _CONTAINERS):
                 yield from _functions_in(part, depth - 1)
 
 

@@ -24,6 +24,7 @@ from tornado.web import Application
 from txloop.loop.ioloop import TransactionLoop
 from txloop.loop.patches import patch
 from txloop.loop.setup import is_installed
+from txloop.scan import scan_once
 from txloop.stm.origin import own_module_of
 from txloop.web import marking
 from txloop.web.eligible import (
@@ -86,10 +87,11 @@ def _announce(tie: weakref.ref[TransactionLoop]) -> None:
         return
     places: Counter[str] = Counter()
     parallel = loop.dispatcher.executor.parallel
-    for application in applications.values():
-        for handler_class in mounted(application):
-            places.update(_places(handler_class, application, parallel))
-            forget_verdicts(handler_class)
+    with scan_once():
+        for application in applications.values():
+            for handler_class in mounted(application):
+                places.update(_places(handler_class, application, parallel))
+                forget_verdicts(handler_class)
     forget_plans()
     if places:
         _say(loop, places)

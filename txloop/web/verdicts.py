@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan import (
     FindingKind,
+    has_scanned,
     is_quiet_after,
     scan_handler,
     scan_once,
@@ -157,7 +158,8 @@ def _findings(
     verb: str,
     application: Application | None = None,
 ) -> tuple[Finding, ...]:
-    register_all()
+    if not has_scanned():
+        register_all()
     targets = targets_of(handler_class)
     if application is not None:
         targets = [one for one in targets if one.application is application]

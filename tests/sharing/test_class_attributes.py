@@ -1,0 +1,124 @@
+"""Attributes of classes that are assigned again, and become variables."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.sharing.rounds import shared
+
+COUNTS = """
+class Page:
+    hits = 0
+    def get(self):
+        {} += 1
+        return Page.hits
+"""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Page.hits",
+        "type(self).hits",
+        "page = Page\n        page.hits",
+        "cls = type(self)\n        cls.hits",
+    ],
+)
+def test_a_class_attribute_that_is_assigned_again_becomes_a_variable(target):
+    after = shared(COUNTS.format(target), "Page.hits")
+
+    assert "hits = txloop.TVar(0)" in after
+    assert f"{target}.value += 1" in after
+    assert "return Page.hits.value" in after
+
+
+OBJECT = f"""{COUNTS.format("Page.hits")}
+{{}}
+def count():
+    return page.hits
+"""
+
+
+@pytest.mark.parametrize("line", ["page = Page()", "page: Page = Page()"])
+def test_a_class_attribute_may_be_asked_of_the_only_object_of_a_variable(line):
+    after = shared(OBJECT.format(line), "Page.hits")
+
+    assert "hits = txloop.TVar(0)" in after
+    assert "return page.hits.value" in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "page = other(Page())",
+        "page = Page() or other",
+        "page, other = Page()",
+        "page = Page()\npage.__class__ = Other",
+        "page = Page()\npage = 1",
+        "page = Page()\ndef set_page(x):\n    global page\n    page = x",
+        "page = Page()\ndef page(): pass",
+        "page = Page()\nimport page",
+        "page = Page()\nmodule.page = 1",
+        "page = Page()\nsetattr(module, 'page', 1)",
+        "for page in Page(): pass",
+        "with Page() as page: pass",
+        "class Other: hits = 1\nPage = Other\npage = Page()",
+        "page = library.Page()",
+        "page = Page()\ndef add(): page.hits = 2",
+        "page = Page()\ndef add(key): setattr(page, key, 2)",
+        "page = Page()\nclass Other(Page): hits = 2",
+    ],
+)
+def test_a_class_attribute_that_may_be_asked_of_another_object_is_left_alone(line):
+    assert "hits = txloop" not in shared(OBJECT.format(line), "Page.hits")
+
+
+@pytest.mark.parametrize(
+    ("line", "by"),
+    [
+        ("def count():", "def count(page):"),
+        ("return page.hits", "return [page.hits for page in pages]"),
+        ("class Page:", "@marked\nclass Page:"),
+        ("class Page:", "class Page(metaclass=Meta):"),
+        ("hits = 0", "hits = 0\n    def __new__(cls): return other"),
+        ("hits = 0", "hits = 0\n    def __getattribute__(self, name): return 1"),
+    ],
+)
+def test_a_class_attribute_may_be_another_objects_by_what_is_around(line, by):
+    source = OBJECT.format("page = Page()").replace(line, by)
+
+    assert "hits = txloop" not in shared(source, "Page.hits")
+
+
+@pytest.mark.parametrize("text", ["{{ hits }}", "page.hits", "{hits} {0}"])
+def test_what_a_text_calls_like_it_is_another(text):
+    source = f"{COUNTS.format('Page.hits')}x = {text!r}\n"
+
+    assert "hits = txloop.TVar(0)" in shared(source, "Page.hits")
+
+
+def test_a_class_attribute_of_several_becomes_a_variable():
+    source = COUNTS.replace("hits = 0", "size, hits = 9, 0").format("Page.hits")
+
+    assert "size, hits = 9, txloop.TVar(0)" in shared(source, "Page.hits")
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("class Other(Page): pass", "type(self).hits"),
+        ("def f(x): return x.hits", "Page.hits"),
+        ("", "self.hits"),
+        ("", "page = Page\n        page = other(page)\n        page.hits"),
+        ("class Other(Page): pass", "page = type(self)\n        page.hits"),
+        ("def f(x): return getattr(x, 'hits')", "Page.hits"),
+        ("page = '<b>{{ handler.hits }}</b>'", "Page.hits"),
+        ("page = '{0.hits} and {page.hits!r}'.format", "Page.hits"),
+    ],
+)
+def test_a_class_attribute_that_may_be_anothers_is_left_alone(line, target):
+    source = f"{COUNTS.format(target)}{line}\n"
+
+    assert textwrap.dedent(source).lstrip() == shared(source, "Page.hits")
