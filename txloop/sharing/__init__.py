@@ -26,6 +26,7 @@
     derived     classes that add methods to a dict or list
     stated      what class statements say of their classes
     classes     classes whose objects become TObjects
+    makeup      lines that ask what a class is made of
     deriving    what their class statements become
     slots       classes whose objects have no other attributes than their slots
     strays      what sets attributes of objects elsewhere than on `self`

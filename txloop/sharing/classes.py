@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.derived import BASES
 from txloop.sharing.deriving import derive, undecorate
+from txloop.sharing.makeup import asked_for_all, namespaces_of_classes
 from txloop.sharing.origins import NAMESPACE
 from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
 from txloop.sharing.slots import has_slots, why_not_slots
@@ -148,6 +149,8 @@ class Classes:
             return "it is generic"
         if any(attributes_named(one.tree, "__orig_class__") for one in self._texts):
             return "objects are asked for their __orig_class__"
+        if reason := self._why_shown(name):
+            return reason
         for base in node.bases:
             if not is_ordinary(text, base) and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
@@ -158,6 +161,21 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _why_shown(self, name: str) -> str:
+        """Return which line would show that the class has become another one."""
+        for text in self._texts:
+            if (line := asked_for_all(text.tree)) is not None:
+                what = ast.unparse(line)
+                return f"{text.place(line)}, asks what a class is made of: {what}"
+            for line, its in self.namespaces_in(text):
+                if not its or self.are_related(its, name):
+                    return f"{text.place(line)}, asks for all that a class has"
+        return ""
+
+    def namespaces_in(self, text: Text) -> list[tuple[ast.AST, str]]:
+        """Return where a module asks a class for its namespace; see `makeup`."""
+        return namespaces_of_classes(text.tree, frozenset(self._found))
 
     def _is_set_as_attribute(self, name: str) -> bool:
         """Tell whether another class may be found where a class is inside of one."""
