@@ -31,6 +31,9 @@ ASKED = {
     "a subclass": "issubclass(type({}), list)",
     "another list": "type({}) is type(more)",
     "what is made": "type({}) == type([1])",
+    "a method of it": "type({}).append({}, k)",
+    "a method of its class": "[{}.__class__.append({}, k)]",
+    "a method of it, handed on": "list(map(type({}).pop, [{}]))",
 }
 
 

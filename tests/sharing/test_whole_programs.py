@@ -251,7 +251,7 @@ odd = [Odd()]
 
 
 def test_what_keeps_the_program_from_starting_is_not_done(tmp_path):
-    exact = "asked = 0\nassert type(names).__len__ is list.__len__  # no TList's\n"
+    exact = "asked = 0\nassert '<list ' in object.__repr__(names)  # no TList\n"
     program(tmp_path, PROGRAM.replace("asked = 0\n", exact))
 
     code, printed, _ = run(tmp_path, "share", "app.py")

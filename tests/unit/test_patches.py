@@ -181,7 +181,7 @@ def test_no_module_replaces_anything_of_others_itself():
         ("cells/likeness.py", "json.JSONEncoder.iterencode"),
         ("cells/part_by_part.py", "dataclasses._asdict_inner"),
         ("cells/part_by_part.py", "dataclasses._astuple_inner"),
-        ("cells/part_by_part.py", "pprint.PrettyPrinter.format"),
+        ("cells/part_by_part.py", "pprint.PrettyPrinter._safe_repr"),
         ("executors/codec/by_value.py", "cloudpickle.cloudpickle._walk_global_ops"),
         ("executors/debugging.py", "sys.breakpointhook"),
         ("stm/tracebacks.py", "traceback.TracebackException"),

@@ -24,9 +24,16 @@ _CLASS_VARIABLE = re.compile(r"^(\w+\.)*(ClassVar|Final\[ClassVar)\b")
 
 
 def assigned_names(cls: type) -> list[str]:
-    """Return the names that a class declares, has slots for, caches or assigns."""
-    found: dict[str, None] = {}
+    """Return the names that a class declares, has slots for, caches or assigns.
+
+    What its constructor sets comes first, as in the `__dict__` of a plain object.
+    """
     declared = declared_in(cls)
+    found: dict[str, None] = {}
+    for function in _functions_in(vars(cls).get("__init__")):
+        stored = names_in(function.__code__, "STORE_ATTR")
+        shared = (n for n in stored if _is_shared(declared.get(n, n)))
+        found.update(dict.fromkeys(shared))
     found.update(dict.fromkeys(n for n, kind in declared.items() if _is_shared(kind)))
     found.update(dict.fromkeys(slots_of(cls)))
     constants = declared.keys() - found.keys()

@@ -60,7 +60,7 @@ def _given_plain(
 
 
 def _sort_in_pprint(plain_of: Callable[[type], type | None]) -> None:
-    stock = pprint.PrettyPrinter.format
+    stock = pprint.PrettyPrinter._safe_repr  # what all others of pprint call
 
     def format_plain(
         self: pprint.PrettyPrinter,
@@ -82,4 +82,4 @@ def _sort_in_pprint(plain_of: Callable[[type], type | None]) -> None:
             del context[number]
 
     wrapper: Any = format_plain
-    pprint.PrettyPrinter.format = wrapper  # type: ignore[method-assign] # wraps it
+    pprint.PrettyPrinter._safe_repr = wrapper  # type: ignore[method-assign] # wraps it

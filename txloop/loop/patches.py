@@ -251,7 +251,7 @@ MADE_BELOW: tuple[PatchBelow, ...] = (
         " or list; after like_plain() only",
     ),
     PatchBelow(
-        "pprint.PrettyPrinter.format and how it breaks lines, the names of"
+        "pprint.PrettyPrinter._safe_repr and how it breaks lines, the names of"
         " reprlib.Repr, and what dataclasses.asdict and astuple do with each part",
         "cells.part_by_part",
         "they tell by the very class of an object whether it has parts; after"

@@ -26,6 +26,8 @@
     derived     classes that add methods to a dict or list
     stated      what class statements say of their classes
     classes     classes whose objects become TObjects
+    makeup      lines that ask what a class is made of
+    showing     whether objects may show their attributes in another order
     deriving    what their class statements become
     slots       classes whose objects have no other attributes than their slots
     strays      what sets attributes of objects elsewhere than on `self`
@@ -66,6 +68,7 @@
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for
+    orders      where the order of a set shows that also shrinks
     replacing   what is called in the place of Python's heaps, locks and sets
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts

@@ -106,7 +106,11 @@ class Attribute:
         if isinstance(first, str):
             return first
         for text in self.texts:
-            reason = why_by_name(text, self.name) or self._why_not(text, first)
+            reason = (
+                why_by_name(text, self.name)
+                or self._why_in_namespace(text)
+                or self._why_not(text, first)
+            )
             if reason:
                 return reason
         uses = [
@@ -126,6 +130,13 @@ class Attribute:
         for text, use in uses:
             edits[text.file].append(text, use, ".value")
         return first.text, first.value.lineno
+
+    def _why_in_namespace(self, text: Text) -> str:
+        """Return which line finds it in what its class has; "" if none does."""
+        for line, its in self.classes.namespaces_in(text):
+            if not its or self._is_related(its):
+                return f"{text.place(line)}, asks for all that a class has"
+        return ""
 
     def _first_value(self) -> _First | str:
         """Return where it gets its first value, or why that is not one place.

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.derived import BASES
 from txloop.sharing.deriving import derive, undecorate
+from txloop.sharing.makeup import asked_for_all, namespaces_of_classes
 from txloop.sharing.origins import NAMESPACE
-from txloop.sharing.scopes import attributes_named, nodes_of_kinds, walked
+from txloop.sharing.scopes import (
+    attributes_named,
+    functions_in,
+    nodes_of_kinds,
+    walked,
+)
+from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.stated import (
     bound_in_body,
@@ -148,6 +155,8 @@ class Classes:
             return "it is generic"
         if any(attributes_named(one.tree, "__orig_class__") for one in self._texts):
             return "objects are asked for their __orig_class__"
+        if reason := self._why_shown(name):
+            return reason
         for base in node.bases:
             if not is_ordinary(text, base) and last_name(base) not in self._found:
                 return f"it is derived from {ast.unparse(base)}"
@@ -158,6 +167,21 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _why_shown(self, name: str) -> str:
+        """Return which line would show that the class has become another one."""
+        for text in self._texts:
+            if (line := asked_for_all(text.tree)) is not None:
+                what = ast.unparse(line)
+                return f"{text.place(line)}, asks for what a class is made of: {what}"
+            for line, its in self.namespaces_in(text):
+                if not its or self.are_related(its, name):
+                    return f"{text.place(line)}, asks for all that a class has"
+        return ""
+
+    def namespaces_in(self, text: Text) -> list[tuple[ast.AST, str]]:
+        """Return where a module asks a class for its namespace; see `makeup`."""
+        return namespaces_of_classes(text.tree, frozenset(self._found))
 
     def _is_set_as_attribute(self, name: str) -> bool:
         """Tell whether another class may be found where a class is inside of one."""
@@ -265,7 +289,29 @@ class Classes:
             others = self._also(name)
             if reason := why_not_slots(self._texts, line, others):
                 return reason
-        return self._why_set_on_class(name)
+        return self._why_set_on_class(name) or self._why_shown_in_order(name)
+
+    def _why_shown_in_order(self, name: str) -> str:
+        """Return which line shows attributes in an order that no TObject knows."""
+        if any(is_dataclass(*one) for one in self._found[name]):
+            return ""  # whose fields have one order
+        for text in self._texts:
+            for scope, value in objects_shown(text.tree):
+                its = self._flow.classes_of(value, scope) & self._found.keys()
+                if ast.unparse(value) == "self":
+                    owners = {id(one): cls for one, cls in functions_in(text.tree)}
+                    owner = owners.get(id(scope))
+                    its = {owner.name} if owner is not None else set()
+                if its and not any(self.are_related(one, name) for one in its):
+                    continue
+                names = sorted(self._line(name) & self._found.keys())
+                names.sort(key=lambda one: len(self._line(one)))
+                line = [node for one in names for _, node in self._found[one]]
+                gone = set[str]().union(*(deleted_in(one.tree) for one in self._texts))
+                if why := why_in_any_order(line, {*self._also(name)}, gone):
+                    what = f"shows attributes in their order, and {why}"
+                    return f"{text.place(value)}, {what}"
+        return ""
 
     def _why_set_on_class(self, name: str) -> str:
         """Return which line sets an attribute of a class that its objects set, too.

@@ -29,6 +29,7 @@ from txloop.sharing.lookups import names_in_templates, why_in_templates
 from txloop.sharing.loops import changes_in_loops
 from txloop.sharing.making import Site
 from txloop.sharing.meanings import Meanings
+from txloop.sharing.orders import orders_shown
 from txloop.sharing.origins import EVERYTHING, NAMESPACE, Origins
 from txloop.sharing.passing import follow
 from txloop.sharing.replacing import replace_heaps, replace_locks, replace_set_methods
@@ -97,7 +98,11 @@ class Round:
         if self._keeping.sets_by_name:
             self._hazards[NAMESPACE] = self._keeping.sets_by_name
         demands = Demands(origins, self._keeping, self._flow)
-        for one in hazards(self.texts, demands, Threads(self.texts, origins)):
+        found = [
+            *hazards(self.texts, demands, Threads(self.texts, origins)),
+            *orders_shown(self.texts, origins, self._keeping, demands),
+        ]
+        for one in found:
             if one.site is None:
                 self._hazards.setdefault(one.name, one.reason)
             else:

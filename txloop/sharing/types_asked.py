@@ -36,6 +36,11 @@ _CHECKS = frozenset(["isinstance", "issubclass"])
 _OF_TYPES = frozenset(["__bases__", "__doc__", "__module__", "__mro__", "__qualname__"])
 """Attributes of classes that containers' classes do not have as the plain ones."""
 
+_METHODS = frozenset(name for its in NOTED for name in dir(its)) - {
+    *("__class__", "__dict__", "__doc__", "__init__", "__new__"),
+}
+"""Methods of those types: as functions, they take the plain objects only."""
+
 _SHOWING = (SCALARS | READERS) - {
     *("count", "getattr", "hasattr", "index", "isinstance", "issubclass"),
 }
@@ -58,6 +63,12 @@ def types_asked(
             return _compared([left, *others], may_be_own, foreign)
         case ast.Attribute(value=value, attr=name) if name in _OF_TYPES:
             given: Iterable[ast.AST] = [value]
+        case ast.Attribute(
+            value=ast.Attribute(value=of, attr="__class__"), attr=name
+        ) if name in _METHODS:
+            return [] if may_be_own(of) else [of]
+        case ast.Attribute(value=value, attr=name) if name in _METHODS:
+            given = [value]
         case ast.Call(func=function):
             shows = last_name(function) in _SHOWING
             given = [] if shows else arguments_of(node)

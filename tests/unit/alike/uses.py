@@ -173,6 +173,13 @@ def deleted(one: Any) -> Any:
     return list(one)
 
 
+def not_sorted(one: Any) -> Any:
+    first = next(iter(one.items()))
+    one.clear()
+    one.update([("zoe", 1), first])
+    return pprint.saferepr(one)
+
+
 def within_itself(one: Any) -> Any:
     one.append(one)
     texts = repr(one), pprint.pformat(one), pprint.pformat([one], width=5)
@@ -252,6 +259,7 @@ USES: dict[str, Callable[[Any], Any]] = {
     "pprint, narrow": lambda one: pprint.pformat(one, width=5),
     "repr within itself": within_itself,
     "pprint, saferepr": pprint.saferepr,
+    "pprint, saferepr of what is not sorted": not_sorted,
     "join": lambda one: ", ".join(one),
     "join of texts": lambda one: ", ".join(map(str, one)),
     "Template": lambda one: string.Template("$ann, $bob").substitute(one),

@@ -1,0 +1,123 @@
+"""Sets of numbers that shrink: their order is that of a plain set, or is not seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.random_programs import program_of
+from tests.sharing.rounds import left, shared
+from tests.sharing.test_random_programs import asked_of, check
+
+SOURCE = """\
+ids = set()
+names = dict()
+def come(x): ids.add(int(x))
+def leave(x): ids.discard(int(x))
+def one(text): return text
+def show(self): return @
+"""
+
+SHOWN = {
+    "a list": "list(ids)",
+    "a loop": "[x + 1 for x in ids]",
+    "a text": "str(ids)",
+    "an f-string": "f'{ids}'",
+    "an old format": "'%s of %s' % (1, ids)",
+    "a sum of sets": "tuple(ids | {1})",
+    "a copy": "list(ids.copy())",
+    "an answer": "self.write({'ids': [*ids]})",
+    "a template": "self.render('x.html', ids=ids)",
+    "an element": "next(iter(ids))",
+    "the first to go": "ids.pop()",
+    "a tie": "sorted(ids, key=names.get)",
+    "what has it": "repr({'ids': ids})",
+}
+
+UNSHOWN = {
+    "sorted": "sorted(ids)",
+    "sorted parts": "sorted(x + 1 for x in ids)",
+    "counted": "len(ids), sum(ids), max(ids), any(x > 2 for x in ids)",
+    "asked": "1 in ids, ids == {1}, ids <= {1}, ids.issubset([1]), bool(ids)",
+    "a set of it": "len(ids | {1}), sorted(ids - {1}), sorted(ids.copy())",
+    "given on": "sorted(one(ids))",
+}
+
+OTHERS = {
+    "texts": ("int(x)", "x"),
+    "what only grows": ("ids.discard", "ids.add"),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_a_set_of_numbers_that_shrinks_stays_plain_where_its_order_shows(case):
+    source = SOURCE.replace("@", SHOWN[case])
+
+    assert source == shared(source, "ids")
+    assert "shows the order of a set" in left(source, "ids")
+
+
+@pytest.mark.parametrize("case", UNSHOWN)
+def test_it_is_shared_where_its_order_does_not_show(case):
+    assert "ids = txloop.share(set())" in shared(
+        SOURCE.replace("@", UNSHOWN[case]), "ids"
+    )
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_others_are_shared(case):
+    source = SOURCE.replace("@", "list(ids)").replace(*OTHERS[case])
+
+    assert "ids = txloop.share(set())" in shared(source, "ids")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["counts.update(new); counts.pop('a')", "counts['a'] -= 1; counts['a'] |= 2"],
+)
+def test_a_dict_of_numbers_is_no_set(line):
+    source = f"counts = {{}}\ndef f():\n    new = json.loads('')\n    {line}\n"
+    source += "    print(counts, [*counts.values()])\n"
+
+    assert "counts = txloop.share({})" in shared(source, "counts")
+
+
+PARTS = {
+    "a part": "rooms[0].add(1); rooms[0].discard(2); return list(rooms[k])",
+    "a loop over parts": (
+        "rooms[0].add(1); rooms[0].discard(2)\n"
+        "    return [[*x] for x in rooms.values()]"
+    ),
+    "a parameter": "rooms[0].discard(2); put(rooms[0], k)\n    return str(rooms)",
+    "a part's number": (
+        "new = json.loads(k)['id']; rooms[0].add(new); rooms[0].remove(1); rooms[0]"
+        ".add(new)\n    return repr(rooms)"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_a_set_in_a_dict_counts_too(case):
+    source = (
+        "rooms = {0: set()}\ndef put(where, x: int): where.add(x)\n"
+        f"def f(k):\n    {PARTS[case]}\n"
+    )
+
+    assert source == shared(source, "rooms")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_orders_are_those_of_stock_tornado():
+    bodies, definitions = [], []
+    for number, seen in enumerate(("list(@)", "str(@)", "sorted(@)", "[@.pop()]")):
+        name = f"s{number}"
+        definitions.append(f"{name} = {{33, 1, 9}}")
+        bodies.append(
+            [
+                f"for x in (33, 1, 9, 17, 65, 25, ord(k[-1])): {name}.add(x)",
+                f"{name}.discard(9); {name}.add(41)",
+                f"more.append({seen.replace('@', name)})",
+            ]
+        )
+
+    check(program_of(bodies, definitions), asked_of(len(bodies)), good=1.0)
