@@ -38,6 +38,8 @@ SHOWN = {
 }
 
 UNSHOWN = {
+    "what another class is made of": "Other.__mro__, Other.mro(), dir(Other())",
+    "that of another object's": "dir(Other()), type(Other()).__bases__",
     "the namespace of an object": "vars(rooms[0]) | rooms[0].__dict__",
     "that of a new one": "[vars(one) for one in [Room('a')]]",
     "that of another class": "Other.__dict__",
@@ -67,6 +69,28 @@ def test_a_class_may_ask_for_its_own_namespace():
 @pytest.mark.parametrize("case", UNSHOWN)
 def test_what_shows_nothing_of_a_class_is_no_reason(case):
     assert "class Room(txloop.TObject, " in shared(_source(UNSHOWN[case]), "rooms")
+
+
+IN_A_HANDLER = """
+import inspect
+import tornado.web
+
+class Base(tornado.web.RequestHandler):
+    def prepare(self):
+        self.names = [name for name, _ in inspect.getmembers(self)] + dir(self)
+        self.above = [one.__name__ for one in type(self).__mro__]
+
+class Room:
+    def __init__(self, name): self.name = name
+
+rooms = []
+def add(name): rooms.append(Room(name))
+def rename(name): rooms[0].name = name
+"""
+
+
+def test_what_a_handler_asks_of_itself_says_nothing_of_other_classes():
+    assert "class Room(txloop.TObject, " in shared(IN_A_HANDLER, "rooms")
 
 
 COUNTED = """

@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_in, last_name
+from txloop.sharing.bindings import bindings
 from txloop.sharing.derived import BASES
 from txloop.sharing.deriving import derive, undecorate
 from txloop.sharing.makeup import asked_for_all, namespaces_of_classes
@@ -171,13 +172,35 @@ class Classes:
     def _why_shown(self, name: str) -> str:
         """Return which line would show that the class has become another one."""
         for text in self._texts:
-            if (line := asked_for_all(text.tree)) is not None:
-                what = ast.unparse(line)
-                return f"{text.place(line)}, asks for what a class is made of: {what}"
+            for scope, line, value in asked_for_all(text.tree):
+                shown = self._shown(text, scope, value)
+                if not shown or any(self.are_related(one, name) for one in shown):
+                    what = f"asks for what a class is made of: {ast.unparse(line)}"
+                    return f"{text.place(line)}, {what}"
             for line, its in self.namespaces_in(text):
                 if not its or self.are_related(its, name):
                     return f"{text.place(line)}, asks for all that a class has"
         return ""
+
+    def _shown(self, text: Text, scope: ast.AST, value: ast.expr) -> set[str]:
+        """Return the classes of which an expression may give one, or an object.
+
+        There are none if it may give anything.
+        """
+        match value:
+            case ast.Attribute(value=of, attr="__class__"):
+                return self._shown(text, scope, of)
+            case ast.Call(func=ast.Name(id="type"), args=[of]):
+                return self._shown(text, scope, of)
+            case ast.Name(id="self" | "cls"):
+                owners = {id(one): cls for one, cls in functions_in(text.tree)}
+                owner = owners.get(id(scope))
+                return {owner.name} if owner is not None else set()
+            case ast.Name(id=name) if name in self._found:
+                values, is_given = bindings(scope, name)
+                if not (is_given or (values and scope is not text.tree)):
+                    return {name}
+        return {*self._flow.classes_of(value, scope)} & self._found.keys()
 
     def namespaces_in(self, text: Text) -> list[tuple[ast.AST, str]]:
         """Return where a module asks a class for its namespace; see `makeup`."""
@@ -297,11 +320,7 @@ class Classes:
             return ""  # whose fields have one order
         for text in self._texts:
             for scope, value in objects_shown(text.tree):
-                its = self._flow.classes_of(value, scope) & self._found.keys()
-                if ast.unparse(value) == "self":
-                    owners = {id(one): cls for one, cls in functions_in(text.tree)}
-                    owner = owners.get(id(scope))
-                    its = {owner.name} if owner is not None else set()
+                its = self._shown(text, scope, value)
                 if its and not any(self.are_related(one, name) for one in its):
                     continue
                 names = sorted(self._line(name) & self._found.keys())

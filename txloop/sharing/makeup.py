@@ -37,18 +37,31 @@ _GIVING = frozenset(["__class__", "__subclasses__", "type"])
 
 
 @functools.lru_cache(maxsize=1024)
-def asked_for_all(tree: ast.Module) -> ast.AST | None:
-    """Return a node that shows what some class is made of; None if there is none."""
+def asked_for_all(tree: ast.Module) -> list[tuple[ast.AST, ast.AST, ast.expr]]:
+    """Return where a module shows what some class is made of.
+
+    Returns:
+        The function, or the module, in which that is, the node that shows it, and the
+        expression of the class or of an object of its.
+    """
     modules = {one.bound for one in imports_in(tree)} | {"modules"}
-    for node in walked(tree):
-        name = last_name(node) if isinstance(node, ast.Attribute | ast.Name) else ""
-        if name in _OF_CLASSES and not (isinstance(node, ast.Name) and name == "mro"):
-            return node
-        if isinstance(node, ast.Call) and last_name(node.func) in _LISTING:
-            asked = {last_name(one) for each in node.args[:1] for one in walked(each)}
-            if node.args and modules.isdisjoint(asked):
-                return node
-    return None
+    found: list[tuple[ast.AST, ast.AST, ast.expr]] = []
+    for scope in (tree, *(function for function, _ in functions_in(tree))):
+        for node in nodes_of(scope):
+            match node:
+                case ast.Attribute(value=value, attr=name) if name in _OF_CLASSES:
+                    found.append((scope, node, value))
+                case ast.Call(func=ast.Name(id=name), args=[value, *_]) if (
+                    name in _OF_CLASSES - {"mro"}
+                ):
+                    found.append((scope, node, value))
+                case ast.Call(func=function, args=[value, *_]):
+                    asked = {last_name(one) for one in walked(value)}
+                    if last_name(function) in _LISTING and modules.isdisjoint(asked):
+                        found.append((scope, node, value))
+                case ast.Name(id=name) if name in _OF_CLASSES - {"mro"}:
+                    found.append((scope, node, node))
+    return found
 
 
 @functools.lru_cache(maxsize=1024)
