@@ -36,6 +36,8 @@ corpus.subprocess.Popen = warm.Popen
 # Little time that has passed, in seconds: now and then it is twice the same.
 moment = re.compile(r"\\b(\\d+(\\.\\d+)?e-0[567]|0\\.0\\d{8,})")
 corpus.VOLATILE.append((moment, "A MOMENT"))
+since = re.compile(r'(?<="relLastActive": )[\\d.e-]+')  # however long a machine takes
+corpus.VOLATILE.append((since, "A MOMENT"))
 run, runs = corpus.run, {}
 def run_stock_once(python, program, options, env, spec):
     if options is not None:
