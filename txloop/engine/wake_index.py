@@ -21,8 +21,8 @@ from __future__ import annotations
 import bisect
 from typing import TYPE_CHECKING
 
-from txloop.stm.announcing import Follower
 from txloop.stm.container import Operation, same_stamp
+from txloop.stm.joining import Follower
 from txloop.stm.types import Key
 
 if TYPE_CHECKING:

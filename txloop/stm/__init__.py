@@ -7,7 +7,7 @@
     versions      what is in one cell: a value, or those that snapshots still read
     contents      the cells of one container at a version, and how a commit changes them
     store         committed state: all containers, one version, and what changed when
-    announcing    ... who is told of commits, and commits that go on
+    joining       ... commits that go on, and who is told of all
     sets          what an attempt writes to one container; a read set that is closed
     attempt       one run of a transaction: its reads, writes and effects
     run           a call run as an attempt, on whichever thread this is

@@ -26,9 +26,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from txloop.errors import TxThreadError
-from txloop.stm.announcing import MOST_JOINED, Announcer
 from txloop.stm.container import Container, Operation, Update, Write
 from txloop.stm.contents import put, put_all, settle, values_of
+from txloop.stm.joining import MOST_JOINED, Joining
 from txloop.stm.threads import NO_THREAD, counting_from, gil_enabled, recheck
 from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import PLACE_BITS, value_at
@@ -56,7 +56,7 @@ class _NumberedReference(weakref.ref[Container]):
     number: int
 
 
-class Store(Announcer):
+class Store(Joining):
     """The committed versions of all containers of this process.
 
     Its newest version is written last by `install`, so that a reader that sees it sees
@@ -387,6 +387,13 @@ class Store(Announcer):
             self.settled = version
         self.version = version
         self._announce(writes, direct=True)
+
+    def _announce(self, writes: Sequence[Write], direct: bool) -> None:
+        """Tell the followers of the newest version."""
+        version = self.version
+        told = self._begin_to_grow(writes) if direct and self._joins else writes
+        for follower in self.followers:
+            follower.installed(version, told, direct)
 
     def begin(self, container: Container) -> None:
         """Make the contents of a new container known, which it holds already.

@@ -12,9 +12,9 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from txloop.stm.announcing import Follower
 from txloop.stm.attempt_kinds import here
 from txloop.stm.cell_names import container_names, name_in
+from txloop.stm.joining import Follower
 from txloop.stm.store import committed
 from txloop.stm.types import Key
 from txloop.stmlog.c7_format import (

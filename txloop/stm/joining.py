@@ -1,4 +1,4 @@
-"""Who is told of commits, and commits that go on while they are told of."""
+"""Commits that go on after followers were told of them, and who follows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from txloop.stm.versions import PLACE_BITS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MOST_JOINED", "Announcer", "Follower"]
+__all__ = ["MOST_JOINED", "Follower", "Joining"]
 
 _FIRST_JOINED = 1 << (PLACE_BITS - 1)
 """The place in a commit of what joins it; what it began with has some before that."""
@@ -50,7 +50,7 @@ class Follower(Protocol):
         """Take note of a container's death; called on any thread, at any moment."""
 
 
-class Announcer:
+class Joining:
     """The newest version, and those that are told of it: the base of the `Store`.
 
     Attributes:
@@ -66,17 +66,6 @@ class Announcer:
         self._joins = False
         self._growing: list[Write] | None = None  # the newest commit, if it goes on
         self._place = 0  # of its newest write
-
-    def _announce(self, writes: Sequence[Write], direct: bool) -> None:
-        """Tell the followers of the newest version, which may go on from here."""
-        followers, version = self.followers, self.version
-        if direct and self._joins and all(each.grows for each in followers):
-            writes = [*writes]
-            if followers:
-                self._growing = writes
-                self._place = (version << PLACE_BITS) + _FIRST_JOINED
-        for follower in followers:
-            follower.installed(version, writes, direct)
 
     def join(self) -> None:
         """Let what this thread's code writes be one commit, until `part`.
@@ -101,6 +90,16 @@ class Announcer:
         """Tell a follower of all commits from the next one on."""
         self._growing = None
         self.followers.append(follower)
+
+    def _begin_to_grow(self, writes: Sequence[Write]) -> Sequence[Write]:
+        """Return what followers are told of the newest commit, which may go on."""
+        if not all(each.grows for each in self.followers):
+            return writes
+        growing = [*writes]
+        if self.followers:
+            self._growing = growing
+            self._place = (self.version << PLACE_BITS) + _FIRST_JOINED
+        return growing
 
     def _grow(self, growing: list[Write], writes: Sequence[Write]) -> None:
         """Have followers told of writes that have joined the newest commit.
