@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import queue
 from typing import TYPE_CHECKING
 
 import pytest
-from tornado.web import Application
+from tornado.web import Application, RequestHandler
 
 from txloop.scan import is_quiet_after
 
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 PROGRAM = """
     import functools
+    import json
     import logging
+    import queue
+    import sqlite3
+    import threading
     import time
     from tornado.ioloop import IOLoop
     from tornado.web import Application, RequestHandler
@@ -24,6 +29,8 @@ PROGRAM = """
     log = logging.getLogger("app")
     NAMES = {{200: "fine"}}
     COUNTS, TIMES, SLOW = {{}}, [], TDict()
+    QUEUE, EVENT, LOCK = queue.Queue(), threading.Event(), threading.Lock()
+    CURSOR = sqlite3.connect(":memory:").cursor()
 
     def count(status):
         COUNTS[status] = COUNTS.get(status, 0) + 1
@@ -63,6 +70,13 @@ QUIET = {
     ),
     "printed": "print(handler.request.method, handler.request.request_time())",
     "an attribute of its own": "handler.ended = time.time()",
+    "a text of parts": "log.info(' '.join(['a', handler.request.path.upper()]))",
+    "as JSON": "log.info(json.dumps({'path': handler.request.path, 'n': 1}))",
+    "a dict of its own": (
+        "entry = {'path': handler.request.path}; entry['at'] = time.time();"
+        "log.info(json.dumps(entry))"
+    ),
+    "an error": "raise ValueError(handler.request.path)",
 }
 
 LOUD = {
@@ -77,7 +91,30 @@ LOUD = {
     "later": "IOLoop.current().add_callback(count, 1)",
     "a file": "open('access.log', 'a').write('x')",
     "its class": "type(handler).requests = 1",
+    "a queue": "QUEUE.put(handler.request.path)",
+    "an event": "EVENT.set()",
+    "another object of a library": "CURSOR.execute('insert', [handler.request.path])",
+    "what is made of a library": "threading.Thread(target=print).start()",
+    "a lock": "with LOCK: log.info('one at a time')",
+    "how it is logged": "log.setLevel(10)",
+    "how another one logs": "logging.getLogger('z').disabled = True",
+    "what the verb has got": "handler.timer.stop()",
+    "what a name does not tell": "for one in handler.callbacks: one()",
 }
+
+
+class Foreign(RequestHandler):
+    """Has what a library does, none of which is the program's."""
+
+    on_finish = queue.Queue.join
+
+
+def test_what_a_library_does_after_an_answer_is_unknown() -> None:
+    application = Application([])
+
+    assert not is_quiet_after(Foreign, application, ())
+    assert not is_quiet_after(RequestHandler, application, (queue.Queue().put,))
+    assert is_quiet_after(RequestHandler, application, ())
 
 
 def endings(load: Load, body: str) -> dict[str, bool]:

@@ -37,6 +37,7 @@ Tornado nor the containers: it tells them by the name of their module::
     libraries        what calls of libraries do with what they are given
     rendering        ... and templates
     outside          calls that change the world outside the program
+    logging_only     calls that do no more than read, or log
 """
 
 from __future__ import annotations

@@ -59,6 +59,8 @@ def store(
         case ast.Attribute(value=owner, attr=name):
             name = walk.frame.attribute(name)
             for one in alternatives(walk.visit(owner)):
+                if one is None and walk.only_reads:
+                    walk.notes.lose(target)
                 store_attribute(walk, one, name, value, target)
         case ast.Subscript(value=owner, slice=index):
             holders = alternatives(walk.visit(owner))

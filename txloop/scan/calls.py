@@ -35,6 +35,7 @@ from txloop.scan.live_objects import (
     is_cache,
     is_plain,
 )
+from txloop.scan.logging_only import only_reads, only_reads_by_name
 from txloop.scan.member import class_value, member, own_functions
 from txloop.scan.notebook import shown
 from txloop.scan.parts import (
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
 def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
     """Walk into what the call runs, and return what it stands for."""
     if isinstance(callee, Unfollowed):
-        if not callee.foreign:
+        if not callee.foreign or walk.only_reads:
             walk.notes.lose(node)
         elif _called(node) not in READING:
             _hand_over(walk, all_in(arguments), node)
@@ -127,6 +128,8 @@ def call(walk: Walk, callee: Value, arguments: Arguments, node: ast.AST) -> Valu
     if callee is None and not isinstance(func, ast.Attribute):
         walk.notes.run_anything(node)
         _hand_over(walk, passed, node)
+    elif walk.only_reads and not only_reads_by_name(_called(node)):
+        walk.notes.lose(node)
     if isinstance(func, ast.Attribute):
         taint_by(walk, func, passed)
     for each in filter(is_own_code, passed):
@@ -204,7 +207,8 @@ def _run_cached(
 def _outside(walk: Walk, thing: object, arguments: Arguments, node: ast.AST) -> Value:
     """Return what a call gives that is not of the program's code."""
     given = all_in(arguments)
-    if leads_anywhere(thing) or tells_process(thing):
+    lost = leads_anywhere(thing) or tells_process(thing)
+    if lost or (walk.only_reads and not only_reads(thing)):
         walk.notes.lose(node)
     if has_type(thing, attrgetter) or has_type(thing, methodcaller):
         return _call_named(walk, thing, arguments, node)

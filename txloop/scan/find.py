@@ -27,6 +27,7 @@ from txloop.scan.index import Program, Served, keywords
 from txloop.scan.kinds import remembering
 from txloop.scan.live_objects import (
     UNKNOWN,
+    class_attribute,
     class_label,
     functions_of,
     has_type,
@@ -37,6 +38,7 @@ from txloop.scan.live_objects import (
 from txloop.scan.member import class_at
 from txloop.scan.value import Arguments, Bound, Family, Instance, Live, shared
 from txloop.scan.walk import Walk
+from txloop.stm.origin import is_own_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -217,7 +219,11 @@ def is_quiet_after(
     writes = _PROGRAM.writes()
     instance = Instance(handler)
     walk = Walk(_PROGRAM.sources, writes.evidence, application)
-    walk.everything = True  # what it asks the loop to call runs where this does
+    # What it asks the loop to call runs where this does.
+    walk.everything = walk.only_reads = True
+    methods = [class_attribute(handler, name, None) for name in _LAST]
+    if not all(map(_is_followed, (*methods, *loggers))):
+        return False
     for name in _LAST:
         walk.call_method(instance, name)
     for function in loggers:
@@ -225,6 +231,15 @@ def is_quiet_after(
     walk.finish()
     harmless = not any(_matters(one, writes) for one in walk.notes.accesses)
     return harmless and not walk.notes.containers
+
+
+def _is_followed(function: object) -> bool:
+    """Tell whether all that a callable runs is the program's, or Tornado's."""
+    found = functions_of(function)
+    return bool(found) and all(
+        is_own_function(one) or one.__module__.partition(".")[0] == "tornado"
+        for one in found
+    )
 
 
 def _matters(access: Access, writes: Writes) -> bool:

@@ -210,6 +210,8 @@ def _loop(walk: Walk, node: ast.For | ast.AsyncFor | ast.While) -> None:
 def _with(walk: Walk, node: ast.With | ast.AsyncWith) -> None:
     for each in node.items:
         value = entered = walk.value(each.context_expr)
+        if walk.only_reads:
+            walk.notes.lose(each.context_expr)
         for name in ("__enter__", "__exit__"):
             walk.call_method(value, name)
         if each.optional_vars is not None:

@@ -75,6 +75,8 @@ class Walk:
         evidence: What the source says about what the application holds.
         application: The application, if it is known.
         everything: Whether to walk also what runs on the loop thread at commit.
+        only_reads: Whether a call outside of the program's code is one that could not
+            be followed, unless it is known that it only reads, or logs.
         contents: What comes out of containers.
         notes: What was seen.
         frame: The names that the code being visited sees.
@@ -107,6 +109,7 @@ class Walk:
         self.evidence = evidence
         self.application = application
         self.everything = plain_calls is not None
+        self.only_reads = False
         self.contents = Contents(sources)
         self.frame = Frame("", "", {})
         self.unless: frozenset[Slot] = frozenset()
