@@ -19,7 +19,7 @@ PROGRAM = """
     import json
     import logging
     import queue
-    import sqlite3
+    import smtplib
     import threading
     import time
     from tornado.ioloop import IOLoop
@@ -30,7 +30,7 @@ PROGRAM = """
     NAMES = {{200: "fine"}}
     COUNTS, TIMES, SLOW = {{}}, [], TDict()
     QUEUE, EVENT, LOCK = queue.Queue(), threading.Event(), threading.Lock()
-    CURSOR = sqlite3.connect(":memory:").cursor()
+    MAIL = smtplib.SMTP()
 
     def count(status):
         COUNTS[status] = COUNTS.get(status, 0) + 1
@@ -93,7 +93,7 @@ LOUD = {
     "its class": "type(handler).requests = 1",
     "a queue": "QUEUE.put(handler.request.path)",
     "an event": "EVENT.set()",
-    "another object of a library": "CURSOR.execute('insert', [handler.request.path])",
+    "another object of a library": "MAIL.sendmail('a', 'b', handler.request.path)",
     "what is made of a library": "threading.Thread(target=print).start()",
     "a lock": "with LOCK: log.info('one at a time')",
     "how it is logged": "log.setLevel(10)",
