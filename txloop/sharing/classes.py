@@ -318,16 +318,19 @@ class Classes:
         """Return which line shows attributes in an order that no TObject knows."""
         if any(is_dataclass(*one) for one in self._found[name]):
             return ""  # whose fields have one order
+        if not any(objects_shown(one.tree) for one in self._texts):
+            return ""
+        names = sorted(self._line(name) & self._found.keys())
+        names.sort(key=lambda one: len(self._line(one)))
+        line = [node for one in names for _, node in self._found[one]]
+        gone = set[str]().union(*(deleted_in(one.tree) for one in self._texts))
+        why = why_in_any_order(line, {*self._also(name)}, gone)
+        if not why:
+            return ""
         for text in self._texts:
             for scope, value in objects_shown(text.tree):
                 its = self._shown(text, scope, value)
-                if its and not any(self.are_related(one, name) for one in its):
-                    continue
-                names = sorted(self._line(name) & self._found.keys())
-                names.sort(key=lambda one: len(self._line(one)))
-                line = [node for one in names for _, node in self._found[one]]
-                gone = set[str]().union(*(deleted_in(one.tree) for one in self._texts))
-                if why := why_in_any_order(line, {*self._also(name)}, gone):
+                if not its or any(self.are_related(one, name) for one in its):
                     what = f"shows attributes in their order, and {why}"
                     return f"{text.place(value)}, {what}"
         return ""
