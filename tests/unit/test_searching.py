@@ -8,7 +8,7 @@ from collections import deque
 import pytest
 
 from tests.engine import running
-from txloop import TDict, share
+from txloop import TDict, TObject, share
 from txloop.cells.searching import place_of
 from txloop.errors import BecomeInevitable
 from txloop.stm.attempt import Attempt, make_current
@@ -154,3 +154,16 @@ def test_a_dict_with_more_methods_is_asked_itself():
     rows = share([Row(n=one) for one in range(9)])
 
     assert 0 == rows.index({"n": "any"})
+
+
+class Undecided(TObject, dataclass=False):
+    def __eq__(self, other):
+        raise ValueError("undecided")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_comparing_raises_is_raised(way):
+    undecided = Undecided()
+    for rows in ([{"n": 2}, {"n": undecided}], share([{"n": 2}, {"n": undecided}])):
+        with pytest.raises(ValueError, match="undecided"):
+            WAYS[way](rows, {"n": 1})

@@ -44,13 +44,20 @@ class Look:
             if `was_right` says so afterwards.
     """
 
-    __slots__ = ("_attempt", "_copied", "_dicts", "_settled", "contents")
+    __slots__ = ("_attempt", "_copied", "_dicts", "_ordered", "_settled", "contents")
 
-    def __init__(self, dicts: Sequence[Any]) -> None:
+    def __init__(self, dicts: Sequence[Any], ordered: bool = True) -> None:
+        """Look at them.
+
+        Args:
+            dicts: Of the classes in `kinds`.
+            ordered: Whether the order of what is in one matters.
+        """
         attempt = running.attempt if committed.noting else None
         settled = committed.settled if attempt is None else attempt.settled
         self._attempt = attempt
         self._dicts = dicts
+        self._ordered = ordered
         self._settled = settled
         self._copied: set[int] = set()
         if dicts and not self._all_bare(dicts):
@@ -71,7 +78,7 @@ class Look:
         settled, attempt = self._settled, self._attempt
         if settled < committed.version and max(map(_changed, dicts)) > settled:
             return False
-        if any(map(_shuffled, dicts)):
+        if self._ordered and any(map(_shuffled, dicts)):
             return False
         return (
             attempt is None

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import threading
-from typing import TYPE_CHECKING, Any
+import weakref
+from typing import TYPE_CHECKING, Any, Final
 
 from txloop.cells.list_chunks import Put
 from txloop.stm.attempt import Attempt, running
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from txloop.cells.list_chunks import ListOperation
 
 __all__ = [
+    "DictTwin",
     "begin",
     "follow",
     "follow_list",
@@ -39,10 +42,35 @@ __all__ = [
 on = False
 """Whether loops see it; otherwise they go over what there is when they start."""
 
-loops: dict[int, tuple[int, int, Attempt | None, Any]] = {}
-"""What is gone over just now: the number, by which thread and attempt, and the twin."""
+
+class DictTwin(dict[Any, Any]):
+    """A twin of a dict or a set; a plain dict has no weak references."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _ListTwin(list[Any]):
+    __slots__ = ("__weakref__",)
+
+
+class _Loop(weakref.ref[Any]):
+    """Refers to a twin that is gone over by one thread, in one attempt or in none."""
+
+    __slots__ = ("attempt", "key", "number", "thread")
+
+    attempt: Attempt | None
+    key: int
+    number: int  # of what it is the twin of
+    thread: int
+
+
+loops: dict[int, _Loop] = {}
+"""What is gone over just now."""
 
 _keys = itertools.count()
+
+_PROMPT: Final = sys.implementation.name == "cpython"
+"""Whether what nothing refers to is gone at once: an iterator, and its twin with it."""
 
 
 def begin() -> None:
@@ -51,25 +79,42 @@ def begin() -> None:
     on = True
 
 
+def _begin_loop(shared: Any, twin: Any) -> int:
+    """Have `twin` follow what is done to the container while anything refers to it."""
+    loop = _Loop(twin, _end_loop)
+    loop.key = key = next(_keys)
+    loop.number = shared._tx_number
+    loop.thread = threading.get_ident()
+    loop.attempt = running.attempt
+    loops[key] = loop
+    return key
+
+
+def _end_loop(loop: _Loop) -> None:
+    loops.pop(loop.key, None)  # another thread may end it
+
+
 def follow(
     shared: Any, twin: Any, parts: Iterator[Any], kind: type = dict
 ) -> Iterator[Any]:
     """Go over `parts` of a twin, which follows what is done to the container.
 
     Args:
-        shared: A dict, set or deque.
-        twin: A plain dict or deque of the same contents.
+        shared: The container.
+        twin: A plain one of the same contents, to which there can be weak references.
         parts: Goes over it.
         kind: The plain class that its errors are to speak of.
     """
+    if _PROMPT and kind is dict:
+        _begin_loop(shared, twin)
+        return parts  # a generator would take three times as long for each of them
     following = _follow(shared, twin, parts, kind)
     next(following)  # an iterator of a plain one looks at it from the beginning
     return following
 
 
 def _follow(shared: Any, twin: Any, parts: Iterator[Any], kind: type) -> Iterator[Any]:
-    key = next(_keys)
-    loops[key] = shared._tx_number, threading.get_ident(), running.attempt, twin
+    key = _begin_loop(shared, twin)
     try:
         yield
         yield from parts
@@ -78,7 +123,7 @@ def _follow(shared: Any, twin: Any, parts: Iterator[Any], kind: type) -> Iterato
             raise
         raise RuntimeError(_complaint(kind)) from None
     finally:
-        loops.pop(key, None)  # another thread may end it
+        loops.pop(key, None)
 
 
 @functools.cache
@@ -96,14 +141,9 @@ def _complaint(kind: type) -> str:
 
 
 def follow_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
-    """Go over a list, which is looked at when its first item is asked for."""
-    twin = [*shared._contents()]
-    key = next(_keys)
-    loops[key] = shared._tx_number, threading.get_ident(), running.attempt, twin
-    try:
-        yield from reversed(twin) if backwards else twin
-    finally:
-        loops.pop(key, None)
+    """Go over a list, as Python does: by index."""
+    twin = _ListTwin(shared._contents())
+    return follow(shared, twin, reversed(twin) if backwards else iter(twin))
 
 
 # What writes to a container tells loops of it, if there are any.
@@ -136,8 +176,9 @@ def note_operation(shared: Any, operation: ListOperation) -> None:
 def _twins(shared: Any) -> list[Any]:
     """Return those of the loops in which this code runs."""
     number = shared._tx_number
-    over = [one for one in [*loops.values()] if one[0] == number]
+    over = [one for one in [*loops.values()] if one.number == number]
     if not over:  # as nearly always
         return over
-    its = number, threading.get_ident(), running.attempt
-    return [twin for *of_its, twin in over if (*of_its,) == its]
+    its = threading.get_ident(), running.attempt
+    twins = [one() for one in over if (one.thread, one.attempt) == its]
+    return [twin for twin in twins if twin is not None]

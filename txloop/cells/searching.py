@@ -22,15 +22,9 @@ def is_dict(value: object) -> bool:
 
 
 def place_of(items: list[Any], value: object) -> int | None:
-    """Return the index of the first of these that equals a value.
-
-    None if none does, or to compare them has raised a ValueError.
-    """
+    """Return the index of the first of these that equals a value, or None."""
     if not is_dict(value):
-        try:
-            return items.index(value)
-        except ValueError:
-            return None
+        return _index(items, value)
     start, count = 0, _FIRST
     while start < len(items):
         part = items[start : start + count]
@@ -45,12 +39,18 @@ def _place_in(part: list[Any], value: object) -> int | None:
     """Do as `place_of` with some of them, which are looked at together."""
     if are_dicts(part):
         sought: Any = value
-        own = Look([] if type(value) is dict else [value])
+        own = Look([] if type(value) is dict else [value], ordered=False)
         if own.contents:
             (sought,) = own.contents
-        look = Look(part)
-        place = look.contents.index(sought) if sought in look.contents else None
+        look = Look(part, ordered=False)
+        place = _index(look.contents, sought)
         count = len(part) if place is None else place + 1
         if look.was_right(count) and own.was_right():
             return place
-    return part.index(value) if value in part else None
+    return _index(part, value)
+
+
+def _index(items: list[Any], value: object) -> int | None:
+    # With the value itself behind them: who asks first looks through all of them twice.
+    place = [*items, value].index(value)
+    return None if place == len(items) else place

@@ -355,7 +355,7 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
 
     def _twin(self, contents: dict[K, Any]) -> dict[K, Any]:
         """Return a plain one that may be gone over in its place; see `live`."""
-        return contents
+        return live.DictTwin(contents)
 
     def _empty(self) -> dict[K, V]:
         """Return an empty plain one of the kind that it stands for."""

@@ -76,7 +76,7 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
                 parts = set(keys)
         if not live.on:
             return iter(parts)
-        twin = dict.fromkeys(parts)
+        twin = live.DictTwin.fromkeys(parts)
         return live.follow(self, twin, iter(twin), set)
 
     def add(self, element: T, /) -> None:
