@@ -7,7 +7,7 @@ its code assigns are its attributes.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
 
 from txloop.cells.assigned import assigned_names, declared_in, slots_of
 from txloop.cells.shareable import shareable
@@ -15,6 +15,7 @@ from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
 from txloop.stm.container import Container
 from txloop.stm.held import STRANGE
+from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 from txloop.stm.versions import Entry, value_at
@@ -50,6 +51,7 @@ def setter(name: str) -> Callable[[Container, object], None]:
 
 
 _set_size = setter("_tx_size")
+_set_item: Final = list.__setitem__  # of a row, whose own one takes names
 
 
 class Attribute:
@@ -112,7 +114,7 @@ class Attribute:
         return value.value if type(value) is Entry else value
 
     def __set__(self, shared: Container, value: object) -> None:
-        new = shareable(value)
+        new = value if type(value) in SCALARS else shareable(value)
         attempt = running.attempt
         if attempt is not None:
             attempt.write(shared, self.name, new)
@@ -120,7 +122,7 @@ class Attribute:
             row = shared._tx_cells
             if row[self.place] is MISSING:
                 _set_size(shared, shared._tx_size + 1)
-            list.__setitem__(row, self.place, new)
+            _set_item(row, self.place, new)
         else:
             committed.write(shared, self.name, new)
 

@@ -306,7 +306,8 @@ def _adopt_first(cls: type[TObject]) -> None:
         initialize = functools.partial(_initialize_after, cls)
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
-        if _is_adopted(self):
+        # As above; and to find a slot empty is to raise something.
+        if weakref.getweakrefcount(self) and _is_adopted(self):
             initialize(self, *args, **kwargs)
             return
         committed.adopt(self)
