@@ -309,6 +309,10 @@ def _key_without_held(key: Hashable) -> Hashable:
 
 def _value_without_held(value: object) -> object:
     if isinstance(value, Operation):
+        if type(value) is Update:
+            kinds = map(type, value.items.values())
+            if travel_table.keys().isdisjoint(kinds):
+                return value  # as most: no copy is made
         return value.mapped(_value_without_held)
     reason = why_it_stays(value)
     return value if reason is None else _stand_in(reason)
