@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tornado import gen, httputil
-from tornado.http1connection import HTTP1Connection
+from tornado.http1connection import HTTP1Connection, HTTP1ServerConnection
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
 from tornado.platform.asyncio import AsyncIOMainLoop
@@ -116,6 +116,13 @@ PATCHES: tuple[Patch, ...] = (
         "self, stream, address",
         "web.repeated",
         "each new connection comes by; a front may get it",
+    ),
+    Patch(
+        HTTP1ServerConnection,
+        "start_serving",
+        "self, delegate",
+        "web.repeated",
+        "each request has a timer of an hour, which is taken back when it begins",
     ),
     Patch(
         HTTP1Connection,

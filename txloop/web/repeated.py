@@ -4,6 +4,10 @@ The time is the same for all answers of a second, and a client sends the same he
 with each of its requests. To format the one and to parse the others takes a tenth of
 the processor time of a request that does nothing.
 
+As much goes into a timer, an hour long, that each request takes back when its headers
+are there, and a future more to wait for. Here each connection notes since when it
+waits, in the order of time, and one timer is for that which has waited longest.
+
 A twentieth goes into Nagle's algorithm: Tornado switches it off at the end of each
 answer, to have it sent, and on again, two calls of the system. Here it stays off as
 long as a connection speaks HTTP. On asyncio's own transports it is always off.
@@ -11,13 +15,20 @@ long as a connection speaks HTTP. On asyncio's own transports it is always off.
 
 from __future__ import annotations
 
+import contextvars
 import functools
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
-from tornado.http1connection import HTTP1Connection
+from tornado.http1connection import (
+    HTTP1Connection,
+    HTTP1ConnectionParameters,
+    HTTP1ServerConnection,
+)
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
+from tornado.iostream import IOStream
 
 from txloop.loop.descriptors import LastingReaders
 from txloop.loop.patches import patch
@@ -28,7 +39,7 @@ if TYPE_CHECKING:
     import datetime
     import time
 
-    from tornado.iostream import IOStream
+    from tornado.httputil import HTTPServerConnectionDelegate
 
 __all__ = ["remember_what_is_repeated", "serve", "take_streams_over"]
 
@@ -47,8 +58,11 @@ _parsed: dict[bytes, httputil.HTTPHeaders] = asked_by_all({})
 
 _NODELAY = "set_nodelay"
 
+_IDLE = "_txloop_idle"
+
 _stock_handle_stream = HTTPServer.handle_stream
 _stock_detach = HTTP1Connection.detach
+_stock_start_serving = HTTP1ServerConnection.start_serving
 
 
 @functools.wraps(_stock_format_timestamp)
@@ -69,6 +83,9 @@ def _parse_headers(
     self: HTTP1Connection, data: bytes
 ) -> tuple[str, httputil.HTTPHeaders]:
     if not self.is_client:
+        parameters = self.params
+        if type(parameters) is _Parameters:
+            parameters.has_begun()
         self.stream.head = data  # type: ignore[attr-defined] # should it be moved
     if self.is_client or not data[:1].isalpha():  # an empty line may come first
         return _stock_parse_headers(self, data)
@@ -89,6 +106,92 @@ def remember_what_is_repeated() -> None:
     """Have Tornado format each second once, and parse the headers of a client once."""
     patch(httputil, "format_timestamp", _format_timestamp)
     patch(HTTP1Connection, "_parse_headers", _parse_headers)
+
+
+class _Idle:
+    """The connections of one loop that have the same time to wait; on its thread."""
+
+    def __init__(self, loop: LastingReaders, seconds: float) -> None:
+        self._loop = loop.asyncio_loop
+        self._now = loop.asyncio_loop.time
+        self._seconds = seconds
+        self._since: dict[_Stream, float] = {}  # the one that has waited longest first
+        self._looks = False  # whether there is a timer
+
+    def begin(self, stream: _Stream) -> None:
+        """Take note that a connection waits from now on."""
+        self._since[stream] = self._now()
+        if not self._looks:
+            self._look_in(self._seconds)
+
+    def end(self, stream: _Stream) -> None:
+        """Take note that it does not, or is gone."""
+        self._since.pop(stream, None)
+
+    def _look_in(self, seconds: float) -> None:
+        self._looks = True
+        # Not in the context of the request that came first.
+        self._loop.call_later(seconds, self._look, context=contextvars.Context())
+
+    def _look(self) -> None:
+        """Close what has waited too long."""
+        self._looks = False
+        while self._since:
+            reference, began = next(iter(self._since.items()))
+            left = began + self._seconds - self._now()
+            if left > 0:
+                self._look_in(left)
+                return
+            del self._since[reference]
+            stream = reference()
+            if stream is not None:
+                stream.close()
+
+
+class _Stream(weakref.ref[IOStream]):
+    """Refers to a connection's stream, which may be gone before its time is over."""
+
+    __slots__ = ("idle",)
+
+    idle: _Idle
+
+
+def _gone(stream: _Stream) -> None:
+    stream.idle.end(stream)
+
+
+class _Parameters(HTTP1ConnectionParameters):
+    """Those of one connection, without the time to wait for headers."""
+
+    def __init__(
+        self, stock: HTTP1ConnectionParameters, stream: IOStream, idle: _Idle
+    ) -> None:
+        vars(self).update(vars(stock))
+        self._stream = _Stream(stream, _gone)
+        self._stream.idle = idle
+
+    @property
+    def header_timeout(self) -> None:  # type: ignore[override] # it is never set
+        """None: asked for as Tornado begins to wait for headers, which is noted."""
+        self._stream.idle.begin(self._stream)
+
+    def has_begun(self) -> None:
+        """Take note that the headers are there."""
+        self._stream.idle.end(self._stream)
+
+
+@functools.wraps(_stock_start_serving)
+def _start_serving(
+    self: HTTP1ServerConnection, delegate: HTTPServerConnectionDelegate
+) -> None:
+    stream, seconds = self.stream, self.params.header_timeout
+    if isinstance(stream.io_loop, LastingReaders) and seconds is not None:
+        known: dict[float, _Idle] = vars(stream.io_loop).setdefault(_IDLE, {})
+        idle = known.get(seconds)
+        if idle is None:
+            idle = known[seconds] = _Idle(stream.io_loop, seconds)
+        self.params = _Parameters(self.params, stream, idle)
+    _stock_start_serving(self, delegate)
 
 
 def _stays_off(value: bool) -> None:
@@ -124,4 +227,5 @@ def _detach(self: HTTP1Connection) -> IOStream:
 def take_streams_over() -> None:
     """Have all new connections of transactional loops and of fronts come by here."""
     patch(HTTPServer, "handle_stream", _handle_stream)
+    patch(HTTP1ServerConnection, "start_serving", _start_serving)
     patch(HTTP1Connection, "detach", _detach)

@@ -12,7 +12,11 @@ On single handler objects `_log`, `on_finish`, `_break_cycles`, the verb and
 from __future__ import annotations
 
 from tornado import httpserver, locale, web
-from tornado.http1connection import HTTP1Connection, HTTP1ServerConnection
+from tornado.http1connection import (
+    HTTP1Connection,
+    HTTP1ConnectionParameters,
+    HTTP1ServerConnection,
+)
 from tornado.httpserver import _HTTPRequestContext as HTTPRequestContext
 from tornado.httputil import HTTPServerRequest
 from tornado.iostream import BaseIOStream
@@ -125,6 +129,13 @@ PRIVATE: tuple[Private, ...] = (
         "self, data",
     ),
     of_objects(HTTP1ServerConnection, "_serving_future", "set when it begins to serve"),
+    # A connection that waits for a request.
+    of_objects(HTTP1ServerConnection, "params", "those of each request's connection"),
+    of_objects(
+        HTTP1ConnectionParameters,
+        "header_timeout",
+        "asked for once a request, as it begins to wait; None: there is no timer",
+    ),
     # A connection's stream: the end of what a client sends.
     of_objects(BaseIOStream, "_state", "the events it listens to, None before that"),
     Private(
