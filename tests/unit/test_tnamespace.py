@@ -194,3 +194,12 @@ def test_a_loop_over_a_namespace_notices_what_is_set_meanwhile():
 
     with pytest.raises(RuntimeError, match="changed size"):
         script(Declared("ann"))
+
+
+def test_what_it_is_given_twice_at_once_stays_one():
+    shared: Any = Shared()
+    row = [0]
+
+    fields(shared).update(a=row, b=row)
+
+    assert shared.a is shared.b

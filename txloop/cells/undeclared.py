@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from txloop.cells.attributes import BEING_MADE, Attribute, setter
 from txloop.cells.namespaces import Fields, living, note
-from txloop.cells.shareable import check_keys, shareable
+from txloop.cells.shareable import check_keys, shareable, shareable_values
 from txloop.stm.attempt import running
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
@@ -143,6 +143,11 @@ class OpenFields(Fields):
 
     def __setitem__(self, name: Any, value: Any) -> None:
         put(self._shared, name, value)
+
+    def update(self, *items: Any, **values: Any) -> None:
+        """Set several attributes; what is given twice stays one object."""
+        for name, value in shareable_values(dict(*items, **values)).items():
+            self[name] = value
 
     def __delitem__(self, name: Any) -> None:
         if name not in self:
