@@ -156,7 +156,10 @@ class Classes:
                 return reason
         elif not all(is_ordering(text, one) for one in node.decorator_list):
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
-        if any(not is_abstract(text, one.value) for one in node.keywords):
+        if any(
+            not (is_abstract(text, one.value) or self._only_calls(one))
+            for one in node.keywords
+        ):
             return "it has a metaclass, or arguments"
         if getattr(node, "type_params", None):
             return "it is generic"
@@ -174,6 +177,22 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _only_calls(self, given: ast.keyword) -> bool:
+        """Tell whether it is a metaclass that adds to what a call of a class does.
+
+        So it is of classes that have one object each.
+        """
+        found = self._found.get(last_name(given.value), [])
+        if given.arg != "metaclass" or len(found) != 1:
+            return False
+        (_, node), *_ = found
+        bases = [ast.unparse(one) for one in node.bases]
+        return (
+            bases == ["type"]
+            and not (node.decorator_list or node.keywords)
+            and all(map(_is_of_calls, node.body))
+        )
 
     def _why_shown(self, name: str) -> str:
         """Return which line would show that the class has become another one."""
@@ -528,3 +547,17 @@ class Classes:
     def is_known(self, name: str) -> bool:
         """Tell whether the program defines a class of that name."""
         return name in self._found
+
+
+def _is_of_calls(node: ast.stmt) -> bool:
+    """Tell whether a statement of a metaclass changes nothing but what calls do."""
+    match node:
+        case ast.FunctionDef(name=name):
+            return name == "__call__" or name[:2] != "__"
+        case ast.Assign(targets=targets):
+            return all(last_name(one)[:2] != "__" for one in targets)
+        case ast.AnnAssign(target=target):
+            return last_name(target)[:2] != "__"
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return True
+    return False

@@ -102,7 +102,7 @@ def are_stored_together(
         case ast.Call():
             stored = [
                 [_steps_from(store, one)[0] for one in ast.walk(value) if is_same(one)]
-                for value in habits.stored_by(store)
+                for value in dict.fromkeys(habits.stored_by(store))
             ]
             return any(
                 len(one) == len(other) and _may_meet(one, other)

@@ -90,8 +90,10 @@ def _run_again(scope: ast.AST, store: Store) -> set[ast.AST]:
     found += (inner for inner, _ in functions_in(scope))  # they run at any time
     # What is yielded is used on by others.
     found += (one for one in walked(scope) if isinstance(one, ast.Yield))
-    once = _taken_once(scope, loops[0], store) if len(loops) == 1 else set()
-    return {node for one in found for node in walked(one)} - once
+    every = {node for one in found for node in walked(one)}
+    if len(loops) == 1:
+        every -= _taken_once(scope, loops[0], store)
+    return every
 
 
 def _taken_once(scope: ast.AST, loop: ast.AST, store: Store) -> set[ast.AST]:
@@ -114,7 +116,7 @@ def _taken_once(scope: ast.AST, loop: ast.AST, store: Store) -> set[ast.AST]:
     bound = [one.id for one in walked(loop) if _is_bound(one)]
     if bound.count(key) > 1 or of in bound:
         return set()
-    taken = {
+    taken: set[ast.AST] = {
         one
         for one in walked(loop)
         if isinstance(one, ast.Name) and one.id == store.name
