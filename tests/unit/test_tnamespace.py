@@ -203,3 +203,22 @@ def test_what_it_is_given_twice_at_once_stays_one():
     fields(shared).update(a=row, b=row)
 
     assert shared.a is shared.b
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_names_that_come_from_clients_may_be_ours(run):
+    shared: Any = Shared(first=3)
+    ours = ("_tx_cells", "_tx_changed", "_tx_number", "_tx_told", "_tx_row", "_tx_open")
+
+    def script() -> object:
+        for name in ours:
+            put(shared, name, 7)
+        fields(shared).update(dict.fromkeys(ours, 8))
+        delete(shared, "_tx_cells")
+        return [*fields(shared)]
+
+    expected = ["first", "last", *ours[1:]]
+
+    assert expected == run(script)
+    assert (3, 8) == (shared.first, fields(shared)["_tx_told"])
+    assert expected == [*fields(shared)]

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import operator
 import reprlib
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, dataclass_transform
 
@@ -37,6 +38,7 @@ from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Row, row_of
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Callable
 
     from txloop.cells.undeclared import OpenRow
@@ -428,14 +430,22 @@ def contents_of(shared: TObject) -> dict[str, object]:
 def _set_undeclared(self: TObject, name: str, value: object) -> None:
     if not _is_adopted(self):
         committed.adopt(self)  # it was made without its constructor
-    if name in self._tx_settable:  # a property may be; so may what the class assigns
+    # A property may be settable; so may what the class assigns, and what we do. But
+    # names may come from clients.
+    if name in self._tx_settable and (name[:4] != "_tx_" or _is_ours(sys._getframe(1))):
         object.__setattr__(self, name, value)
     else:
         put(self, name, value)
 
 
+def _is_ours(caller: types.FrameType) -> bool:
+    """Tell whether code of this package runs there, and not the program's."""
+    home: str = caller.f_globals.get("__name__", "")
+    return home.partition(".")[0] == __name__.partition(".")[0]
+
+
 def _delete_undeclared(self: TObject, name: str) -> None:
-    if name in self._tx_settable:
+    if name in self._tx_settable and name[:4] != "_tx_":
         object.__delattr__(self, name)
     else:
         OpenAttribute(name).__delete__(self)

@@ -85,7 +85,7 @@ class OpenAttribute(Attribute):
 
 def show(cls: Any, name: Any) -> None:
     """Let objects of a class have an attribute of a name."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) or name[:4] == "_tx_":
         return  # it is in a `__dict__` only
     cls._tx_row.known.add(name)
     for kind in cls.__mro__:
