@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.overlaps import conflicting
 from tests.engine import on
-from txloop import TCounter, TObject, plain
+from txloop import TCounter, TNamespace, TObject, plain
 
 pytestmark = on("scripted")
 
@@ -65,6 +65,41 @@ def test_attributes_are_on_their_own(engine, operation, expected):
         return Point(1, 2)
 
     assert expected == conflicting(engine, make, operation, POINT_COMMITS)
+
+
+class Open(TNamespace):
+    def __init__(self, **given: int) -> None:
+        vars(self).update(given)
+
+
+OPEN_COMMITS = {
+    "set x": put("x", 10),
+    "set y": put("y", 20),
+    "set new": put("new", 1),
+    "delete y": lambda p: delattr(p, "y"),
+    "look": lambda p: [*vars(p)],
+}
+
+OPEN_OPERATIONS = {
+    "get x": (lambda p: p.x, {"set x"}),
+    "has new": (lambda p: hasattr(p, "new"), {"set new"}),
+    "set new": (put("new", 5), set()),
+    "set new and get it": (lambda p: [put("new", 5)(p), p.new], set()),
+    "set new and get y": (lambda p: [put("new", 5)(p), p.y], Y),
+    "set many": (lambda p: p.__dict__.update(x=1, z=2), {*OPEN_COMMITS} - {"look"}),
+    "delete y": (lambda p: delattr(p, "y"), Y),
+    "show": (lambda p: dict(vars(p)), {*OPEN_COMMITS} - {"look"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"), OPEN_OPERATIONS.values(), ids=OPEN_OPERATIONS
+)
+def test_attributes_of_any_name_are_on_their_own(engine, operation, expected):
+    def make():
+        return Open(x=1, y=2)
+
+    assert expected == conflicting(engine, make, operation, OPEN_COMMITS)
 
 
 COUNTER_COMMITS = {

@@ -99,6 +99,42 @@ def test_a_name_that_is_bound_again_may_be_copied_by_any_import(name):
     assert "imports a copy of its value" in left(home, "count", others={"web": web})
 
 
+@pytest.mark.parametrize(
+    ("imported", "expected"),
+    [
+        ("from app import count", "from app import count; count = count.value"),
+        (
+            "from app import f, count, total  # both",
+            "from app import f, count, total; count = count.value; "
+            "total = total.value  # both",
+        ),
+        (
+            "from app import (\n    f,\n    count,\n)",
+            "from app import (\n    f,\n    count,\n); count = count.value",
+        ),
+    ],
+)
+def test_a_module_imports_the_value_that_a_name_has_then(imported, expected):
+    home = (
+        "count = 0\ntotal = 0\n"
+        "def f():\n    global count, total\n    count += 1\n    total += 1\n"
+    )
+    web = f"{imported}\ndef g():\n    return count\n"
+
+    after = shared(home, "count", "total", others={"web": web})
+
+    assert f"{expected}\ndef g():\n    return count\n" in after
+    assert "count = txloop.TVar(0)" in after
+
+
+@pytest.mark.parametrize("imported", ["count as c", "*"])
+def test_a_name_that_stands_for_one_that_is_bound_again_leaves_it_alone(imported):
+    home = "count = 0\ndef f():\n    global count\n    count += 1\n"
+    web = f"from app import {imported}\ndef g():\n    return c\n"
+
+    assert "imports" in left(home, "count", others={"web": web})
+
+
 @pytest.mark.parametrize("template", ["{{ app.put(x) }}", "{% import app %}{{ x }}"])
 def test_what_a_template_has_stored_may_change_there(template):
     others = {"page": f"page = {template!r}\n"}

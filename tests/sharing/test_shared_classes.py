@@ -197,14 +197,12 @@ def test_attributes_that_other_code_sets_are_named(lines):
             "class Outer(External): pass\nclass Mixed(Thing, Outer): pass",
             "Mixed, which is derived from it, cannot: it is derived from External",
         ),
-        ("    def f(self, n): setattr(self, n, 1)", "sets attributes by name"),
+        ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
+        ("    def f(self, d): self.__dict__ |= d", "sets attributes by name"),
         (
-            "    def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",
+            "    def f(self, n): object.__setattr__(self, n, 1)",
             "sets attributes by name",
         ),
-        ("    def f(self, d): self.__dict__.update(d)", "sets attributes by name"),
-        ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
-        ("    def f(self, d): vars(self)['note'] = d", "sets attributes by name"),
     ],
 )
 def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
@@ -213,6 +211,46 @@ def test_a_class_that_cannot_be_a_shared_one_is_left_alone(line, reason):
     )
 
     assert "class Thing :" in shared(source, "things")
+    assert reason in left(source, "things")
+
+
+BY_NAME = {
+    "setattr": "def f(self, n): setattr(self, n, 1)",
+    "one of several": "def f(self, n):\n        for n in ('a', n): setattr(self, n, 1)",
+    "all that is given": (
+        "def f(self, **d):\n        for n, v in d.items(): setattr(self, n, v)"
+    ),
+    "update": "def f(self, d): self.__dict__.update(d)",
+    "vars": "def f(self, d): vars(self).update(d)",
+    "an item": "def f(self, d): vars(self)['note'] = d",
+    "another": "def f(self, other, n): setattr(other, n, 1)",
+}
+
+
+@pytest.mark.parametrize("case", BY_NAME)
+def test_a_class_whose_attributes_are_set_by_name_becomes_a_namespace(case):
+    source = CLASSES.format("Thing", "Thing").replace(
+        "things = []", f"    {BY_NAME[case]}\nthings = []"
+    )
+
+    assert "class Thing(txloop.TNamespace) :" in shared(source, "things")
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [("@dataclass\n", "sets attributes by name"), ("", "sets attributes by name")],
+)
+def test_attributes_with_names_of_their_own_have_no_place_where_all_are_told(
+    head, reason
+):
+    slots = "" if head else "    __slots__ = ('name',)\n"
+    source = (
+        f"from dataclasses import dataclass\nthings = []\n{head}class Thing:\n{slots}"
+        "    name: str\n    def f(self, n): setattr(self, n, 1)\n"
+        "def add(): things.append(Thing())\n"
+    )
+
+    assert "class Thing:" in shared(source, "things")
     assert reason in left(source, "things")
 
 
@@ -268,7 +306,10 @@ def test_a_class_that_sets_its_own_attributes_by_name_leaves_others_alone(method
     source = CLASSES.format("Thing", "Thing")
 
     assert "class Thing(txloop.TObject, " in shared(other + source, "things")
-    assert "class Thing :" in shared(other + source + mixed, "things")
+    its = (
+        "class Thing :" if "__dict__" in method else "class Thing(txloop.TNamespace) :"
+    )
+    assert its in shared(other + source + mixed, "things")
 
 
 @pytest.mark.parametrize("base", ["enum.IntFlag", "Enum", "typing.NamedTuple"])

@@ -24,7 +24,9 @@ BELOW = {f"{row.by.replace('.', '/')}.py" for row in MADE_BELOW}
 
 OWN = {
     # `vars()` of a TObject, and classes derived from the program's own
-    "cells/attributes.py": {"self._shared", "cls"},
+    "cells/attributes.py": {"cls"},
+    "cells/namespaces.py": {"self._shared"},
+    "cells/undeclared.py": {"cls", "root"},
     "cells/orders.py": {"cls"},
     "engine/marks.py": {"target"},  # the mark of a function
     "executors/codec/answers.py": {"record"},

@@ -310,3 +310,18 @@ def test_a_plain_copy_is_a_copy():
     # THEN
     assert [[1, 2], [1, 2]] == copied
     assert [[1], [1]] == shared
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda made, row: made.update(a=row, b=row),
+        lambda made, row: made.update({"a": row, "b": row}),
+    ],
+)
+def test_what_is_put_in_twice_at_once_stays_one(put):
+    made: TDict[str, Any] = TDict()
+
+    put(made, [0])
+
+    assert made["a"] is made["b"]

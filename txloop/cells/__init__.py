@@ -21,7 +21,10 @@
     channel       Channel: a queue between transactions
     channel_cells how its things lie in cells
     tobject       TObject: a conflict per attribute
+    tnamespace    TNamespace: one with attributes of any name
+    undeclared    these attributes
     attributes    its attributes, by name; those of a class that stays what it is
+    namespaces    the `__dict__` of these objects
     assigned      which attributes the code of a class assigns
     orders        the order of objects, as dataclasses have it
     tcache        TCache: a cache that forgets; `cached`
@@ -57,6 +60,7 @@ from txloop.cells.tdefaultdict import TDefaultDict
 from txloop.cells.tdeque import TDeque
 from txloop.cells.tdict import TDict
 from txloop.cells.tlist import TList
+from txloop.cells.tnamespace import TNamespace
 from txloop.cells.tobject import TObject
 from txloop.cells.tordereddict import TOrderedDict
 from txloop.cells.tset import TSet
@@ -73,6 +77,7 @@ __all__ = [
     "TDeque",
     "TDict",
     "TList",
+    "TNamespace",
     "TObject",
     "TOrderedDict",
     "TSet",

@@ -10,6 +10,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
 
 from txloop.cells.assigned import assigned_names, declared_in, slots_of
+from txloop.cells.namespaces import living, note
 from txloop.cells.shareable import shareable
 from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BEING_MADE",
     "Attribute",
-    "Fields",
     "check_names",
     "defaults_of",
     "make_ordinary",
@@ -64,9 +64,9 @@ class Attribute:
 
     __slots__ = ("default", "name", "place")
 
-    def __init__(self, name: str, place: int, default: object = MISSING) -> None:
+    def __init__(self, name: str, place: int | str, default: object = MISSING) -> None:
         self.name = name
-        self.place = place  # in the row
+        self.place: Any = place  # in the row
         self.default: Any = default
 
     def is_like(self, other: object) -> bool:
@@ -125,6 +125,8 @@ class Attribute:
             _set_item(row, self.place, new)
         else:
             committed.write(shared, self.name, new)
+        if living:
+            note(shared, self.name, new)
 
     def __delete__(self, shared: Container) -> None:
         if self.value(shared) is MISSING:
@@ -134,6 +136,8 @@ class Attribute:
             committed.write(shared, self.name, MISSING)
         else:
             attempt.write(shared, self.name, MISSING)
+        if living:
+            note(shared, self.name, MISSING)
 
     def _missing(self, kind: type) -> str:
         """Return what Python says of an object without the attribute."""
@@ -159,60 +163,6 @@ class Attribute:
             stored = self.value(shared)
             return value if stored is MISSING else stored
         return value
-
-
-class Fields(dict[str, Any]):
-    """The `__dict__` of a TObject: a copy of what it has; changes are made to both."""
-
-    __slots__ = ("_shared",)
-
-    def __init__(self, shared: object, contents: dict[str, object]) -> None:
-        super().__init__(contents)
-        self._shared = shared
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        setattr(self._shared, name, value)
-        super().__setitem__(name, getattr(self._shared, name))
-
-    def __delitem__(self, name: str) -> None:
-        super().__delitem__(name)
-        delattr(self._shared, name)
-
-    def update(self, *items: Any, **values: Any) -> None:
-        """Set several attributes."""
-        for name, value in dict(*items, **values).items():
-            self[name] = value
-
-    def __ior__(self, items: Any) -> Fields:  # type: ignore[override,misc] # as a dict
-        self.update(items)
-        return self
-
-    def setdefault(self, name: str, default: Any = None, /) -> Any:
-        """Return the value of an attribute, after setting it where it is missing."""
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    def pop(self, name: str, *default: Any) -> Any:
-        """Delete an attribute and return its value."""
-        value = super().pop(name, MISSING)
-        if value is not MISSING:
-            delattr(self._shared, name)
-            return value
-        if default:
-            return default[0]
-        raise KeyError(name)
-
-    def popitem(self) -> tuple[str, Any]:
-        """Delete the last attribute and return it."""
-        name, value = super().popitem()
-        delattr(self._shared, name)
-        return name, value
-
-    def clear(self) -> None:
-        """Delete all attributes."""
-        for name in list(self):
-            del self[name]
 
 
 def check_names(cls: type, root: type) -> None:

@@ -105,7 +105,15 @@ def shareable_all(values: Collection[Any]) -> Collection[Any]:
     """Return `values` as `shareable` returns each; themselves if all are constant."""
     if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return values
-    return [shareable(value) for value in values]
+    convert = _conversion_of(values)
+    return [convert(value) for value in values]
+
+
+def _conversion_of(values: Collection[Any]) -> Convert:
+    """Return what converts each: what is there twice becomes one object."""
+    if len({*map(id, values)}) == len(values):
+        return shareable
+    return Conversion(container_for).convert
 
 
 def check_keys(keys: Collection[Any]) -> None:
@@ -125,7 +133,8 @@ def shareable_values(contents: dict[Any, Any]) -> dict[Any, Any]:
     values = contents.values()
     if SCALARS.issuperset(map(type, values)) or are_constant(values):
         return contents
-    return {key: shareable(value) for key, value in contents.items()}
+    convert = _conversion_of(values)
+    return {key: convert(value) for key, value in contents.items()}
 
 
 def converted(values: Collection[Any], convert: Convert) -> Collection[Any]:

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import operator
 import reprlib
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, dataclass_transform
 
@@ -13,7 +14,6 @@ from txloop.cells.assigned import slots_of
 from txloop.cells.attributes import (
     BEING_MADE,
     Attribute,
-    Fields,
     check_names,
     defaults_of,
     make_ordinary,
@@ -21,8 +21,15 @@ from txloop.cells.attributes import (
     setter,
 )
 from txloop.cells.copies import deep_copies
+from txloop.cells.namespaces import Fields, fields_of
 from txloop.cells.orders import make_ordered
 from txloop.cells.shareable import shareable
+from txloop.cells.undeclared import (
+    OpenAttribute,
+    OpenFields,
+    put,
+    row_for,
+)
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
 from txloop.stm.immutability import SCALARS
@@ -31,8 +38,10 @@ from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Row, row_of
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Callable
 
+    from txloop.cells.undeclared import OpenRow
     from txloop.stm.container import Write
 
 __all__ = ["TObject", "contents_of", "names_of"]
@@ -100,10 +109,11 @@ class TObject(_WithDict):
     __slots__ = ()
     __hash__: ClassVar[None] = None  # type: ignore[assignment] # mutable, compares by contents
     _tx_settable: ClassVar[frozenset[str]]  # shared attributes, properties and our own
-    _tx_row: ClassVar[type[Row]]
+    _tx_row: ClassVar[type[Row | OpenRow]]
     _tx_preset: ClassVar[dict[str, object]] = {}  # by attribute that no argument sets
     _tx_names: ClassVar[tuple[str, ...]] = ()
     _tx_like_dataclass: ClassVar[bool] = True
+    _tx_open: ClassVar[bool] = False
 
     def __init_subclass__(
         cls,
@@ -112,6 +122,7 @@ class TObject(_WithDict):
         order: bool = False,
         dataclass: bool | None = None,
         also: tuple[str, ...] = (),
+        open: bool = False,
     ) -> None:
         """Make the declared attributes shared.
 
@@ -120,6 +131,7 @@ class TObject(_WithDict):
             order: Likewise; not with ``dataclass=False``.
             dataclass: Whether it is made as a dataclass is; None: as its base is.
             also: Attributes that are set and that nothing in the class tells.
+            open: Whether others may be set, too: for `TNamespace`.
         """
         super().__init_subclass__()
         check_names(cls, TObject)
@@ -134,12 +146,21 @@ class TObject(_WithDict):
             plain = False
             cls._tx_names = make_ordinary(cls, TObject, also)
             shown = defaults_of(cls, cls._tx_names)
+        if open and not cls._tx_open:
+            cls._tx_open = True
+            for name, method in _OPEN.items():
+                setattr(cls, name, method)
         for place, name in enumerate(cls._tx_names):
-            attribute = Attribute(name, place, shown.get(name, MISSING))
+            default = shown.get(name, MISSING)
+            attribute = (
+                OpenAttribute(name, default)
+                if cls._tx_open
+                else Attribute(name, place, default)
+            )
             # One of its own would hide what is assigned to the name on its base.
             if not _inherits(cls, attribute):
                 setattr(cls, name, attribute)
-        cls._tx_row = row_of(cls._tx_names)
+        cls._tx_row = row_for(cls) if cls._tx_open else row_of(cls._tx_names)
         cls._tx_settable = frozenset(
             name
             for kind in cls.__mro__
@@ -159,10 +180,20 @@ class TObject(_WithDict):
     @property
     def __dict__(self) -> dict[str, Any]:
         """The attributes that have a value; what is set in it is set."""
-        return Fields(self, contents_of(self))
+        if not self._tx_open:
+            return fields_of(Fields, self, contents_of(self))
+        if not _is_adopted(self):
+            committed.adopt(self)  # it was made without its constructor
+        return fields_of(OpenFields, self, contents_of(self))
 
     @__dict__.setter
     def __dict__(self, contents: dict[str, Any]) -> None:
+        if self._tx_open:
+            its = self.__dict__
+            if its is not contents:
+                its.clear()
+                its.update(contents)
+            return
         for name in contents_of(self).keys() - contents.keys():
             delattr(self, name)
         for name, value in contents.items():
@@ -220,7 +251,7 @@ class TObject(_WithDict):
         return made
 
     def _tx_start(self, number: int, cells: Any) -> None:
-        row = self._tx_row
+        row: Any = self._tx_row
         _set_number(self, number)
         _set_cells(self, row(row.empty if cells is None else cells))
         _set_changed(self, 0)
@@ -236,9 +267,7 @@ class TObject(_WithDict):
         if attempt is not None:
             attempt.begin(self, contents)
         elif contents:
-            row = self._tx_row
-            # By way of a tuple: a list made from a `map` is longer than it need be.
-            _set_cells(self, row(tuple(map(contents.get, row.places, row.empty))))
+            _set_cells(self, self._tx_row.filled(contents))
             _set_size(self, len(contents))
             committed.begin(self)
 
@@ -374,7 +403,15 @@ def contents_of(shared: TObject) -> dict[str, object]:
     kind = type(shared)
     if not _is_adopted(shared):
         return {}  # its constructor has not been called
-    contents = {}
+    if kind._tx_open:
+        attempt = running.attempt if committed.noting else None
+        found: Any = (  # by name
+            committed.contents_at(shared, NEWEST)
+            if attempt is None
+            else attempt.contents(shared)
+        )
+        return dict(found)
+    contents: dict[str, object] = {}
     for name in kind._tx_names:
         # Not by `getattr`, which would ask it for its value.
         for one in kind.__mro__:
@@ -389,6 +426,33 @@ def contents_of(shared: TObject) -> dict[str, object]:
             if value is not MISSING:
                 contents[name] = value
     return contents
+
+
+def _set_undeclared(self: TObject, name: str, value: object) -> None:
+    if not _is_adopted(self):
+        committed.adopt(self)  # it was made without its constructor
+    # A property may be settable; so may what the class assigns, and what we do. But
+    # names may come from clients.
+    if name in self._tx_settable and (name[:4] != "_tx_" or _is_ours(sys._getframe(1))):
+        object.__setattr__(self, name, value)
+    else:
+        put(self, name, value)
+
+
+def _is_ours(caller: types.FrameType) -> bool:
+    """Tell whether code of this package runs there, and not the program's."""
+    home: str = caller.f_globals.get("__name__", "")
+    return home.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _delete_undeclared(self: TObject, name: str) -> None:
+    if name in self._tx_settable and name[:4] != "_tx_":
+        object.__delattr__(self, name)
+    else:
+        OpenAttribute(name).__delete__(self)
+
+
+_OPEN: Final = {"__setattr__": _set_undeclared, "__delattr__": _delete_undeclared}
 
 
 def _make_dataclass(

@@ -23,7 +23,7 @@ _ITEMS_BY_NAME = frozenset(["ChainMap", "__setitem__", "setitem", "shuffle"])
 
 _FIRST = ("cls", "self")
 
-_BARE = ("object", "txloop.TObject")
+_BARE = ("object", "txloop.TNamespace", "txloop.TObject")
 
 _Target = TypeVar("_Target", ast.Attribute, ast.Subscript)
 

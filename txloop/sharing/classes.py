@@ -1,4 +1,8 @@
-"""Classes of the program that become TObjects, where nothing speaks against it."""
+"""Classes of the program that become TObjects, where nothing speaks against it.
+
+They become TNamespaces where attributes have names that no line tells, or are shown in
+an order that no constructor tells.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,9 @@ _SPECIAL = frozenset(
 )
 
 
-_SHARED = frozenset(["TObject", "txloop.TObject", *BASES.values()])
+_SHARED = frozenset(
+    ["TNamespace", "TObject", "txloop.TNamespace", "txloop.TObject", *BASES.values()]
+)
 """Bases of classes that are shared already."""
 
 _OWN_CLASS = ("cls", "self.__class__", "type(self)")
@@ -150,7 +156,10 @@ class Classes:
                 return reason
         elif not all(is_ordering(text, one) for one in node.decorator_list):
             return f"it is decorated with @{ast.unparse(node.decorator_list[0])}"
-        if any(not is_abstract(text, one.value) for one in node.keywords):
+        if any(
+            not (is_abstract(text, one.value) or self._only_calls(one))
+            for one in node.keywords
+        ):
             return "it has a metaclass, or arguments"
         if getattr(node, "type_params", None):
             return "it is generic"
@@ -168,6 +177,22 @@ class Classes:
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
         return ""
+
+    def _only_calls(self, given: ast.keyword) -> bool:
+        """Tell whether it is a metaclass that adds to what a call of a class does.
+
+        So it is of classes that have one object each.
+        """
+        found = self._found.get(last_name(given.value), [])
+        if given.arg != "metaclass" or len(found) != 1:
+            return False
+        (_, node), *_ = found
+        bases = [ast.unparse(one) for one in node.bases]
+        return (
+            bases == ["type"]
+            and not (node.decorator_list or node.keywords)
+            and all(map(_is_of_calls, node.body))
+        )
 
     def _why_shown(self, name: str) -> str:
         """Return which line would show that the class has become another one."""
@@ -298,8 +323,9 @@ class Classes:
 
     def _why_not_attributes(self, name: str) -> str:
         for stray in self._strays:
-            its = not stray.owner or self._may_be_both(name, stray.owner)
-            if its and stray.attribute is None:
+            if self._sets_any(stray, name) and (
+                stray.is_past or not self._is_free(name)
+            ):
                 return f"{stray.text.place(stray.of)}, sets attributes by name"
         every = {*self._attributes(name), *self._also(name), NAMESPACE}
         taken = every & self._hazards.keys()
@@ -312,7 +338,36 @@ class Classes:
             others = self._also(name)
             if reason := why_not_slots(self._texts, line, others):
                 return reason
-        return self._why_set_on_class(name) or self._why_shown_in_order(name)
+        why = self._why_shown_in_order(name)
+        return self._why_set_on_class(name) or ("" if self._is_free(name) else why)
+
+    def _sets_any(self, stray: Stray, name: str) -> bool:
+        """Tell whether a line may set attributes of any name on objects of a class."""
+        if stray.attribute is not None:
+            return False
+        return not stray.owner or self._may_be_both(name, stray.owner)
+
+    def _is_free(self, name: str) -> bool:
+        """Tell whether objects of a class can have any attributes, as most have."""
+        return not any(
+            has_slots(node) or is_dataclass(text, node)
+            for one in self._found
+            if self.are_related(one, name)
+            for text, node in self._found[one]
+        )
+
+    def _is_open(self, root: str) -> bool:
+        """Tell whether objects of a class, or of derived ones, need any attributes.
+
+        Either a line sets them by names that are not known, or one shows them in their
+        order, which only those know in which this is the order of their cells.
+        """
+        return self._is_free(root) and any(
+            any(self._sets_any(stray, one) for stray in self._strays)
+            or self._why_shown_in_order(one)
+            for one in self._found
+            if root in self._line(one)
+        )
 
     def _why_shown_in_order(self, name: str) -> str:
         """Return which line shows attributes in an order that no TObject knows."""
@@ -421,7 +476,8 @@ class Classes:
                 edits[text.file].replace(at, end, new)
                 yield name, text, node
                 continue
-            derive(text, node, self._also(name), edits[text.file])
+            is_open = self._is_open(name)
+            derive(text, node, self._also(name), edits[text.file], is_open=is_open)
             for other, ((its_text, cls), *_) in self._found.items():
                 if name in self._line(other) and is_dataclass(its_text, cls):
                     its = edits[its_text.file]
@@ -431,7 +487,7 @@ class Classes:
     def became(self, name: str) -> str:
         """Return what a class becomes."""
         if name not in self._containers:
-            return "a TObject"
+            return "a TNamespace" if self._is_open(name) else "a TObject"
         its = BASES[last_name(self._found[name][0][1].bases[0])]
         return f"a {its.removeprefix('txloop.')}"
 
@@ -491,3 +547,17 @@ class Classes:
     def is_known(self, name: str) -> bool:
         """Tell whether the program defines a class of that name."""
         return name in self._found
+
+
+def _is_of_calls(node: ast.stmt) -> bool:
+    """Tell whether a statement of a metaclass changes nothing but what calls do."""
+    match node:
+        case ast.FunctionDef(name=name):
+            return name == "__call__" or name[:2] != "__"
+        case ast.Assign(targets=targets):
+            return all(last_name(one)[:2] != "__" for one in targets)
+        case ast.AnnAssign(target=target):
+            return last_name(target)[:2] != "__"
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return True
+    return False

@@ -40,26 +40,30 @@ def _options(mark: ast.expr) -> str:
     return "".join(f", {one}=True" for one in options_kept(mark))
 
 
-def derive(text: Text, node: ast.ClassDef, also: list[str], edits: Edits) -> None:
-    """Derive a class from TObject.
+def derive(
+    text: Text, node: ast.ClassDef, also: list[str], edits: Edits, *, is_open: bool
+) -> None:
+    """Derive a class from TObject, or from TNamespace.
 
     Args:
         text: Its module.
         node: The class.
         also: The attributes that it has besides those that it declares.
         edits: Where the change goes.
+        is_open: It has attributes whose names are not known.
     """
     mark = dataclass_mark(text, node)
-    given = ", dataclass=False" if mark is None else _options(mark)
+    base = "txloop.TNamespace" if is_open else "txloop.TObject"
+    given = _options(mark) if mark else "" if is_open else ", dataclass=False"
     if also:
         names = ", ".join(f'"{name}"' for name in also)
         given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
     if node.bases and last_name(node.bases[0]) != "object":  # it is `abc.ABC`
         at, end = text.start(node.bases[0]), text.end(node.bases[-1])
-        edits.replace(at, at, "txloop.TObject, ")
+        edits.replace(at, at, f"{base}, ")
         edits.replace(end, end, given)
         return
-    given = f"txloop.TObject{given}"
+    given = f"{base}{given}"
     if node.bases:
         edits.replace(text.start(node.bases[0]), text.end(node.bases[0]), given)
         return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import MUTATORS
 from txloop.scan.syntax import FUNCTIONS, children, last_name
-from txloop.sharing.syntax import arguments_of, assigned_in, root_name
+from txloop.sharing.syntax import arguments_of, assigned_in, metaclasses, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,6 +66,18 @@ class Flow:
                 found |= self._names[None, self._meanings.in_full(scope, name)]
                 if name in self.classes:
                     found.add(name)
+                if name == "cls":
+                    found |= self._own_class(scope)
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Call(func=ast.Name(id="super")), attr="__call__"
+                )
+            ):  # of a metaclass
+                found |= self._own_class(scope)
+            case ast.Attribute(value=ast.Name(id="self"), attr="__class__"):
+                found |= self._own_class(scope)
+            case ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]):
+                found |= self._own_class(scope)
             case ast.Attribute(value=base, attr=name):
                 found |= self.attributes[name]
                 if self._is_module(scope, base):
@@ -90,6 +102,20 @@ class Flow:
                 for child in children(value):
                     found |= self.classes_of(child, scope)
         return found
+
+    def _own_class(self, scope: ast.AST) -> set[str]:
+        """Return the class whose method it is; those derived from it go with it.
+
+        In a metaclass that is each class which has it.
+        """
+        owner = self._meanings.owner_of(scope)
+        if owner is None:
+            return set()
+        return {owner.name} | {
+            name
+            for name, nodes in self.classes.items()
+            if owner.name in (one for node in nodes for one in metaclasses(node))
+        }
 
     def _key(self, scope: ast.AST, name: str) -> _Key:
         """Return the key of a variable; those of all modules, by name, are one."""

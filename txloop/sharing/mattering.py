@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.habits import Habits
 
-__all__ = ["are_stored_together", "is_stored_again", "matters"]
+__all__ = ["are_stored_together", "is_stored_again", "matters", "taking"]
 
 _GIVING = PARTS | GETTERS | {"get_nowait", "popitem", "result"}
 """Methods that return parts of their object."""
@@ -36,11 +36,13 @@ def matters(habits: Habits, scope: ast.AST, use: ast.expr) -> bool:
             return True
         if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
             return True
-        parent, node = parent_of(scope, parent)
+        parent, node = parent_of(scope, taking(scope, parent) or parent)
     match parent:
         case ast.AugAssign() | ast.Return() | ast.Yield() | ast.NamedExpr():
             return True
         case ast.Assign(value=value):
+            return value is use
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, _, value]) if value is node:
             return value is use
         case ast.Call(func=function):
             name = last_name(function)
@@ -89,12 +91,24 @@ def is_stored_again(
     )
 
 
-def are_stored_together(store: ast.AST, is_same: Callable[[ast.AST], bool]) -> bool:
+def are_stored_together(
+    habits: Habits, store: ast.AST, is_same: Callable[[ast.AST], bool]
+) -> bool:
     """Tell whether one statement puts a part of an object, or all, in two places.
 
-    As ``a[k], b[k] = row, row`` does.
+    As ``a[k], b[k] = row, row`` does, and ``Pair(row, row)``.
     """
     match store:
+        case ast.Call():
+            stored = [
+                [_steps_from(store, one)[0] for one in ast.walk(value) if is_same(one)]
+                for value in dict.fromkeys(habits.stored_by(store))
+            ]
+            return any(
+                len(one) == len(other) and _may_meet(one, other)
+                for some, others in itertools.combinations(stored, 2)
+                for one, other in itertools.product(some, others)
+            )
         case ast.Assign(value=ast.Tuple(elts=values)):
             every = [
                 [_steps_from(store, one)[0] for one in ast.walk(value) if is_same(one)]
@@ -118,6 +132,10 @@ def _is_put(habits: Habits, scope: ast.AST, part: ast.AST) -> bool:
                 pass
             case ast.IfExp() | ast.Starred() | ast.keyword():
                 pass
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, _, value]) if (
+                value is node
+            ):
+                return True
             case ast.Call(func=function) if function is not node:
                 name = last_name(function)
                 if name in KEEPING or habits.is_scalar(name):
@@ -141,11 +159,26 @@ def _is_kept(target: ast.AST, outer: Collection[str]) -> bool:
 def _steps_from(scope: ast.AST, use: ast.AST) -> tuple[list[ast.AST], ast.AST]:
     """Return what leads from an object to the part that is used, and that part."""
     steps: list[ast.AST] = []
+    part: ast.AST = use
     parent, node = parent_of(scope, use)
     while isinstance(parent, ast.Subscript | ast.Attribute) and parent.value is node:
+        part = parent
+        if call := taking(scope, parent):
+            part, parent = call, ast.Subscript(parent.value, call.args[0], ast.Load())
         steps.append(parent)
-        parent, node = parent_of(scope, parent)
-    return steps, steps[-1] if steps else use
+        parent, node = parent_of(scope, part)
+    return steps, part
+
+
+def taking(scope: ast.AST, method: ast.AST) -> ast.Call | None:
+    """Return the call ``row.get(key)``, if that is what is done with ``row.get``."""
+    if isinstance(method, ast.Attribute) and method.attr == "get":
+        match parent_of(scope, method):
+            case (ast.Call(args=[_] | [_, _], keywords=[]) as call, node) if (
+                call.func is node
+            ):
+                return call
+    return None
 
 
 def _may_meet(some: Sequence[ast.AST], others: Sequence[ast.AST]) -> bool:

@@ -27,6 +27,8 @@ class Stray(NamedTuple):
         of: The object.
         attribute: Its name; None for any.
         owner: The class whose method it is, where that sets one of `self`; or "".
+        is_past: Whether a shared object would not notice: it gets another `__dict__`,
+            or an attribute past its class.
     """
 
     text: Text
@@ -34,6 +36,7 @@ class Stray(NamedTuple):
     of: ast.expr
     attribute: str | None
     owner: str
+    is_past: bool
 
 
 def stray_attributes(texts: Iterable[Text]) -> Iterator[Stray]:
@@ -47,7 +50,11 @@ def stray_attributes(texts: Iterable[Text]) -> Iterator[Stray]:
                     if isinstance(node, ast.Attribute) and name in imported:
                         continue
                     own = owner.name if owner and _is_own(scope, of) else ""
-                    yield Stray(text, scope, of, attribute, own)
+                    past = attribute is None and (
+                        isinstance(node, ast.Attribute)
+                        or last_name(getattr(node, "func", None)) == "__setattr__"
+                    )
+                    yield Stray(text, scope, of, attribute, own, past)
 
 
 def _is_own(method: ast.AST, of: ast.expr) -> bool:
@@ -71,7 +78,11 @@ def _set_by(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.expr, str | Non
             named = isinstance(base, ast.Name)
             if named or last_name(base) not in ("application", "request", "settings"):
                 yield base, name
-        case ast.Call(func=ast.Name(id="setattr"), args=[base, named, _]):
+        case ast.Call(
+            func=ast.Name(id="setattr")
+            | ast.Attribute(value=ast.Name(id="object"), attr="__setattr__"),
+            args=[base, named, _],
+        ):
             texts = _texts_of(named, scope)
             yield from ((base, text) for text in texts)
             if not texts:

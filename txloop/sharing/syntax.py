@@ -31,6 +31,7 @@ __all__ = [
     "is_in_inner_function",
     "is_of_self",
     "leaves",
+    "metaclasses",
     "name_in_text",
     "nodes_with_loops",
     "parent_of",
@@ -357,3 +358,8 @@ def assigned_in(node: ast.ClassDef) -> set[str]:
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
             found.add(one.attr)
     return found
+
+
+def metaclasses(node: ast.ClassDef) -> list[str]:
+    """Return the last name of the metaclass that a class names, if it names one."""
+    return [last_name(one.value) for one in node.keywords if one.arg == "metaclass"]

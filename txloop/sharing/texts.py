@@ -128,6 +128,12 @@ class Edits:
         end = text.end(node)
         self._changes[end, 0, 0] = end, suffix
 
+    def follow(self, text: Text, node: ast.stmt, statement: str) -> None:
+        """Put a statement behind a simple one, in its line, after others put there."""
+        end = text.end(node)
+        place = sum(start == end for start, rank, _ in self._changes if rank == 0)
+        self._changes[end, 0, 1 + place] = end, f"; {statement}"
+
     def replace(self, start: int, end: int, new: str) -> None:
         """Put something in the place of a part of the text."""
         self._changes[start, 3, 0] = end, new

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.syntax import bound_in
-from txloop.sharing.mattering import are_stored_together, is_stored_again, matters
+from txloop.sharing.mattering import (
+    are_stored_together,
+    is_stored_again,
+    matters,
+    taking,
+)
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import (
     is_after,
+    is_in_inner_function,
     may_see,
+    parent_of,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +45,7 @@ def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) ->
     def is_same(one: ast.AST) -> bool:
         return isinstance(one, ast.Name) and one.id in names
 
-    if are_stored_together(store.node, is_same) or any(
+    if are_stored_together(habits, store.node, is_same) or any(
         matters(habits, scope, use)
         or is_stored_again(habits, scope, use, store.node, is_same)
         for use in later
@@ -78,10 +85,55 @@ def _run_again(scope: ast.AST, store: Store) -> set[ast.AST]:
         and node.id == store.name
         and isinstance(node.ctx, ast.Store)
     }
-    found: list[ast.AST] = [
-        loop for loop in store.loops if binds.isdisjoint(walked(loop))
-    ]
+    loops = [loop for loop in store.loops if binds.isdisjoint(walked(loop))]
+    found: list[ast.AST] = [*loops]
     found += (inner for inner, _ in functions_in(scope))  # they run at any time
     # What is yielded is used on by others.
     found += (one for one in walked(scope) if isinstance(one, ast.Yield))
-    return {node for one in found for node in walked(one)}
+    every = {node for one in found for node in walked(one)}
+    if len(loops) == 1:
+        every -= _taken_once(scope, loops[0], store)
+    return every
+
+
+def _taken_once(scope: ast.AST, loop: ast.AST, store: Store) -> set[ast.AST]:
+    """Return the uses of a variable in a loop of which each round takes another part.
+
+    So it is with ``for k in names: setattr(self, k, given[k])``: what it takes again,
+    it puts into the same place.
+    """
+    match loop, store.node:
+        case (
+            ast.For(target=ast.Name(id=key)),
+            ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=of), to, value])
+            | ast.Assign(
+                targets=[ast.Subscript(value=ast.Name(id=of), slice=to)], value=value
+            ),
+        ) if isinstance(to, ast.Name) and to.id == key:
+            pass
+        case _:
+            return set()
+    bound = [one.id for one in walked(loop) if _is_bound(one)]
+    if bound.count(key) > 1 or of in bound:
+        return set()
+    taken: set[ast.AST] = {
+        one
+        for one in walked(loop)
+        if isinstance(one, ast.Name) and one.id == store.name
+        if _is_taken_by(scope, one, key) and not is_in_inner_function(scope, one)
+    }
+    others = (one for one in walked(value) if getattr(one, "id", "") == store.name)
+    return taken if taken.issuperset(others) else set()
+
+
+def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+
+
+def _is_taken_by(scope: ast.AST, use: ast.Name, key: str) -> bool:
+    """Tell whether a part of a variable is taken by a key that a variable holds."""
+    parent, _ = parent_of(scope, use)
+    asked = parent.slice if isinstance(parent, ast.Subscript) else None
+    if isinstance(parent, ast.Attribute) and (call := taking(scope, parent)):
+        asked = call.args[0]
+    return isinstance(asked, ast.Name) and asked.id == key

@@ -1,7 +1,8 @@
 """Names that are bound again at run time: `global name` becomes a TVar.
 
-``name`` becomes ``name.value`` in the module, and ``module.name`` in the others. Where
-one use cannot be followed, all stay.
+``name`` becomes ``name.value`` in the module, and ``module.name`` in the others. What
+these import by ``from module import name`` is the value that it has then: they take it
+out in the same line. Where one use cannot be followed, all stay.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from txloop.sharing.syntax import simple_values
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from txloop.sharing.scopes import Imported
     from txloop.sharing.texts import Edits, Text
 
 __all__ = ["Variable"]
@@ -85,6 +87,11 @@ class Variable:
             edits[home.file].wrap(home, value, "txloop.TVar")
         for text, use in (*((home, one) for one in later), *others):
             edits[text.file].append(text, use, ".value")
+        for text in self._others():
+            for one in self._imports_in(text):
+                if one.name == self.name:
+                    taken = f"{one.bound} = {one.bound}.value"
+                    edits[text.file].follow(text, one.node, taken)
         return ""
 
     def _why_left(self) -> str:
@@ -148,10 +155,10 @@ class Variable:
         return values, ""
 
     def _why_not_followed(self, text: Text) -> str:
-        for one in imports_in(text.tree):
-            if absolute_name(text.name, text.file, one.module) not in self.home.names:
-                continue
-            if one.name == self.name:
+        for one in self._imports_in(text):
+            # Under another name, or in a function, the uses stand for those at home.
+            same = one.bound == self.name and one.node.col_offset == 0
+            if one.name == self.name and not same:
                 return f"{text.place(one.node)}, imports a copy of its value"
             if one.name == "*" and not self.name.startswith("_"):
                 return f"{text.place(one.node)}, imports all names"
@@ -163,6 +170,13 @@ class Variable:
             if isinstance(use.ctx, ast.Del):
                 return f"{text.place(use)}, deletes it"
         return ""
+
+    def _imports_in(self, text: Text) -> Iterator[Imported]:
+        """Yield what another module imports of what is in this one."""
+        for one in imports_in(text.tree):
+            home = absolute_name(text.name, text.file, one.module)
+            if one.name and home in self.home.names:
+                yield one
 
     def _uses_elsewhere(self) -> list[tuple[Text, ast.Attribute]]:
         return [(text, use) for text in self._others() for use in self._uses_in(text)]

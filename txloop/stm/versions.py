@@ -81,6 +81,12 @@ class Row(list[Any]):
     places: ClassVar[Mapping[Hashable, int]] = {}
     empty: ClassVar[tuple[object, ...]] = ()  # what one is made from
 
+    @classmethod
+    def filled(cls, contents: dict[Any, Any]) -> Row:
+        """Return one with these values."""
+        # By way of a tuple: a list made from a `map` is longer than it need be.
+        return cls(tuple(map(contents.get, cls.places, cls.empty)))
+
     def get(self, key: Hashable, default: object) -> Any:
         """Return the cell of a key."""
         place = self.places.get(key)

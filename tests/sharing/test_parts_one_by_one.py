@@ -1,0 +1,97 @@
+"""What a constructor takes out of what it is given, part by part, as of JSON."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.rounds import left, shared
+
+SOURCE = """
+users = []
+NAMES = ("name", "tags")
+class User:
+    def __init__(self, **kw):
+        {}
+def post(self):
+    {}
+"""
+
+ADD = "users.append(User(**json.loads(self.request.body)))"
+
+ONE_BY_ONE = {
+    "keys": ("self.name = kw['name']", "self.tags = kw['tags']"),
+    "get": ("self.name = kw.get('name')", "self.tags = kw.get('tags', 0)"),
+    "a loop": ("for k in NAMES: setattr(self, k, kw[k])",),
+    "a loop with get": ("for k in NAMES: setattr(self, k, kw.get(k))",),
+    "a loop that asks": ("for k in NAMES:", "    if k in kw: setattr(self, k, kw[k])"),
+    "what is changed before": (
+        "for k in NAMES:",
+        "    kw[k].append(1); setattr(self, k, kw[k])",
+    ),
+    "all": ("for k, v in kw.items(): setattr(self, k, v)",),
+    "at once": ("self.__dict__.update(kw)",),
+}
+
+TWICE = {
+    "get": ("self.a = kw.get('tags')", "self.b = kw.get('tags')"),
+    "both ways": ("self.a = kw.get('tags')", "self.b = kw['tags']"),
+    "changed": ("self.a = kw.get('tags')", "kw.get('tags').append(1)"),
+    "in a loop": ("for k in NAMES:", "    self.a = kw[k]; setattr(self, k, kw[k])"),
+    "in an outer loop": (
+        "for n in 'ab':",
+        "    for k in NAMES: setattr(self, k + n, kw[k])",
+    ),
+    "on several": (
+        "for one in users:",
+        "    for k in NAMES: setattr(one, k, kw[k])",
+    ),
+    "with another key": ("for k in NAMES:", "    setattr(self, k, kw['tags'])"),
+    "changed in a loop": (
+        "for k in NAMES:",
+        "    kw['tags'].append(1); setattr(self, k, kw[k])",
+    ),
+    "changed at any time": (
+        "for k in NAMES:",
+        "    later(lambda: kw[k].append(1)); setattr(self, k, kw[k])",
+    ),
+    "a name that is another": (
+        "for k in NAMES:",
+        "    setattr(self, k, kw[k]); k = 'tags'; setattr(self, k, kw[k])",
+    ),
+}
+
+
+def _source(lines, call=ADD):
+    return SOURCE.format("\n        ".join(lines), call)
+
+
+@pytest.mark.parametrize("case", ONE_BY_ONE)
+def test_each_part_may_be_stored(case):
+    text = shared(_source(ONE_BY_ONE[case]), "users")
+
+    assert "users = txloop.share([])" in text
+    assert "class User(txloop." in text
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_a_part_that_is_in_two_places_or_changes_is_told(case):
+    source = _source(TWICE[case])
+
+    assert "class User:" in shared(source, "users")
+    assert "stores 'kw' and goes on with it" in left(source, "users")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "def __init__(self, a, b): self.a = a; self.b = b",
+        "def __init__(self, **kw): self.__dict__.update(kw)",
+    ],
+)
+def test_what_a_call_gives_twice_is_a_container_from_the_start(method):
+    source = (
+        f"users = []\nclass User:\n    {method}\n"
+        "def post(rows):\n    x = make(rows)\n    users.append(User(a=x, b=x))\n"
+    )
+
+    assert "x = txloop.share(make(rows))" in shared(source, "users")
