@@ -208,6 +208,8 @@ def f(k):
         "table[k] = NAMES[0]",
         "table[k] = len(nested)",
         "table[k] = json.dumps(nested)",
+        "nested['rows'].append(k); table[k] = [None] * nested['n']",
+        "nested['rows'].append(k); table[k] = nested['n'] * [n for n in NAMES]",
         "table[k] = copy.deepcopy(nested)",
         "table[k] = table.get(k)",
         "nested['t'] = table",

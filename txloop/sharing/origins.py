@@ -86,6 +86,8 @@ Of what is widened so, all is in doubt that is stored: it is left alone. Program
 few hundred lines have some 50 at the most; sets of thousands take minutes to follow.
 """
 
+_LISTS = (ast.List, ast.ListComp, ast.Tuple)
+
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
 
@@ -274,7 +276,10 @@ class Origins:
         """Return the origins of a sum: of numbers, or of lists with parts of both."""
         if isinstance(value.op, OF_NUMBERS):
             return set()
-        both = self._of_all(scope, [value.left, value.right])
+        sides = [value.left, value.right]
+        if isinstance(value.op, ast.Mult):  # what a list is multiplied by is a number
+            sides = [one for one in sides if isinstance(one, _LISTS)] or sides
+        both = self._of_all(scope, sides)
         made = {self._made(scope, value)} if any(one.site for one in both) else set()
         return made | inside(part_of(both))
 
