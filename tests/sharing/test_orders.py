@@ -40,6 +40,7 @@ UNSHOWN = {
     "asked": "1 in ids, ids == {1}, ids <= {1}, ids.issubset([1]), bool(ids)",
     "a set of it": "len(ids | {1}), sorted(ids - {1}), sorted(ids.copy())",
     "given on": "sorted(one(ids))",
+    "the name of its class": "f'{type(ids).__name__}'",
 }
 
 OTHERS = {
@@ -79,6 +80,14 @@ def test_a_dict_of_numbers_is_no_set(line):
     source += "    print(counts, [*counts.values()])\n"
 
     assert "counts = txloop.share({})" in shared(source, "counts")
+
+
+def test_what_takes_other_arguments_is_no_method_of_a_set():
+    source = (
+        "stores = {}\ndef f(k):\n    stores[k].add(len(k), 1)\n"
+        "    stores[k].remove(k)\n    print(stores)\n"
+    )
+    assert "stores = txloop.share({})" in shared(source, "stores")
 
 
 PARTS = {

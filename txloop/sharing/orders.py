@@ -41,6 +41,9 @@ _OF_SETS = frozenset(
 
 _SHRINKING = (_OF_SETS - {"add"}) | {"clear", "pop", "remove"}
 
+_TAKEN = {"add": 1, "clear": 0, "discard": 1, "pop": 0, "remove": 1}
+"""How many arguments those of a set take, where others of the name may take more."""
+
 _IN_PLACE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 _ONE_BY_ONE = (ast.Dict, ast.GeneratorExp, ast.List, ast.ListComp, ast.Tuple)
@@ -127,7 +130,9 @@ class _Sets:
         for text in texts:
             for scope, node in origins.meanings.nodes(text):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=base, attr=name)):
+                    case ast.Call(func=ast.Attribute(value=base, attr=name)) if (
+                        _may_be_of_set(node, name)
+                    ):
                         if name in _SHRINKING or (
                             name == "update"
                             and not all(isinstance(o, _ONE_BY_ONE) for o in node.args)
@@ -234,6 +239,13 @@ class _Sets:
                 *(each.value for each in call.keywords if each.arg == name),
             ]
         )
+
+
+def _may_be_of_set(call: ast.Call, name: str) -> bool:
+    """Tell whether a method of a set could take the arguments of a call."""
+    if name not in _TAKEN or any(isinstance(one, ast.Starred) for one in call.args):
+        return True
+    return len(call.args) == _TAKEN[name] and not call.keywords
 
 
 def _shows(

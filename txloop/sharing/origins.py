@@ -91,6 +91,9 @@ _LISTS = (ast.List, ast.ListComp, ast.Tuple)
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
 
+_TEXTS = frozenset(["__module__", "__name__", "__qualname__"])
+"""Attributes of classes and functions that are texts, unless a program sets them."""
+
 _ASKED_FOR_ANY = ("__getattr__", "__getattribute__")
 _GIVING_PARTS = frozenset(["args", "data", "maps", "parents", "queue"])
 """Attributes by which objects of Python's library give what they were given."""
@@ -178,6 +181,8 @@ class Origins:
                     return {Origin(ANY), Origin(NAMESPACE)}
                 if has_scalars_only(self.meanings, scope, base):
                     return set()
+                if name in _TEXTS and self._is_python_s(scope, value):
+                    return set()
                 found = {Origin(name)}
                 if self.setting.may_be_set_later(base, scope):
                     found.add(Origin(ANY_ATTRIBUTE))
@@ -226,6 +231,15 @@ class Origins:
             case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.DictComp(value=one):
                 return self._made_of(scope, value, self.of(scope, one))
         return set()
+
+    def _is_python_s(self, scope: ast.AST, value: ast.Attribute) -> bool:
+        """Tell whether no line of the program gives an attribute to what has it."""
+        own = not set(_ASKED_FOR_ANY).isdisjoint(self.meanings.functions)
+        return not (
+            own
+            or self.setting.knows(value)
+            or self.setting.may_be_set_later(value.value, scope)
+        )
 
     def elements(self, scope: ast.AST, value: ast.AST | None) -> Values:
         """Return the origins of what a loop over an expression's value gets."""
