@@ -7,6 +7,7 @@ import pytest
 from tests.sharing.random_programs import program_of
 from tests.sharing.rounds import left, shared
 from tests.sharing.test_random_programs import asked_of, check
+from txloop.sharing.numeric import Numbers
 
 SOURCE = """\
 ids = set()
@@ -88,6 +89,23 @@ def test_what_takes_other_arguments_is_no_method_of_a_set():
         "    stores[k].remove(k)\n    print(stores)\n"
     )
     assert "stores = txloop.share({})" in shared(source, "stores")
+
+
+def test_each_value_is_asked_about_once(monkeypatch):
+    asked = []
+    answer = Numbers._may_be_number
+    monkeypatch.setattr(
+        Numbers,
+        "_may_be_number",
+        lambda *given: asked.append(given[1:]) or answer(*given),
+    )
+    calls = "; ".join(f"f{n}(x)" for n in range(4)) + "; f0(k)"
+    source = "ids = set()\ndef leave(x): ids.remove(x)\n"
+    for n in range(4):
+        source += f"def f{n}(x):\n    {calls}; ids.add(x)\n"
+
+    assert "ids = txloop.share(set())" in shared(source, "ids")
+    assert len(asked) == len(set(asked)) > 0
 
 
 PARTS = {
