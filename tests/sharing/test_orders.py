@@ -99,11 +99,7 @@ def test_each_value_is_asked_about_once(monkeypatch):
         asked.append(given)
         return answer(self, *given)
 
-    monkeypatch.setattr(
-        Numbers,
-        "_may_be_number",
-        note,
-    )
+    monkeypatch.setattr(Numbers, "_may_be_number", note)
     calls = "; ".join(f"f{n}(x)" for n in range(4)) + "; f0(k)"
     source = "ids = set()\ndef leave(x): ids.remove(x)\n"
     for n in range(4):
