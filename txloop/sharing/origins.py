@@ -91,8 +91,8 @@ _LISTS = (ast.List, ast.ListComp, ast.Tuple)
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
 
-_TEXTS = frozenset(["__module__", "__name__", "__qualname__"])
-"""Attributes of classes and functions that are texts, unless a program sets them."""
+_TEXTS = frozenset(["__name__", "__qualname__"])
+"""Attributes of classes that are texts, unless a metaclass has others."""
 
 _ASKED_FOR_ANY = ("__getattr__", "__getattribute__")
 _GIVING_PARTS = frozenset(["args", "data", "maps", "parents", "queue"])
@@ -181,7 +181,8 @@ class Origins:
                     return {Origin(ANY), Origin(NAMESPACE)}
                 if has_scalars_only(self.meanings, scope, base):
                     return set()
-                if name in _TEXTS and self._is_python_s(scope, value):
+                own = self.setting.knows(value)
+                if name in _TEXTS and not own and self._is_class(scope, base):
                     return set()
                 found = {Origin(name)}
                 if self.setting.may_be_set_later(base, scope):
@@ -192,10 +193,9 @@ class Origins:
                     found |= self.elements(scope, base)
                 # It may be a part of a tuple, or of what is a library's.
                 given = name in self.meanings.fields or name in _GIVING_PARTS
-                is_known = self.setting.knows(value)
-                if given or not is_known:
+                if given or not own:
                     found |= part_of(self.of(scope, base))
-                if not is_known:  # of the program's classes, one may give it
+                if not own:  # of the program's classes, one may give it
                     found |= self._returned_by(_ASKED_FOR_ANY)
                 return found
             case ast.Subscript():
@@ -232,14 +232,13 @@ class Origins:
                 return self._made_of(scope, value, self.of(scope, one))
         return set()
 
-    def _is_python_s(self, scope: ast.AST, value: ast.Attribute) -> bool:
-        """Tell whether no line of the program gives an attribute to what has it."""
-        own = not set(_ASKED_FOR_ANY).isdisjoint(self.meanings.functions)
-        return not (
-            own
-            or self.setting.knows(value)
-            or self.setting.may_be_set_later(value.value, scope)
-        )
+    def _is_class(self, scope: ast.AST, value: ast.expr) -> bool:
+        """Tell whether an expression asks for the class of something: ``type(x)``."""
+        match value:
+            case ast.Call(func=ast.Name(id="type" as name), args=[_], keywords=[]):
+                local = self.meanings.home(scope, name)
+                return local is None and self.meanings.is_pythons(scope, name)
+        return False
 
     def elements(self, scope: ast.AST, value: ast.AST | None) -> Values:
         """Return the origins of what a loop over an expression's value gets."""
