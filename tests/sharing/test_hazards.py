@@ -363,6 +363,8 @@ def test_what_is_read_before_anything_changes_is_the_same_as_what_is_stored(
 DECODED = {
     "what pickle makes of bytes": ("pickle.loads(items[k])", "", True),
     "what json makes of a text": ("json.loads(items[k])", "", True),
+    "what json makes of a file": ("json.load(items[k])", "", True),
+    "what pickle makes of a file": ("pickle.load(items[k])", "", True),
     "what Tornado makes of it": ("escape.json_decode(items[k])", "", True),
     "what a hook makes": ("json.loads(items[k], object_hook=f)", "", False),
     "what has a name of its own": ("items[k]", "", False),

@@ -208,6 +208,8 @@ def f(k):
         "table[k] = NAMES[0]",
         "table[k] = len(nested)",
         "table[k] = json.dumps(nested)",
+        "nested['rows'].append(k); table[k] = [None] * nested['n']",
+        "nested['rows'].append(k); table[k] = nested['n'] * [n for n in NAMES]",
         "table[k] = copy.deepcopy(nested)",
         "table[k] = table.get(k)",
         "nested['t'] = table",
@@ -314,6 +316,37 @@ def f(x):
 
     assert "table = txloop.share({})" in shared(source, "table")
     assert "table = {}" in shared(own + source, "table")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_shared"),
+    [
+        ("user = users[k]", True),
+        ("user = users.get(k) or users[1]", True),
+        ("user = self.body", False),
+        ("user = [PLAIN][k]", False),
+    ],
+)
+def test_what_is_put_into_what_is_in_a_container_is_in_it(line, is_shared):
+    source = f"""
+users = {{}}
+tokens = {{}}
+PLAIN = {{"rows": []}}
+class Handler(tornado.web.RequestHandler):
+    def prepare(self):
+        self.body = {{"rows": []}}
+    def get_current_user(self, k):
+        {line}
+        user.update({{"id": tokens[k]}})
+        return user
+    def get(self, k):
+        tokens[k] = self.current_user["rows"]
+        self.current_user["rows"].append(k)
+        users[k] = {{"rows": []}}
+"""
+    assert is_shared == (
+        "tokens = txloop.share({})" in shared(source, "tokens", "users")
+    )
 
 
 HEAPS = {

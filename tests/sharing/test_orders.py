@@ -7,6 +7,7 @@ import pytest
 from tests.sharing.random_programs import program_of
 from tests.sharing.rounds import left, shared
 from tests.sharing.test_random_programs import asked_of, check
+from txloop.sharing.numeric import Numbers
 
 SOURCE = """\
 ids = set()
@@ -40,6 +41,7 @@ UNSHOWN = {
     "asked": "1 in ids, ids == {1}, ids <= {1}, ids.issubset([1]), bool(ids)",
     "a set of it": "len(ids | {1}), sorted(ids - {1}), sorted(ids.copy())",
     "given on": "sorted(one(ids))",
+    "the name of its class": "f'{type(ids).__name__}'",
 }
 
 OTHERS = {
@@ -79,6 +81,32 @@ def test_a_dict_of_numbers_is_no_set(line):
     source += "    print(counts, [*counts.values()])\n"
 
     assert "counts = txloop.share({})" in shared(source, "counts")
+
+
+def test_what_takes_other_arguments_is_no_method_of_a_set():
+    source = (
+        "stores = {}\ndef f(k):\n    stores[k].add(len(k), 1)\n"
+        "    stores[k].remove(k)\n    print(stores)\n"
+    )
+    assert "stores = txloop.share({})" in shared(source, "stores")
+
+
+def test_each_value_is_asked_about_once(monkeypatch):
+    asked = []
+    answer = Numbers._may_be_number
+
+    def note(self, *given):
+        asked.append(given)
+        return answer(self, *given)
+
+    monkeypatch.setattr(Numbers, "_may_be_number", note)
+    calls = "; ".join(f"f{n}(x)" for n in range(4)) + "; f0(k)"
+    source = "ids = set()\ndef leave(x): ids.remove(x)\n"
+    for n in range(4):
+        source += f"def f{n}(x):\n    {calls}; ids.add(x)\n"
+
+    assert "ids = txloop.share(set())" in shared(source, "ids")
+    assert len(asked) == len(set(asked)) > 0
 
 
 PARTS = {

@@ -68,6 +68,7 @@
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for
+    numeric     which values may be numbers
     orders      where the order of a set shows that also shrinks
     replacing   what is called in the place of Python's heaps, locks and sets
     exact       functions that ask in C for a plain object, such as those of heapq

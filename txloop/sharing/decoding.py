@@ -1,4 +1,4 @@
-"""Calls that make all that they return, of a text or of bytes.
+"""Calls that make all that they return, of a text, of bytes, or of what a file has.
 
 So nothing of what they are given is in there, be it a container's or not: what it is
 made of cannot change.
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["decodes"]
 
 _DECODERS = frozenset(
-    [("json", "loads"), ("pickle", "loads"), ("tornado", "json_decode")]
+    [
+        *(("json", "load"), ("json", "loads"), ("pickle", "load"), ("pickle", "loads")),
+        ("tornado", "json_decode"),
+    ]
 )
 
 _UNPICKLED = frozenset(

@@ -122,6 +122,7 @@ class Keeping:
             for scope, node in origins.meanings.nodes(text):
                 owner = origins.meanings.owner_of(scope)
                 self._kept += self._keeps(text, scope, node, owner)
+        self._owned = {one.name for one in self._kept if one.is_own}
         self._aliases = Aliased(self._kept)
         self._kept += [
             one._replace(name=name, depth=one.depth + steps, exact=False)
@@ -331,9 +332,13 @@ class Keeping:
         made = not is_shared and not one.is_own
         strange = one.name in shared.strange and not one.is_put
         # What was put into a container before that got this name is in it.
-        new = [each.site for each in one.values if not (each.inside or one.is_put)]
+        new = [each for each in one.values if not (each.inside or one.is_put)]
         filled = bool(new) and all(
-            site is not None and any(map(site.is_in, shared.sites)) for site in new
+            any(map(each.site.is_in, shared.sites))
+            if each.site is not None
+            else each.name not in self._owned
+            and each.name not in (plain.parts if each.is_part else plain.itself)
+            for each in new
         )
         for each in one.values:
             if each.site is not None:

@@ -13,13 +13,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import GETTERS, KEEPING, PUTTING
-from txloop.scan.syntax import FUNCTIONS, last_name, parameters
-from txloop.sharing.bindings import bindings
+from txloop.scan.known import KEEPING, PUTTING
+from txloop.scan.syntax import last_name
 from txloop.sharing.demands import Wants
 from txloop.sharing.making import Site
+from txloop.sharing.numeric import LIKE, Numbers
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import DISPLAYS, arguments_of, root_name, targets_of
+from txloop.sharing.syntax import DISPLAYS, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,18 +41,13 @@ _OF_SETS = frozenset(
 
 _SHRINKING = (_OF_SETS - {"add"}) | {"clear", "pop", "remove"}
 
+_TAKEN = {"add": 1, "clear": 0, "discard": 1, "pop": 0, "remove": 1}
+"""How many arguments those of a set take, where others of the name may take more."""
+
 _IN_PLACE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 _ONE_BY_ONE = (ast.Dict, ast.GeneratorExp, ast.List, ast.ListComp, ast.Tuple)
 """What a set that is updated with it takes element by element."""
-
-_LIKE = frozenset(
-    [
-        *("copy", "difference", "frozenset", "intersection", "set"),
-        *("symmetric_difference", "union"),
-    ]
-)
-"""Functions and methods that make another set, whose order comes from the first."""
 
 _NO_ORDER = frozenset(
     [
@@ -63,16 +58,6 @@ _NO_ORDER = frozenset(
 """Functions and methods that do the same whatever the order is, without a key."""
 
 _PRINTING = frozenset(["format", "pformat", "pprint", "print", "repr", "str", "write"])
-
-_NUMBERS = frozenset(
-    [
-        *("abs", "float", "hash", "int", "json_decode", "len", "loads", "ord"),
-        *("randint", "randrange", "range", "round", "sum"),
-    ]
-)
-"""Functions that give numbers, or what may have some."""
-
-_MOST_STEPS = 4
 
 _Key = tuple[str, bool]  # the name of a set, or of what has it as a part
 
@@ -127,7 +112,9 @@ class _Sets:
         for text in texts:
             for scope, node in origins.meanings.nodes(text):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=base, attr=name)):
+                    case ast.Call(func=ast.Attribute(value=base, attr=name)) if (
+                        _may_be_of_set(node, name)
+                    ):
                         if name in _SHRINKING or (
                             name == "update"
                             and not all(isinstance(o, _ONE_BY_ONE) for o in node.args)
@@ -143,9 +130,10 @@ class _Sets:
                             added.append((scope, base, [value]))
         if not changed:
             return
+        is_number = Numbers(texts, origins).is_number
         numbers: set[_Key] = set()
         for scope, base, values in added:
-            if any(self._is_number(scope, one, 0) for one in values):
+            if any(is_number(scope, one) for one in values):
                 numbers |= self.keys(scope, base)
         for text in texts:
             for scope, node in origins.meanings.nodes(text):
@@ -153,7 +141,7 @@ class _Sets:
                 if isinstance(node, ast.Set | ast.SetComp) or called == "set":
                     its = self._keys_at(Site.of(text.file, node))
                     sets |= its
-                    if self._is_number(scope, node, 0):
+                    if is_number(scope, node):
                         numbers |= its
         self.told_apart = changed & numbers & sets
 
@@ -171,69 +159,12 @@ class _Sets:
         parts = self._keeping.names_at(site, inside=True)
         return {(one, False) for one in whole} | {(one, True) for one in parts}
 
-    def _is_number(self, scope: ast.AST, value: ast.AST, steps: int) -> bool:
-        """Tell whether a line says that an expression may be a number, or have some."""
-        if steps > _MOST_STEPS:
-            return False
-        steps += 1
-        match value:
-            case ast.Constant(value=int() | float()):
-                return True
-            case ast.Call(func=function):
-                asked: list[ast.expr] = []
-                if last_name(function) in _NUMBERS:
-                    return True
-                if last_name(function) in (*_LIKE, "enumerate", "list", "map", "tuple"):
-                    asked = arguments_of(value)
-                elif last_name(function) in GETTERS:
-                    asked = [getattr(function, "value", function)]
-                return any(self._is_number(scope, one, steps) for one in asked)
-            case ast.BinOp(left=left, right=right):
-                return any(self._is_number(scope, o, steps) for o in (left, right))
-            case ast.Set(elts=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
-                return any(self._is_number(scope, one, steps) for one in parts)
-            case (
-                ast.SetComp(elt=one) | ast.ListComp(elt=one) | ast.GeneratorExp(elt=one)
-            ):
-                return self._is_number(scope, one, steps)
-            case ast.Subscript(value=one) | ast.UnaryOp(operand=one):
-                return self._is_number(scope, one, steps)
-            case ast.Attribute(attr=name):
-                given = (
-                    each
-                    for text in self.texts
-                    for node in walked(text.tree)
-                    for target, each in targets_of(node)
-                    if isinstance(target, ast.Attribute) and target.attr == name
-                )
-                return any(self._is_number(scope, one, steps) for one in given)
-            case ast.Name(id=name):
-                return self._is_number_by_name(scope, name, steps)
-        return False
 
-    def _is_number_by_name(self, scope: ast.AST, name: str, steps: int) -> bool:
-        home = self._origins.meanings.home(scope, name)
-        where = home or self._origins.meanings.module_of(scope)
-        values = bindings(where, name)[0]
-        if any(self._is_number(where, one, steps) for one in values):
-            return True
-        if not isinstance(where, FUNCTIONS) or name not in parameters(where):
-            return False
-        for one in ast.walk(where.args):
-            if isinstance(one, ast.arg) and one.arg == name and one.annotation:
-                return "int" in ast.unparse(one.annotation)
-        place = parameters(where).index(name)
-        called = getattr(where, "name", "")
-        return any(
-            self._is_number(self._origins.meanings.scope_of(call), one, steps)
-            for text in self.texts
-            for call in walked(text.tree)
-            if isinstance(call, ast.Call) and last_name(call.func) == called
-            for one in [
-                *call.args[max(place - 1, 0) : place + 1],
-                *(each.value for each in call.keywords if each.arg == name),
-            ]
-        )
+def _may_be_of_set(call: ast.Call, name: str) -> bool:
+    """Tell whether a method of a set could take the arguments of a call."""
+    if name not in _TAKEN or any(isinstance(one, ast.Starred) for one in call.args):
+        return True
+    return len(call.args) == _TAKEN[name] and not call.keywords
 
 
 def _shows(
@@ -271,7 +202,7 @@ def _shows(
             call = above.get(around)
             if not whole or getattr(call, "func", None) is not around:
                 return False
-            return name == "pop" or (name in _LIKE and call is not None and shows(call))
+            return name == "pop" or (name in LIKE and call is not None and shows(call))
         case ast.BinOp(op=ast.Mod()):
             return around.right is node
         case ast.BinOp():
@@ -304,7 +235,7 @@ def _is_shown_by(
         return True
     if not whole or _has_no_order(call) or root_name(call.func) == "txloop":
         return False
-    if name in _LIKE:
+    if name in LIKE:
         return _shows(origins, above, call, whole)
     keeps = name in KEEPING | PUTTING | _SHRINKING
     return not (keeps or origins.meanings.named(call.func))

@@ -86,8 +86,13 @@ Of what is widened so, all is in doubt that is stored: it is left alone. Program
 few hundred lines have some 50 at the most; sets of thousands take minutes to follow.
 """
 
+_LISTS = (ast.List, ast.ListComp, ast.Tuple)
+
 _OF_PARTS = ("NamedTuple", "dict", "list", "set", "tuple")
 """Other classes whose objects hold what they are given."""
+
+_TEXTS = frozenset(["__name__", "__qualname__"])
+"""Attributes of classes that are texts, unless a metaclass has others."""
 
 _ASKED_FOR_ANY = ("__getattr__", "__getattribute__")
 _GIVING_PARTS = frozenset(["args", "data", "maps", "parents", "queue"])
@@ -176,6 +181,9 @@ class Origins:
                     return {Origin(ANY), Origin(NAMESPACE)}
                 if has_scalars_only(self.meanings, scope, base):
                     return set()
+                own = self.setting.knows(value)
+                if name in _TEXTS and not own and self._is_class(scope, base):
+                    return set()
                 found = {Origin(name)}
                 if self.setting.may_be_set_later(base, scope):
                     found.add(Origin(ANY_ATTRIBUTE))
@@ -185,10 +193,9 @@ class Origins:
                     found |= self.elements(scope, base)
                 # It may be a part of a tuple, or of what is a library's.
                 given = name in self.meanings.fields or name in _GIVING_PARTS
-                is_known = self.setting.knows(value)
-                if given or not is_known:
+                if given or not own:
                     found |= part_of(self.of(scope, base))
-                if not is_known:  # of the program's classes, one may give it
+                if not own:  # of the program's classes, one may give it
                     found |= self._returned_by(_ASKED_FOR_ANY)
                 return found
             case ast.Subscript():
@@ -224,6 +231,14 @@ class Origins:
             case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.DictComp(value=one):
                 return self._made_of(scope, value, self.of(scope, one))
         return set()
+
+    def _is_class(self, scope: ast.AST, value: ast.expr) -> bool:
+        """Tell whether an expression asks for the class of something: ``type(x)``."""
+        match value:
+            case ast.Call(func=ast.Name(id="type" as name), args=[_], keywords=[]):
+                local = self.meanings.home(scope, name)
+                return local is None and self.meanings.is_pythons(scope, name)
+        return False
 
     def elements(self, scope: ast.AST, value: ast.AST | None) -> Values:
         """Return the origins of what a loop over an expression's value gets."""
@@ -274,7 +289,10 @@ class Origins:
         """Return the origins of a sum: of numbers, or of lists with parts of both."""
         if isinstance(value.op, OF_NUMBERS):
             return set()
-        both = self._of_all(scope, [value.left, value.right])
+        sides = [value.left, value.right]
+        if isinstance(value.op, ast.Mult):  # what a list is multiplied by is a number
+            sides = [one for one in sides if isinstance(one, _LISTS)] or sides
+        both = self._of_all(scope, sides)
         made = {self._made(scope, value)} if any(one.site for one in both) else set()
         return made | inside(part_of(both))
 
