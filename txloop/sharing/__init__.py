@@ -68,7 +68,8 @@
     loops       whether loops change what they go over
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for
-    orders      where the order of a set shows that also shrinks
+    orders      where the order of a set of numbers shows that is not known
+    orders_seen whether an expression shows the order of a set
     replacing   what is called in the place of Python's heaps, locks and sets
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts
