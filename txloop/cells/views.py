@@ -59,11 +59,10 @@ class _View(metaclass=PassingType):
         return live.follow(mapping, twin, way(getattr(twin, self._method)()))
 
 
-class _SetView(_View, Set[Any]):
-    """A view with the operators of a set."""
+_KINDS = (frozenset, list, set, tuple)
 
 
-def _operator(name: str) -> Callable[[Any, Any], Any]:
+def _operator(name: str) -> Any:
     """Return an operator that does as that of Python's own views.
 
     Those make a set of themselves first, which decides about the order of numbers; the
@@ -83,11 +82,17 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
-_KINDS = (frozenset, list, set, tuple)
+class _SetView(_View, Set[Any]):
+    """A view with the operators of a set."""
 
-for _name in ("and", "or", "sub", "xor"):
-    for _side in ("", "r"):
-        setattr(_SetView, f"__{_side}{_name}__", _operator(f"__{_side}{_name}__"))
+    __and__ = _operator("__and__")
+    __or__ = _operator("__or__")
+    __sub__ = _operator("__sub__")
+    __xor__ = _operator("__xor__")
+    __rand__ = _operator("__rand__")
+    __ror__ = _operator("__ror__")
+    __rsub__ = _operator("__rsub__")
+    __rxor__ = _operator("__rxor__")
 
 
 class Keys(_SetView, KeysView[K]):
