@@ -6,7 +6,8 @@ have come to rely on that, rightly or not.
 
 Each loop goes over a plain twin, by Python's own iterator; what its code does to the
 container meanwhile, is done to the twin, too. What others commit meanwhile, the loop
-does not see.
+does not see in an attempt. Outside of one, as in a coroutine, others commit only while
+it waits: then the twin becomes what the container is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from txloop.cells.list_chunks import Put
@@ -70,15 +72,62 @@ def follow(
 def _follow(shared: Any, twin: Any, parts: Iterator[Any], kind: type) -> Iterator[Any]:
     key = next(_keys)
     loops[key] = shared._tx_number, threading.get_ident(), running.attempt, twin
+    seen = shared._tx_changed
     try:
         yield
-        yield from parts
+        yield from parts if running.attempt else _outside(shared, twin, parts, seen)
     except RuntimeError as error:
         if kind is dict or str(error) != _complaint(dict):
             raise
         raise RuntimeError(_complaint(kind)) from None
     finally:
         loops.pop(key, None)  # another thread may end it
+
+
+def _outside(shared: Any, twin: Any, parts: Iterator[Any], seen: int) -> Iterator[Any]:
+    """Go over parts of a twin that becomes, each time, what the container is.
+
+    Args:
+        shared: The container.
+        twin: As it was at the version `seen`.
+        parts: Goes over it.
+        seen: The newest version that had written to the container then.
+    """
+    while True:
+        if running.attempt is None and (changed := shared._tx_changed) != seen:
+            seen = changed
+            _renew(shared, twin)
+        try:
+            part = next(parts)
+        except StopIteration:
+            return
+        yield part
+
+
+def _renew(shared: Any, twin: Any) -> None:
+    """Have a twin be as the container is; a plain iterator over it notices the same."""
+    if isinstance(twin, list):
+        twin[:] = shared._contents()
+    elif isinstance(twin, deque):
+        now = shared._contents()
+        other = [
+            n for n, (a, b) in enumerate(zip(now, twin, strict=False)) if a is not b
+        ]
+        if len(now) != len(twin) or len(other) > 1:
+            twin.clear()
+        else:
+            for place in other:  # one item was replaced, which Python does not notice
+                twin[place] = now[place]
+    else:
+        is_set = not hasattr(shared, "_contents")
+        found = dict.fromkeys(shared._keys()) if is_set else shared._contents()
+        for gone in [one for one in twin if one not in found]:
+            del twin[gone]
+        before = iter([*twin])
+        for key, value in found.items():
+            if key in twin and key not in before:  # up to it: it came out, and in again
+                del twin[key]
+            twin[key] = value
 
 
 @functools.cache
@@ -101,7 +150,9 @@ def follow_list(shared: Any, backwards: bool = False) -> Iterator[Any]:
     key = next(_keys)
     loops[key] = shared._tx_number, threading.get_ident(), running.attempt, twin
     try:
-        yield from reversed(twin) if backwards else twin
+        parts = reversed(twin) if backwards else iter(twin)
+        seen = shared._tx_changed
+        yield from parts if running.attempt else _outside(shared, twin, parts, seen)
     finally:
         loops.pop(key, None)
 

@@ -65,7 +65,8 @@
     demands     what has to be plain
     threads     what runs on other threads, and may touch
     locks       locks for which nothing ever waits
-    loops       whether loops change what they go over
+    loops       whether loops change what they go over, or others do meanwhile
+    iterators   which iterators are kept from one request to another
     hazards     what containers do not do as plain objects do
     types_asked where the exact type of an object is asked for
     orders      where the order of a set of numbers shows that is not known

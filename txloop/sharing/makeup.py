@@ -51,6 +51,10 @@ def asked_for_all(tree: ast.Module) -> list[tuple[ast.AST, ast.AST, ast.expr]]:
             match node:
                 case ast.Attribute(value=value, attr=name) if name in _OF_CLASSES:
                     found.append((scope, node, value))
+                case ast.Attribute(
+                    value=ast.Name(id="object") as value, attr="__subclasses__"
+                ):
+                    found.append((scope, node, value))  # any that has no other base
                 case ast.Call(func=ast.Name(id=name), args=[value, *_]) if (
                     name in _OF_CLASSES - {"mro"}
                 ):

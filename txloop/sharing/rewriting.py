@@ -23,6 +23,7 @@ from txloop.sharing.generics import name_generics
 from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.hazards import hazards
 from txloop.sharing.importing import name_as_at_home
+from txloop.sharing.iterators import iterators_kept
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.locks import free_locks
 from txloop.sharing.lookups import names_in_templates, why_in_templates
@@ -101,6 +102,7 @@ class Round:
         found = [
             *hazards(self.texts, demands, Threads(self.texts, origins)),
             *orders_shown(self.texts, origins, self._keeping, demands),
+            *iterators_kept(self.texts, origins, demands),
         ]
         for one in found:
             if one.site is None:
