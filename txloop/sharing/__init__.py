@@ -68,6 +68,7 @@
     loops       whether loops change what they go over, or others do meanwhile
     iterators   which iterators are kept from one request to another
     hazards     what containers do not do as plain objects do
+    identities  where the identity of an object is asked for
     types_asked where the exact type of an object is asked for
     orders      where the order of a set of numbers shows that is not known
     orders_seen whether an expression shows the order of a set
