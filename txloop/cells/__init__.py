@@ -22,6 +22,7 @@
     channel_cells how its things lie in cells
     tobject       TObject: a conflict per attribute
     attributes    its attributes, by name; those of a class that stays what it is
+    introspected  what tools are told of a class and its constructor
     assigned      which attributes the code of a class assigns
     orders        the order of objects, as dataclasses have it
     tcache        TCache: a cache that forgets; `cached`
