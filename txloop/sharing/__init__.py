@@ -17,6 +17,7 @@
     temporaries variables that are used only while their module runs
     subclassing what class statements give by keywords
     generics    classes that are given the types of their parts
+    typed_dicts classes of dicts, which are called for plain ones
     importing   what modules import has the name that it has at home
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars

@@ -39,6 +39,7 @@ from txloop.sharing.setting import Setting
 from txloop.sharing.survey import names_for, names_of
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
+from txloop.sharing.typed_dicts import name_typed_dicts
 from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class Round:
     def __post_init__(self) -> None:
         self._edits: defaultdict[str, Edits] = defaultdict(Edits)
         name_generics(self.texts)
+        name_typed_dicts(self.texts)
         name_as_at_home(self.texts)
         for text in self.texts:
             its = {name for file, name in self.survey.handlers if file == text.file}
