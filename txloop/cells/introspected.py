@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["hide_annotations", "take_place"]
 
 
-def take_place(cls: Any, initialize: Callable[..., None]) -> None:
+def take_place(cls: type, initialize: Callable[..., None]) -> None:
     """Make it the constructor of a class, in the place of the one that it calls."""
     new: Any = initialize
-    its = cls.__init__
+    its: Any = cls.__init__  # type: ignore[misc] # of our own classes
     new.__wrapped__ = its
     new.__doc__ = its.__doc__
     if isinstance(its, FunctionType):
@@ -27,7 +27,7 @@ def take_place(cls: Any, initialize: Callable[..., None]) -> None:
         new.__module__, new.__qualname__ = its.__module__, its.__qualname__
         new.__signature__ = inspect.signature(its)  # for what does not look behind it
     new._adopts = True
-    cls.__init__ = new
+    cls.__init__ = new  # type: ignore[misc] # in place
 
 
 def hide_annotations(cls: type) -> None:
