@@ -448,3 +448,50 @@ def test_what_may_be_one_of_too_many_counts_as_anything(monkeypatch):
 
     assert "keeps a part of what it does not know" in left(source, "items")
     assert "txloop" not in shared(source, "items")
+
+
+OF_THE_CLASS = """
+class Form:
+    errors = {first}
+    def __init__(self, errors=None):
+        self.errors = {value}
+    def check(self): {change}
+forms = []
+def f():
+    form = Form()
+    form.check()
+    forms.append(form)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "value", "change", "is_shared"),
+    [
+        ("[]", "errors or self.errors", "self.errors.append(1)", False),
+        (
+            "{}",
+            "self.errors if errors is None else errors",
+            "self.errors[1] = 2",
+            False,
+        ),
+        ("[]", "errors or list(self.errors)", "self.errors.append(1)", True),
+        ("[]", "errors or self.errors", "return len(self.errors)", True),
+        ("None", "errors or self.errors or []", "self.errors.append(1)", True),
+        ("()", "errors or self.errors", "self.errors += (1,)", True),
+    ],
+)
+def test_what_an_object_gets_from_its_class_is_no_copy(first, value, change, is_shared):
+    source = OF_THE_CLASS.format(first=first, value=value, change=change)
+
+    assert is_shared == ("(txloop.TObject" in shared(source, "forms"))
+
+
+def test_what_its_class_has_may_be_shared_too():
+    source = OF_THE_CLASS.format(
+        first="[]", value="errors or self.errors", change="self.errors.append(1)"
+    )
+
+    found = shared(source, "forms", "Form.errors")
+
+    assert "errors = txloop.share([])" in found
+    assert "(txloop.TObject" in found

@@ -31,6 +31,9 @@ SHOWN = {
     "a function for that": "inspect.getmro(Room)",
     "what an object has": "dir(rooms[0])",
     "the same with values": "inspect.getmembers(rooms[0])",
+    "its constructor's defaults": "Room.__init__.__defaults__",
+    "its constructor's code": "type(it).__init__.__code__.co_varnames",
+    "all classes": "[one.__name__ for one in object.__subclasses__()]",
     "its namespace": "Room.__dict__",
     "that of a derived class": "vars(Large)",
     "that of an object's class": "type(it).__dict__['all']",
@@ -45,6 +48,8 @@ UNSHOWN = {
     "that of another class": "Other.__dict__",
     "what a module has": "dir(inspect), inspect.getmembers(inspect)",
     "names of a scope": "dir()",
+    "what a method has": "Room.all.__code__, Room.__init__.__doc__",
+    "what is derived from it": "[one.__name__ for one in Room.__subclasses__()]",
 }
 
 

@@ -15,7 +15,8 @@ names = dict()
 def come(x): ids.add(int(x))
 def leave(x): ids.discard(int(x))
 def one(text): return text
-def show(self): return @
+def show(self):
+    @
 """
 
 SHOWN = {
@@ -26,6 +27,9 @@ SHOWN = {
     "an old format": "'%s of %s' % (1, ids)",
     "a sum of sets": "tuple(ids | {1})",
     "a copy": "list(ids.copy())",
+    "a kept copy": "rest = ids - {1}\n    return len(rest), [*rest]",
+    "a copy kept elsewhere": "self.rest = ids - {1}\n    return 1",
+    "a copy given back": "ids.difference([1])",
     "an answer": "self.write({'ids': [*ids]})",
     "a template": "self.render('x.html', ids=ids)",
     "an element": "next(iter(ids))",
@@ -42,6 +46,7 @@ UNSHOWN = {
     "a set of it": "len(ids | {1}), sorted(ids - {1}), sorted(ids.copy())",
     "given on": "sorted(one(ids))",
     "the name of its class": "f'{type(ids).__name__}'",
+    "a kept set of it": "rest = ids - {1}\n    return len(rest), sorted(rest)",
 }
 
 OTHERS = {
@@ -50,9 +55,32 @@ OTHERS = {
 }
 
 
+def source_of(shown):
+    return SOURCE.replace("@", shown if "return" in shown else f"return {shown}")
+
+
+TAKEN = {
+    "a set": "set(ids)",
+    "a frozen set": "str(frozenset(ids))",
+    "a display": "list({*ids})",
+    "a kept set": "rest = set(ids)\n    return [x for x in rest]",
+    "put into another": "rest = set()\n    rest.update(ids)\n    return list(rest)",
+    "joined to another": "rest = {1}\n    rest |= ids\n    return list(rest)",
+    "a union": "set().union(ids)",
+}
+
+ONE_BY_ONE = {
+    "a list": "list(ids), str(ids), [*ids], next(iter(ids))",
+    "a copy": "list(ids.copy())",
+    "operators": "list(ids | {1}), list({1} - ids), tuple(ids & {1, 2})",
+    "sorted": "len(set(ids)), sorted(set(ids)), 1 in set(ids), {*ids} == {1}",
+    "kept": "rest = set(ids)\n    rest.discard(1)\n    return len(rest)",
+}
+
+
 @pytest.mark.parametrize("case", SHOWN)
 def test_a_set_of_numbers_that_shrinks_stays_plain_where_its_order_shows(case):
-    source = SOURCE.replace("@", SHOWN[case])
+    source = source_of(SHOWN[case])
 
     assert source == shared(source, "ids")
     assert "shows the order of a set" in left(source, "ids")
@@ -60,16 +88,44 @@ def test_a_set_of_numbers_that_shrinks_stays_plain_where_its_order_shows(case):
 
 @pytest.mark.parametrize("case", UNSHOWN)
 def test_it_is_shared_where_its_order_does_not_show(case):
-    assert "ids = txloop.share(set())" in shared(
-        SOURCE.replace("@", UNSHOWN[case]), "ids"
-    )
+    assert "ids = txloop.share(set())" in shared(source_of(UNSHOWN[case]), "ids")
 
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_others_are_shared(case):
-    source = SOURCE.replace("@", "list(ids)").replace(*OTHERS[case])
+    source = source_of("list(ids)").replace(*OTHERS[case])
 
     assert "ids = txloop.share(set())" in shared(source, "ids")
+
+
+GROWING = ("def leave(x): ids.discard(int(x))\n", "")
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_a_set_of_numbers_stays_plain_where_another_takes_it_as_a_table(case):
+    source = source_of(TAKEN[case]).replace(*GROWING)
+
+    assert source == shared(source, "ids")
+    assert "makes a set of one that has numbers" in left(source, "ids")
+
+
+@pytest.mark.parametrize("case", ONE_BY_ONE)
+def test_it_is_shared_where_its_order_is_known_or_does_not_show(case):
+    source = source_of(ONE_BY_ONE[case]).replace(*GROWING)
+
+    assert "ids = txloop.share(set())" in shared(source, "ids")
+
+
+@pytest.mark.parametrize(
+    ("source", "stays"),
+    [
+        ("d = {}\ndef f(k): d[int(k)] = 1\ndef g(): return list(set(d))\n", True),
+        ("d = {}\ndef f(k): d[k] = 1\ndef g(k): return list({*d})\n", False),
+        ("d = [0]\ndef f(k): d[0] = int(k)\ndef g(): return list(set(d))\n", False),
+    ],
+)
+def test_a_dict_of_numbers_is_taken_as_a_table_too(source, stays):
+    assert stays == (source == shared(source, "d"))
 
 
 @pytest.mark.parametrize(

@@ -256,6 +256,18 @@ LOOPS = {
     "def drop(x): items.remove(x)\nfor x in list(items): drop(x)": False,
     "for x in items: print(x)": False,
     "for x in range(3): items.append(x)": False,
+    "def put(): items.append(1)\nasync def f():\n    for x in items: await g(x)": True,
+    "def put(): items.append(1)\nasync def f():\n    [await g(x) for x in items]": True,
+    "def put(): items.append(1)\n@gen.coroutine\ndef f():\n"
+    "    for i, x in enumerate(items): yield g(x)": True,
+    "def put(): items.append(1)\nasync def f():\n    for x in items: yield x": True,
+    "def put(): items.append(1)\nasync def f():\n    it = iter(items)\n"
+    "    while True: await g(next(it))": True,
+    "def put(): items.append(1)\nasync def f():\n"
+    "    for x in list(items): await g(x)": False,
+    "def put(): items.append(1)\nasync def f():\n"
+    "    for x in items: g(x)\n    await g(x)": False,
+    "async def f():\n    for x in items: await g(x)": False,
 }
 
 

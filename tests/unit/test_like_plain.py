@@ -225,6 +225,26 @@ PROGRAMS = {
         """,
 }
 
+MADE_OF_SETS = """
+        by = random.Random(5)
+        makings = [
+            lambda one: one.copy(), copy.copy, copy.deepcopy,
+            lambda one: one | other, lambda one: other | one,
+            lambda one: one & other, lambda one: other & one,
+            lambda one: one - other, lambda one: other - one,
+            lambda one: one ^ other, lambda one: other ^ one,
+            lambda one: one.union(more), lambda one: one.intersection(more),
+            lambda one: one.difference(more), lambda one: one.intersection(other),
+            lambda one: one.symmetric_difference(more),
+        ]
+        for _ in range(200):
+            more = [by.randrange(80) for _ in range(by.randrange(25))]
+            other = set(more)
+            numbers = @
+            for made in makings:
+                assert list(made(numbers)) == list(made(shared))
+        """
+
 if sys.implementation.name == "cpython":  # where it does not depend on what came first
     PROGRAMS["has the order of a set"] = """
         assert [*({9} | {1, 2})] == [*({9} | txloop.share({1, 2}))]
@@ -232,9 +252,34 @@ if sys.implementation.name == "cpython":  # where it does not depend on what cam
         shared = txloop.share({9, 2, 8, 1, 3})
         assert list(numbers) == list(shared) and numbers.pop() == shared.pop()
         """
+    PROGRAMS["makes sets in the order of a set"] = MADE_OF_SETS.replace(
+        "@",
+        """set()
+            shared = txloop.share(numbers)
+            for _ in range(by.randrange(20)):
+                number = by.randrange(80)
+                numbers.add(number)
+                shared.add(number)""",
+    )
+    PROGRAMS["makes sets in the order of one that began as another"] = (
+        MADE_OF_SETS.replace(
+            "@",
+            """{1, 2, 3, 4, 5, 6, 7}
+            shared = txloop.share(numbers)
+            for _ in range(by.randrange(20)):
+                number = by.randrange(80)
+                numbers.add(number)
+                shared.add(number)""",
+        )
+    )
+    PROGRAMS["has keys that make sets in the order of a dict's"] = MADE_OF_SETS.replace(
+        "@",
+        """dict.fromkeys(by.sample(range(80), by.randrange(20))).keys()
+            shared = txloop.share(dict(numbers.mapping)).keys()""",
+    ).replace("for made in makings:", "for made in makings[3:11]:")
 
 HEAD = """
-import collections, copy, dataclasses, itertools, json, operator, pathlib
+import collections, copy, dataclasses, itertools, json, operator, pathlib, random
 from collections import Counter, OrderedDict, defaultdict, deque
 import txloop
 from txloop import TDeque

@@ -42,13 +42,12 @@ OWN = {
 }
 """On what else `setattr` and `delattr` are used: our own, or single objects."""
 
-DEFINING = {"cells/tobject.py"}
+DEFINING = {"cells/introspected.py"}
 """The modules that set special methods of classes of their own."""
 
 SINGLE = {
     "cells/likeness.py": 1,  # in `MADE_BELOW`
     "cells/part_by_part.py": 1,  # likewise
-    "cells/tobject.py": 1,  # our own classes
     "web/clients.py": 1,  # one stream
     "web/delegate.py": 1,  # one handler
 }

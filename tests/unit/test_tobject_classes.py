@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import inspect
+import typing
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from txloop import TObject, TxConfigurationError
 from txloop.cells.assigned import assigned_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.mark.parametrize("dataclass", [False, True])
@@ -155,3 +160,47 @@ def test_where_there_is_none_no_arguments_are_taken(cls):
     assert 2 == cls().shout()
     with pytest.raises(TypeError, match=rf"{cls.__name__}\(\) takes no arguments"):
         cls(1)
+
+
+class Told:
+    size: int = 3
+
+    def __init__(self, name: str, tags: tuple[str, ...] = (), *, big: bool = False):
+        self.name, self.tags, self.big = name, tags, big
+
+    def add(self, tag: str) -> None:
+        self.tags += (tag,)
+
+
+Plain = Told
+
+
+class Told(TObject, dataclass=False):  # type: ignore[no-redef] # the same, but shared
+    size: int = 3
+
+    def __init__(self, name: str, tags: tuple[str, ...] = (), *, big: bool = False):
+        self.name, self.tags, self.big = name, tags, big
+
+    def add(self, tag: str) -> None:
+        self.tags += (tag,)
+
+
+TOLD: dict[str, Callable[[Any], object]] = {
+    "the signature of the class": inspect.signature,
+    "that of its constructor": lambda cls: inspect.signature(cls.__init__),
+    "the arguments": lambda cls: inspect.getfullargspec(cls.__init__),
+    "types of attributes": typing.get_type_hints,
+    "types of arguments": lambda cls: typing.get_type_hints(cls.__init__),
+    "names": lambda cls: _names(cls.__init__),
+}
+
+
+def _names(constructor):
+    return constructor.__name__, constructor.__qualname__, constructor.__module__
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_tools_are_told_of_a_class_what_its_text_says(case):
+    told = TOLD[case]
+
+    assert told(Plain) == told(Told)

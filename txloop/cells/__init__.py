@@ -25,6 +25,7 @@
     undeclared    these attributes
     attributes    its attributes, by name; those of a class that stays what it is
     namespaces    the `__dict__` of these objects
+    introspected  what tools are told of a class and its constructor
     assigned      which attributes the code of a class assigns
     orders        the order of objects, as dataclasses have it
     tcache        TCache: a cache that forgets; `cached`

@@ -6,7 +6,8 @@ have come to rely on that, rightly or not.
 
 Each loop goes over a plain twin, by Python's own iterator; what its code does to the
 container meanwhile, is done to the twin, too. What others commit meanwhile, the loop
-does not see.
+does not see in an attempt. Outside of one, as in a coroutine, others commit only while
+it waits: then the twin becomes what the container is.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ import itertools
 import sys
 import threading
 import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from txloop.cells.list_chunks import Put
 from txloop.stm.attempt import Attempt, running
+from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from txloop.cells.list_chunks import ListOperation
+    from txloop.stm.container import Write
 
 __all__ = [
     "DictTwin",
@@ -76,7 +80,26 @@ _PROMPT: Final = sys.implementation.name == "cpython"
 def begin() -> None:
     """Let loops see what their bodies do, from now on, in the whole process."""
     global on
-    on = True
+    if not on:
+        on = True
+        committed.follow(_Others())
+
+
+class _Others:
+    """A `txloop.stm.joining.Follower`: tells loops outside of attempts of commits."""
+
+    hears_births = False
+    grows = True  # what grows is direct
+
+    def installed(self, version: int, writes: Sequence[Write], direct: bool) -> None:
+        """Have the twins of what was written be as that is now."""
+        if loops and not direct:  # else what wrote has told them
+            for shared in {id(one): one for one, _, _ in writes}.values():
+                for twin in _twins(shared):
+                    _renew(shared, twin)
+
+    def dropped(self, number: int) -> None:
+        """Do nothing: what is gone over lives."""
 
 
 def _begin_loop(shared: Any, twin: Any) -> int:
@@ -124,6 +147,32 @@ def _follow(shared: Any, twin: Any, parts: Iterator[Any], kind: type) -> Iterato
         raise RuntimeError(_complaint(kind)) from None
     finally:
         loops.pop(key, None)
+
+
+def _renew(shared: Any, twin: Any) -> None:
+    """Have a twin be as the container is; a plain iterator over it notices the same."""
+    if isinstance(twin, list):
+        twin[:] = shared._contents()
+    elif isinstance(twin, deque):
+        now = shared._contents()
+        other = [
+            n for n, (a, b) in enumerate(zip(now, twin, strict=False)) if a is not b
+        ]
+        if len(now) != len(twin) or len(other) > 1:
+            twin.clear()
+        else:
+            for place in other:  # one item was replaced, which Python does not notice
+                twin[place] = now[place]
+    else:
+        is_set = not hasattr(shared, "_contents")
+        found = dict.fromkeys(shared._keys()) if is_set else shared._contents()
+        for gone in [one for one in twin if one not in found]:
+            del twin[gone]
+        before = iter([*twin])
+        for key, value in found.items():
+            if key in twin and key not in before:  # up to it: it came out, and in again
+                del twin[key]
+            twin[key] = value
 
 
 @functools.cache

@@ -26,15 +26,16 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
-__all__ = ["Shape", "in_order", "shape_of"]
+__all__ = ["Shape", "has_no_order", "in_order", "shape_of"]
 
-Shape: TypeAlias = tuple[int, int] | None
+Shape: TypeAlias = tuple[int, int, int] | None
 """What is known of a set: from how many elements on `set` finds their order.
 
 With fewer, how many slots its table has; 0 where the elements are in order as they
-came, which they are as long as there are no more. None of one that was made empty.
+came, which they are as long as there are no more. And how many they were at first. None
+of one that was made empty.
 """
 
 # PyPy's sets have the order of insertion.
@@ -51,23 +52,34 @@ def shape_of(plain: set[Any]) -> Shape:
     if not (_HASHED and plain):
         return None
     elements, slots = list(plain), _slots_of(plain)
-    if [*in_order(elements, (sys.maxsize, slots))] != elements:
-        return len(elements) + 1, 0
-    return _fewest(slots), slots
+    count = len(elements)
+    if [*in_order(elements, (sys.maxsize, slots, count))] != elements:
+        return count + 1, 0, count
+    return _fewest(slots), slots, count
 
 
-def in_order(elements: list[Any], shape: tuple[int, int]) -> Collection[Any]:
+def in_order(elements: list[Any], shape: Shape) -> Collection[Any]:
     """Return elements, as they came, in the order that a set of such a shape has."""
-    fewest, slots = shape
-    if not slots and len(elements) < fewest:
+    fewest, slots, count = shape or (0, 0, 0)
+    if len(elements) < fewest and not slots:
         return elements
     made = set(elements)
-    if not slots:
+    if len(elements) >= fewest:
         return made
-    slots = _grown(slots, len(elements))
+    wanted = _grown(slots, len(elements))
+    if wanted == _slots_of(made):
+        return made
+    made = set(dict.fromkeys(elements[:count]))  # a table as for another set's copy
     if slots == _slots_of(made):
-        return made
-    return sorted(elements, key=lambda element: hash(element) & (slots - 1))
+        made.update(elements[count:])
+        if wanted == _slots_of(made):
+            return made
+    return sorted(elements, key=lambda element: hash(element) & (wanted - 1))
+
+
+def has_no_order(elements: Iterable[object]) -> bool:
+    """Tell whether no program can rely on an order of them: it differs by the run."""
+    return all(type(element) is str for element in elements)
 
 
 def _slots_of(plain: set[Any]) -> int:

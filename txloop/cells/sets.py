@@ -59,4 +59,4 @@ def union(*given: Any) -> set[Any]:
 
 def _plain(given: Any) -> Any:
     # Not by its own `__iter__`, which a class may have: a set's is not asked either.
-    return set(TSet.__iter__(given)) if issubclass(type(given), TSet) else given
+    return TSet._as_plain(given) if issubclass(type(given), TSet) else given

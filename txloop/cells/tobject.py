@@ -21,6 +21,7 @@ from txloop.cells.attributes import (
     setter,
 )
 from txloop.cells.copies import deep_copies
+from txloop.cells.introspected import hide_annotations, take_place
 from txloop.cells.namespaces import Fields, fields_of
 from txloop.cells.orders import make_ordered
 from txloop.cells.shareable import shareable
@@ -324,7 +325,7 @@ def _fill_at_once(cls: type[TObject]) -> None:
             contents = {k: new for k, new in contents.items() if new is not MISSING}
         self._tx_begin(contents)
 
-    _take_place(cls, __init__)
+    take_place(cls, __init__)
 
 
 def _adopt_first(cls: type[TObject]) -> None:
@@ -351,7 +352,7 @@ def _adopt_first(cls: type[TObject]) -> None:
             if outside:
                 self._tx_end_making()
 
-    _take_place(cls, __init__)
+    take_place(cls, __init__)
 
 
 def _initialize_after(
@@ -373,15 +374,6 @@ def _is_adopted(shared: TObject) -> bool:
     except AttributeError:
         return False
     return True
-
-
-def _take_place(cls: type[TObject], initialize: Callable[..., None]) -> None:
-    """Make it the constructor of a class, in the place of the one that it calls."""
-    new: Any = initialize
-    new.__wrapped__ = cls.__init__  # for `inspect`
-    new.__doc__ = cls.__init__.__doc__
-    new._adopts = True
-    cls.__init__ = new  # type: ignore[method-assign] # in place
 
 
 def _inherits(cls: type[TObject], attribute: Attribute) -> bool:
@@ -487,3 +479,6 @@ def _plain_class(cls: type) -> type:
     """Return the dataclass that a class was made of by `share`, or the class itself."""
     plain: type = getattr(cls, "_tx_shared_from", cls)
     return plain
+
+
+hide_annotations(TObject)

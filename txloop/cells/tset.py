@@ -12,7 +12,7 @@ from txloop.cells import live
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor, PassingType, stands_for_plain
-from txloop.cells.set_order import Shape, in_order, shape_of
+from txloop.cells.set_order import Shape, has_no_order, in_order, shape_of
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -65,19 +65,25 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over what is there now; see `like_plain` for what comes later."""
-        keys = cast("list[T]", self._keys())  # they were stored as such
-        # A program may have come to rely on the order of a set of numbers.
-        parts: Collection[T] = keys
-        if PassesFor.on:
-            shape = self._shape
-            if shape is not None and len(keys) < shape[0]:
-                parts = in_order(keys, shape)
-            else:
-                parts = set(keys)
+        parts = self._in_order()
         if not live.on:
             return iter(parts)
         twin = live.DictTwin.fromkeys(parts)
         return live.follow(self, twin, iter(twin), set)
+
+    def _in_order(self) -> Collection[T]:
+        keys = cast("list[T]", self._keys())  # they were stored as such
+        # A program may have come to rely on the order of a set of numbers.
+        return in_order(keys, self._shape) if PassesFor.on else keys
+
+    def _as_plain(self) -> set[T]:
+        """Return the plain set that it stands for.
+
+        What is made of that has the order that Python gives it; that of a copy may be
+        another one.
+        """
+        parts = self._in_order()
+        return parts if type(parts) is set else set(parts)
 
     def add(self, element: T, /) -> None:
         """Put `element` in, whether it is there or not."""
@@ -158,43 +164,49 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
 
     def intersection_update(self, *others: Iterable[T]) -> None:
         """Keep only the elements that are in all of `others`."""
-        self.difference_update(self.copy() - self.copy().intersection(*others))
+        self.difference_update(
+            self._as_plain() - self._as_plain().intersection(*others)
+        )
 
     def symmetric_difference_update(self, other: Iterable[T], /) -> None:
         """Keep what is in only one of the two."""
         theirs = set(other)
-        both = self.copy() & theirs
+        both = self._as_plain() & theirs
         self.update(theirs)
         self.difference_update(both)
 
     def union(self, *others: Iterable[T]) -> set[T]:
         """Return a plain set of what is in any of them."""
-        return self.copy().union(*others)
+        return self._as_plain().union(*others)
 
     def intersection(self, *others: Iterable[object]) -> set[T]:
         """Return a plain set of what is in all of them."""
         if not others:
             return self.copy()
-        return self._those_of(others[0]).intersection(*others[1:])
+        first, *more = others
+        found = self._those_of(first)
+        return found.intersection(*more) if more else found
 
     def difference(self, *others: Iterable[object]) -> set[T]:
         """Return a plain set of what is here and in none of `others`."""
-        return self.copy().difference(*others)
+        return self._as_plain().difference(*others)
 
     def symmetric_difference(self, other: Iterable[T], /) -> set[T]:
         """Return a plain set of what is in only one of the two."""
-        return self.copy().symmetric_difference(other)
+        return self._as_plain().symmetric_difference(other)
 
     def issubset(self, other: Iterable[object], /) -> bool:
         """Tell whether everything here is in `other`."""
-        return self.copy().issubset(other)
+        return self._as_plain().issubset(other)
 
     def issuperset(self, other: Iterable[object], /) -> bool:
         """Tell whether everything in `other` is here."""
         try:
             wanted = set(other)
         except TypeError:
-            return self.copy().issuperset(other)  # it may end before it comes there
+            return self._as_plain().issuperset(
+                other
+            )  # it may end before it comes there
         return len(self._those_of(wanted)) == len(wanted)
 
     def isdisjoint(self, other: Iterable[object], /) -> bool:
@@ -203,43 +215,48 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
 
     def copy(self) -> set[T]:
         """Return a plain set of the same elements."""
-        return set(self)
+        plain = self._as_plain()
+        return set(plain) if PassesFor.on else plain
 
     # These operators take what those of `set` do; without `like_plain`, any set.
 
     def __or__(self, other: Set[S]) -> Any:
-        return self.copy() | _plain(other) if _is_set(other) else NotImplemented
+        return self._as_plain() | _plain(other) if _is_set(other) else NotImplemented
 
     def __and__(self, other: Set[Any]) -> Any:
         if not _is_set(other):
             return NotImplemented
         if type(other) in _KINDS:
             return self._those_of(other)
-        return self.copy() & _plain(other)  # its class may have a method for it
+        return self._as_plain() & _plain(other)  # its class may have a method for it
 
     def __sub__(self, other: Set[Any]) -> Any:
-        return self.copy() - _plain(other) if _is_set(other) else NotImplemented
+        return self._as_plain() - _plain(other) if _is_set(other) else NotImplemented
 
     def __xor__(self, other: Set[S]) -> Any:
-        return self.copy() ^ _plain(other) if _is_set(other) else NotImplemented
+        return self._as_plain() ^ _plain(other) if _is_set(other) else NotImplemented
 
     # What is on the left decides about the type, and which comes first.
 
     def __ror__(self, other: Set[S]) -> Any:
-        return _plain(other) | self.copy() if _is_set(other) else NotImplemented
+        return _plain(other) | self._as_plain() if _is_set(other) else NotImplemented
 
     def __rand__(self, other: Set[S]) -> Any:
         if not _is_set(other):
             return NotImplemented
-        return _plain(other) & self._those_of(other)
+        found = self._those_of(other)
+        one_only = len(found) < 2 or has_no_order(found)
+        return _plain(other) & (found if one_only else self._as_plain())
 
     def __rsub__(self, other: Set[S]) -> Any:
         if not _is_set(other):
             return NotImplemented
-        return _plain(other) - self._those_of(other)
+        return _plain(other) - (
+            self._those_of(other) if has_no_order(other) else self._as_plain()
+        )
 
     def __rxor__(self, other: Set[S]) -> Any:
-        return _plain(other) ^ self.copy() if _is_set(other) else NotImplemented
+        return _plain(other) ^ self._as_plain() if _is_set(other) else NotImplemented
 
     def __ior__(self, other: Set[T]) -> TSet[T]:  # type: ignore[override,misc] # as `set`
         if not _is_set(other):
@@ -266,39 +283,49 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         return self
 
     def __lt__(self, other: Set[object]) -> Any:
-        return self.copy() < _plain(other) if isinstance(other, Set) else NotImplemented
+        return (
+            self._as_plain() < _plain(other)
+            if isinstance(other, Set)
+            else NotImplemented
+        )
 
     def __le__(self, other: Set[object]) -> Any:
         return (
-            self.copy() <= _plain(other) if isinstance(other, Set) else NotImplemented
+            self._as_plain() <= _plain(other)
+            if isinstance(other, Set)
+            else NotImplemented
         )
 
     def __gt__(self, other: Set[object]) -> Any:
-        return self.copy() > _plain(other) if isinstance(other, Set) else NotImplemented
+        return (
+            self._as_plain() > _plain(other)
+            if isinstance(other, Set)
+            else NotImplemented
+        )
 
     def __ge__(self, other: Set[object]) -> Any:
         if not isinstance(other, Set):
             return NotImplemented
         if type(other) in _KINDS:
             return self.issuperset(other)
-        return self.copy() >= _plain(other)  # its class may have a method for it
+        return self._as_plain() >= _plain(other)  # its class may have a method for it
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, Set):
             return NotImplemented
-        return self is other or self.copy() == _plain(other)
+        return self is other or self._as_plain() == _plain(other)
 
     def __ne__(self, other: object) -> Any:
         if not isinstance(other, Set):
             return NotImplemented
-        return self is not other and self.copy() != _plain(other)
+        return self is not other and self._as_plain() != _plain(other)
 
     def __copy__(self) -> Any:
         return self.copy() if stands_for_plain(self) else self._tx_like(self)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Any:
         if stands_for_plain(self):
-            return copy.deepcopy(self.copy(), memo)
+            return copy.deepcopy(self._as_plain(), memo)
         made = memo[id(self)] = self._tx_like(())
         made.update(copy.deepcopy(list(self), memo))
         return made
@@ -317,10 +344,14 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
 
     def _those_of(self, others: Iterable[object]) -> set[T]:
         """Return which of `others` are here; where they are few, only they are read."""
-        wanted = cast("set[T]", set(others))
-        if len(wanted) > _FEW:
-            return self.copy() & wanted
-        return {element for element in wanted if element in self}
+        theirs: Any = _plain(others) if isinstance(others, Set) else list(others)
+        if len(theirs) > _FEW:
+            return self._as_plain().intersection(theirs)
+        found = cast("set[T]", {element for element in theirs if element in self})
+        if len(found) < 2 or has_no_order(found) or not isinstance(others, Set):
+            return found
+        # It has the order of that which is smaller.
+        return self._as_plain().intersection(theirs)
 
     def _tx_start(self, number: int, cells: Any) -> None:
         super()._tx_start(number, cells)
@@ -348,9 +379,9 @@ def _plain(other: Set[S]) -> Any:
     """Return the other side of an operator: of the program's type, if that is one."""
     if type(other) is set or type(other) is frozenset:
         return other
-    if isinstance(other, TSet) or not isinstance(other, set | frozenset):
-        return set(other)
-    return other
+    if isinstance(other, TSet):
+        return TSet._as_plain(other)
+    return other if isinstance(other, set | frozenset) else set(other)
 
 
 def _shareable_elements(elements: Iterable[object]) -> dict[Any, Any]:

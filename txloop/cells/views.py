@@ -9,6 +9,7 @@ from collections.abc import (
     Iterator,
     KeysView,
     Mapping,
+    Set,
     ValuesView,
 )
 from types import MappingProxyType
@@ -16,6 +17,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from txloop.cells import live
 from txloop.cells.likeness import PassesFor, PassingType
+from txloop.cells.set_order import has_no_order
+from txloop.cells.tset import TSet
 from txloop.stm.types import MISSING
 
 __all__ = ["Items", "Keys", "Values"]
@@ -37,9 +40,12 @@ class _View(metaclass=PassingType):
     def __repr__(self) -> str:
         if not PassesFor.on:
             return f"{type(self).__name__}({self._mapping!r})"
+        return repr(self._as_plain())
+
+    def _as_plain(self) -> Any:
         plain = self._mapping._empty()
         plain.update(self._mapping._contents())
-        return repr(getattr(plain, self._method)())
+        return getattr(plain, self._method)()
 
     def __reversed__(self) -> Iterator[Any]:
         if live.on:
@@ -53,7 +59,43 @@ class _View(metaclass=PassingType):
         return live.follow(mapping, twin, way(getattr(twin, self._method)()))
 
 
-class Keys(_View, KeysView[K]):
+_KINDS = (frozenset, list, set, tuple)
+
+
+def _operator(name: str) -> Any:
+    """Return an operator that does as that of Python's own views.
+
+    Those make a set of themselves first, which decides about the order of numbers; the
+    abstract class goes over the elements.
+    """
+    inherited = getattr(Set, name)
+    asks_one_by_one = name in ("__and__", "__rand__", "__rsub__")
+
+    def operator(self: _SetView, other: Any) -> Any:
+        few = asks_one_by_one and type(other) in _KINDS and has_no_order(other)
+        if few or not PassesFor.on:
+            return inherited(self, other)
+        theirs = other._as_plain() if isinstance(other, TSet | _View) else other
+        return getattr(self._as_plain(), name)(theirs)
+
+    operator.__name__ = name
+    return operator
+
+
+class _SetView(_View, Set[Any]):
+    """A view with the operators of a set."""
+
+    __and__ = _operator("__and__")
+    __or__ = _operator("__or__")
+    __sub__ = _operator("__sub__")
+    __xor__ = _operator("__xor__")
+    __rand__ = _operator("__rand__")
+    __ror__ = _operator("__ror__")
+    __rsub__ = _operator("__rsub__")
+    __rxor__ = _operator("__rxor__")
+
+
+class Keys(_SetView, KeysView[K]):
     """The keys, in their order."""
 
     _method = "keys"
@@ -64,7 +106,7 @@ class Keys(_View, KeysView[K]):
         return iter(self._mapping if live.on else self._mapping._keys())
 
 
-class Items(_View, ItemsView[K, V]):
+class Items(_SetView, ItemsView[K, V]):
     """The keys with their values."""
 
     _method = "items"

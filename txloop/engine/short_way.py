@@ -117,7 +117,7 @@ class ShortWay(Hub):
         done: Done,
         as_stock: AsStock | None = None,
     ) -> None:
-        """Have a call run in one of the next iterations: code of the program may now.
+        """Have a call run in the next iteration: code of the program may run now.
 
         It commits in no order.
 
@@ -144,18 +144,11 @@ class ShortWay(Hub):
             self.answer_closed(one.done, one.profile.label)
 
     def _run_asked_soon(self) -> None:
-        """Have the loop call `_run_asked` in the iteration after its next one.
-
-        What comes at the same time is read until then, and runs with it.
-        """
+        """Have the loop call `_run_asked` in its next iteration, if there is need."""
         if self._asked and not self._asks:
             self._asks = True
             # In an empty context, as a round.
-            self.reactor.call_soon(self._run_asked_next, context=contextvars.Context())
-
-    def _run_asked_next(self) -> None:
-        """Have the loop call `_run_asked` in its next iteration."""
-        self.reactor.call_soon(self._run_asked, context=contextvars.Context())
+            self.reactor.call_soon(self._run_asked, context=contextvars.Context())
 
     def _run_asked(self) -> None:
         """Run what was asked for in the last iteration."""

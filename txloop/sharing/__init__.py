@@ -17,6 +17,7 @@
     temporaries variables that are used only while their module runs
     subclassing what class statements give by keywords
     generics    classes that are given the types of their parts
+    typed_dicts classes of dicts, which are called for plain ones
     importing   what modules import has the name that it has at home
     variables   names that are bound again: TVars
     attributes  attributes that are assigned again: TVars
@@ -65,11 +66,14 @@
     demands     what has to be plain
     threads     what runs on other threads, and may touch
     locks       locks for which nothing ever waits
-    loops       whether loops change what they go over
+    loops       whether loops change what they go over, or others do meanwhile
+    iterators   which iterators are kept from one request to another
     hazards     what containers do not do as plain objects do
+    identities  where the identity of an object is asked for
     types_asked where the exact type of an object is asked for
     numeric     which values may be numbers
-    orders      where the order of a set shows that also shrinks
+    orders      where the order of a set of numbers shows that is not known
+    orders_seen whether an expression shows the order of a set
     replacing   what is called in the place of Python's heaps, locks and sets
     exact       functions that ask in C for a plain object, such as those of heapq
     hook        compiles the program's modules from changed texts

@@ -17,6 +17,7 @@ from txloop.sharing.bindings import bindings
 from txloop.sharing.demands import Wants
 from txloop.sharing.exact import Databases, is_passed_on, wanted_exactly
 from txloop.sharing.handlers import VERBS, is_handler_class
+from txloop.sharing.identities import identities
 from txloop.sharing.lookups import may_keep
 from txloop.sharing.making import PLAIN
 from txloop.sharing.origins import EVERYTHING, Hazard
@@ -86,6 +87,7 @@ def hazards(
         (home for modules in imported.values() for home in modules.values()),
     )
     yield from threads.hazards(demands)
+    yield from identities(texts, demands)
     yield from _hazards_of_keys(texts)
     for text in texts:
         modules = imported[text.file]
@@ -122,25 +124,8 @@ def hazards(
             for values, what, wants in wanted:
                 reason = f"{text.place(node)}, {what}"
                 yield from demands.on(node, values, reason, wants)
-        for scope, owner in ((text.tree, None), *functions_in(text.tree)):
-            yield from _identities(text, scope, owner, demands)
+        for scope in (text.tree, *(one for one, _ in functions_in(text.tree))):
             yield from _given_away(text, scope, modules, own)
-
-
-def _identities(
-    text: Text, scope: ast.AST, owner: ast.ClassDef | None, demands: Demands
-) -> Iterator[Hazard]:
-    """Yield where code asks for the identity, or the hash, of an object."""
-    if getattr(scope, "name", "") == "__hash__":
-        return
-    for node in nodes_of(scope):
-        match node:
-            case ast.Call(func=ast.Name(id="id" | "hash" as name), args=[asked]):
-                if is_handler_class(owner) and ast.unparse(asked) == "self":
-                    continue
-                reason = f"{text.place(node)}, asks for {ast.unparse(node)}"
-                wants = Wants.HASH if name == "hash" else Wants.IDENTITY
-                yield from demands.on(node, [asked], reason, wants)
 
 
 def _given_away(

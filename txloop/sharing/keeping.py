@@ -293,6 +293,7 @@ class Keeping:
             # Of one name there may be several: some stay plain.
             others = {o for o in one.values if one.is_put or o.name != one.name}
             source = plain.stays(others) or self._exact_in(one, shared)
+            source = source or self._of_class(one, shared)
             if one.name in shared.variables or one.name in self._tvars:
                 also = (stored[each] for each in one.values if each in stored)
                 source = source or next(also, "")
@@ -314,6 +315,23 @@ class Keeping:
             if not any(map(each.site.is_in, shared.sites))
             if self._changing.changes(each)
         }
+
+    def _of_class(self, one: Kept, shared: Shared) -> str:
+        """Return the name of an attribute that is set to what its class has, plain.
+
+        ``self.errors = errors or self.errors``
+        """
+        if not (one.classes and all(map(shared.is_object, one.classes))):
+            return ""
+        if Origin(one.name) not in one.values or not self.changes(one.name):
+            return ""
+        plain = any(
+            each.site is not None and not any(map(each.site.is_in, shared.sites))
+            for other in self._kept
+            if other.name == one.name and not (other.classes or other.is_put)
+            for each in other.values
+        )
+        return one.name if plain else ""
 
     def _exact_in(self, one: Kept, shared: Shared) -> str:
         """Return a name for what has to be plain and is kept; "" if nothing has."""

@@ -1,4 +1,4 @@
-"""Loops that change what they go over: whether a program may have any.
+"""Loops during which what they go over may change: whether a program has any.
 
 Containers go over what there is at the start, unless they are told to be live (see
 `txloop.like_plain`), which takes a little longer. So it is enough that something may be
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from txloop.scan.known import COPIERS, HEAPS, INSORTS, MUTATORS
 from txloop.scan.syntax import COMPREHENSIONS, last_name
 from txloop.sharing.callees import ANY_FUNCTION
+from txloop.sharing.iterators import LAZY
 from txloop.sharing.origins import ANY
-from txloop.sharing.scopes import functions_in, nodes_of, scopes_in
-from txloop.sharing.syntax import arguments_of, targets_of
+from txloop.sharing.scopes import functions_in, nodes_of, scopes_in, walked
+from txloop.sharing.syntax import arguments_of, is_coroutine, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["changes_in_loops"]
 
 _COPIES = COPIERS | {"copy", "deepcopy", "range"}
-
-_LAZY = frozenset(
-    [
-        *("accumulate", "batched", "chain", "compress", "cycle", "dropwhile"),
-        *("enumerate", "filter", "filterfalse", "from_iterable", "groupby", "islice"),
-        *("iter", "map", "pairwise", "reversed", "starmap", "takewhile", "tee", "zip"),
-        "zip_longest",
-    ]
-)
-"""Functions of Python that return an iterator over what they are given."""
 
 _VIEWS = frozenset(["elements", "items", "keys", "values"])
 """Methods whose results go over the object itself."""
@@ -72,7 +63,7 @@ class _Loop(NamedTuple):
 def changes_in_loops(
     texts: Collection[Text], origins: Origins, keeping: Keeping, callees: Callees
 ) -> bool:
-    """Tell whether a loop may change what it goes over, and goes on.
+    """Tell whether a loop may change what it goes over, and goes on, or wait meanwhile.
 
     Args:
         texts: The modules.
@@ -81,7 +72,12 @@ def changes_in_loops(
         callees: What calls may run.
     """
     looking = _Looking(texts, origins, keeping, callees)
-    return any(looking.changes(one) for one in looking.loops())
+    return any(looking.changes(one) for one in looking.loops()) or any(
+        looking.may_wait(scope, node)
+        for text in texts
+        for scope in scopes_in(text.tree)
+        for node in nodes_of(scope)
+    )
 
 
 class _Looking:
@@ -145,7 +141,7 @@ class _Looking:
             return isinstance(value, ast.GeneratorExp)
         name = last_name(value.func)
         is_view = isinstance(value.func, ast.Attribute) and name in _VIEWS
-        return is_view or name in _LAZY or self._callees.is_own(value.func)
+        return is_view or name in LAZY or self._callees.is_own(value.func)
 
     def _called_back(self, call: ast.Call) -> Iterator[ast.Call]:
         """Yield calls of the functions that a function of Python's is given."""
@@ -191,6 +187,26 @@ class _Looking:
                 return True
         called = self._called(node)
         return any(not things.isdisjoint(self._changed.get(one, ())) for one in called)
+
+    def may_wait(self, scope: ast.AST, node: ast.AST) -> bool:
+        """Tell whether a loop waits while others may change what it goes over."""
+        body: Iterable[ast.AST]
+        waits: tuple[type[ast.AST], ...] = (ast.Await,)
+        if is_coroutine(scope) or isinstance(scope, ast.AsyncFunctionDef):
+            waits += (ast.Yield, ast.AsyncFor)
+        match node:
+            case ast.For(iter=over):
+                body = node.body
+            case ast.Assign(value=over) if self._is_lazy(over):
+                body = nodes_of(scope)
+            case _ if isinstance(node, COMPREHENSIONS):
+                over, body = node.generators[0].iter, ast.iter_child_nodes(node)
+            case _:
+                return False
+        if not any(isinstance(one, waits) for each in body for one in walked(each)):
+            return False
+        things = self._gone_over(scope, self._leaves(over), is_lazy=False)
+        return any(not things.isdisjoint(its) for its in self._changed.values())
 
     # What is gone over
 

@@ -24,6 +24,9 @@ __all__ = ["asked_for_all", "namespaces_of_classes"]
 
 _OF_CLASSES = frozenset(["__base__", "__bases__", "__mro__", "getmro", "mro"])
 
+_OF_FUNCTIONS = frozenset(["__closure__", "__code__", "__defaults__", "__kwdefaults__"])
+"""What a constructor has that Python calls by way of another function."""
+
 _LISTING = frozenset(
     [
         *("classify_class_attrs", "dir", "getattr_static", "getdoc", "getmembers"),
@@ -51,6 +54,14 @@ def asked_for_all(tree: ast.Module) -> list[tuple[ast.AST, ast.AST, ast.expr]]:
             match node:
                 case ast.Attribute(value=value, attr=name) if name in _OF_CLASSES:
                     found.append((scope, node, value))
+                case ast.Attribute(
+                    value=ast.Attribute(value=value, attr="__init__"), attr=name
+                ) if name in _OF_FUNCTIONS:
+                    found.append((scope, node, value))
+                case ast.Attribute(
+                    value=ast.Name(id="object") as value, attr="__subclasses__"
+                ):
+                    found.append((scope, node, value))  # any that has no other base
                 case ast.Call(func=ast.Name(id=name), args=[value, *_]) if (
                     name in _OF_CLASSES - {"mro"}
                 ):

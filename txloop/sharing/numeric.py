@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.known import GETTERS
 from txloop.scan.syntax import FUNCTIONS, last_name, parameters
 from txloop.sharing.bindings import bindings
+from txloop.sharing.orders_seen import LIKE
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import arguments_of, targets_of
 
@@ -18,15 +19,7 @@ if TYPE_CHECKING:
     from txloop.sharing.origins import Origins
     from txloop.sharing.texts import Text
 
-__all__ = ["LIKE", "Numbers"]
-
-LIKE = frozenset(
-    [
-        *("copy", "difference", "frozenset", "intersection", "set"),
-        *("symmetric_difference", "union"),
-    ]
-)
-"""Functions and methods that make another set, whose order comes from the first."""
+__all__ = ["Numbers"]
 
 _NUMBERS = frozenset(
     [

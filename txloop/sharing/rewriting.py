@@ -23,6 +23,7 @@ from txloop.sharing.generics import name_generics
 from txloop.sharing.handlers import mark_handlers
 from txloop.sharing.hazards import hazards
 from txloop.sharing.importing import name_as_at_home
+from txloop.sharing.iterators import iterators_kept
 from txloop.sharing.keeping import Keeping, Shared
 from txloop.sharing.locks import free_locks
 from txloop.sharing.lookups import names_in_templates, why_in_templates
@@ -38,6 +39,7 @@ from txloop.sharing.setting import Setting
 from txloop.sharing.survey import names_for, names_of
 from txloop.sharing.texts import Edits
 from txloop.sharing.threads import Threads
+from txloop.sharing.typed_dicts import name_typed_dicts
 from txloop.sharing.variables import Variable
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class Round:
     def __post_init__(self) -> None:
         self._edits: defaultdict[str, Edits] = defaultdict(Edits)
         name_generics(self.texts)
+        name_typed_dicts(self.texts)
         name_as_at_home(self.texts)
         for text in self.texts:
             its = {name for file, name in self.survey.handlers if file == text.file}
@@ -101,6 +104,7 @@ class Round:
         found = [
             *hazards(self.texts, demands, Threads(self.texts, origins)),
             *orders_shown(self.texts, origins, self._keeping, demands),
+            *iterators_kept(self.texts, origins, demands),
         ]
         for one in found:
             if one.site is None:

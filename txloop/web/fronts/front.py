@@ -154,7 +154,7 @@ class Front:
         )
 
     def ask(self, delegate: FrontDelegate) -> None:
-        """Have a request run, in the loop's next iteration but one at the earliest.
+        """Have a request run, in the loop's next iteration at the earliest.
 
         So does stock Tornado: first all requests are read that are there, then all
         handlers run. A processor is quicker with one kind of work after another.
@@ -166,10 +166,7 @@ class Front:
     def _plan(self) -> None:
         if not self._planned:
             self._planned = True
-            self._loop.call_soon(self._plan_next, context=contextvars.Context())
-
-    def _plan_next(self) -> None:
-        self._loop.call_soon(self._run_ready, context=contextvars.Context())
+            self._loop.call_soon(self._run_ready, context=contextvars.Context())
 
     def _run_ready(self) -> None:
         self._planned = False

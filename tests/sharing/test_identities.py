@@ -1,0 +1,70 @@
+"""What a program compares by ``is``: values do not keep their identity."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sharing.rounds import left, shared
+
+HEAD = """\
+import dataclasses, enum
+from typing import NamedTuple
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: int
+class Pair(NamedTuple):
+    a: int
+class Colour(enum.Enum):
+    RED = 1
+class Mode: pass
+class Names:
+    FIRST = ("a", 1)
+MISSING = object()
+IDLE = "idle"
+MANY = 1000
+FEW = 3
+LETTER = "a"
+FIXED = Frozen(1)
+FIRST = Pair(1)
+JOINED = "".join(["a", "b"])
+MODE = Mode()
+rows = {}
+def put(k, v): rows[k] = v
+"""
+
+VALUES = {
+    "a text": "rows[k] is IDLE",
+    "a text by another name": "Names.FIRST is rows.get(k)",
+    "a number": "rows[k] is not MANY",
+    "a frozen object": "rows[k] is FIXED",
+    "a tuple with names": "rows[k] is FIRST",
+    "a text that is made": "rows[k] is JOINED",
+    "a variable": "[x for x in rows.values() if x is FIXED]",
+    "a literal": "rows[k] is (1, 2)",
+}
+
+OTHERS = {
+    "None": "rows[k] is None",
+    "a constant": "rows[k] is True or rows[k] is not ...",
+    "a member": "rows[k] is Colour.RED",
+    "a container": "rows[k] is rows",
+    "an object": "rows[k] is MODE",
+    "a small number": "rows[k] is FEW or rows[k] is LETTER",
+    "equality": "rows[k] == FIXED",
+    "a class": "type(rows[k]) is Frozen",
+}
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_what_is_compared_with_a_value_by_its_identity_stays_plain(case):
+    source = f"{HEAD}def f(k): return {VALUES[case]}\n"
+
+    assert "rows = {}" in shared(source, "rows")
+    assert "asks whether" in left(source, "rows")
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_other_objects_keep_theirs(case):
+    source = f"{HEAD}def f(k): return {OTHERS[case]}\n"
+
+    assert "rows = txloop.share({})" in shared(source, "rows")
