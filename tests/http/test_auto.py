@@ -15,6 +15,8 @@ from tests.logs import expect_log
 from tests.serving import serving
 from txloop import TVar, transactional
 from txloop.stm.attempt import current
+from txloop.web import marking
+from txloop.web.watched import findings_in_reach
 
 written = TVar(0)
 rows: list[int] = []
@@ -206,6 +208,25 @@ def test_without_auto_nothing_is(kind):
     with serving(kind, make_application, auto=False) as server:
         assert b"plain" == server.get("/proved").body
         assert b"transaction" == server.get("/marked").body
+
+
+def test_a_verb_is_proved_once_for_all_its_requests(kind, monkeypatch):
+    class Often(Proved):
+        pass
+
+    asked = []
+
+    def note(handler_class, verb):
+        asked.append((handler_class, verb))
+        return findings_in_reach(handler_class, verb)
+
+    monkeypatch.setattr(marking, "findings_in_reach", note)
+
+    with serving(kind, lambda: Application([("/often", Often)]), auto=True) as server:
+        answers = [server.get("/often").body for _ in range(3)]
+
+    assert [b"transaction"] * 3 == answers
+    assert 1 == asked.count((Often, "GET"))
 
 
 def test_writes_before_an_exception_stay_as_in_stock(server):

@@ -1,7 +1,8 @@
-"""`scan_once`: many handlers are scanned with one look at the program."""
+"""How often the program is looked at: in `scan_once`, once for many handlers."""
 
 from __future__ import annotations
 
+import linecache
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.scan_programs.loading import loading, scan_handler
-from txloop.scan import scan_once
+from txloop.scan import scan_once, source
 
 if TYPE_CHECKING:
     import types
@@ -90,3 +91,23 @@ def test_after_an_error_each_scan_looks_again(program):
     program.write()
 
     assert (False, True) == (before, is_stale(program))
+
+
+def test_a_file_is_parsed_again_only_if_its_text_has_changed(program, monkeypatch):
+    is_stale(program)
+    parsed = []
+
+    def note(file, lines):
+        parsed.append(file)
+        return parse(file, lines)
+
+    parse = source._parse
+    monkeypatch.setattr(source, "_parse", note)
+
+    linecache.clearcache()  # as Tornado does when it has made a template
+    same = is_stale(program)
+    file = program.reader.__file__
+    linecache.cache[file] = 0, None, [f"{READER}    rows = rows\n"], file
+    is_stale(program)
+
+    assert (False, [file]) == (same, parsed)

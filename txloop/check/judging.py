@@ -22,8 +22,8 @@ from txloop.web import marking
 from txloop.web.eligible import (
     NO_VERB,
     ON_MESSAGE,
-    mark_for,
     may_wait,
+    plan_for,
     verbs_of,
     why_not,
 )
@@ -126,7 +126,7 @@ def _judge_verb(handler_class: type[RequestHandler], verb: str) -> Verdict:
     reason = why_not(handler_class, verb)
     if reason is not None:
         return Verdict(name, handler, verb, STOCK, (reason,))
-    marked = mark_for(handler_class, verb) is not None
+    marked = plan_for(handler_class, verb) is not None
     if marking.is_auto() and not marked:
         if verb == ON_MESSAGE:
             reason = "messages are transactions only where they are marked"
@@ -174,8 +174,8 @@ def _unproved(handler_class: type[RequestHandler], verb: str) -> Verdict:
 
 def _reached(handler_class: type[RequestHandler], verb: str) -> tuple[Finding, ...]:
     """Return what the watch finds when it first sees the verb."""
-    mark = mark_for(handler_class, verb)
-    if mark is not None and mark.trust:
+    plan = plan_for(handler_class, verb)
+    if plan is not None and plan.mark.trust:
         return ()
     return findings_in_reach(handler_class, verb)
 

@@ -73,7 +73,7 @@ class Source:
     """One parsed file.
 
     Attributes:
-        lines: The list that `linecache` holds; while it does, the rest is fresh.
+        lines: Those of its text; while it has these, the rest is fresh.
         tree: The syntax of the whole file.
         functions: Definitions by first line and name, as a code object has them;
             more than one for lambdas that share a line.
@@ -172,9 +172,9 @@ class Sources:
         if lines is None:
             linecache.checkcache(file)
             lines = linecache.getlines(file, namespace)
-        # linecache returns the same list until the file changes; a file that it
-        # cannot read gives a new empty one each time.
-        if known is None or (known.lines is not lines and (known.lines or lines)):
+        # Another list may have the same lines: Tornado empties linecache whenever it
+        # has made a template.
+        if known is None or known.lines != lines:
             known = self._files[file] = _parse(file, lines)
         return known
 

@@ -27,7 +27,6 @@ __all__ = [
     "is_watched",
     "loggers_of",
     "logs_by_itself",
-    "mark_for",
     "mark_matching",
     "mark_proved",
     "may_wait",
@@ -121,7 +120,7 @@ def plan_for(handler_class: type[RequestHandler], method: str) -> Plan | None:
 def _plan(handler_class: type[RequestHandler], method: str) -> Plan | None:
     if method not in verbs_of(handler_class):
         return None
-    mark = mark_for(handler_class, method)
+    mark = _mark_for(handler_class, method)
     if mark is None or (not mark.proved and why_not(handler_class, method) is not None):
         return None
     label = f"{method} {handler_class.__qualname__}"
@@ -149,7 +148,7 @@ def verbs_of(handler_class: type[RequestHandler]) -> tuple[str, ...]:
     )
 
 
-def mark_for(handler_class: type[RequestHandler], method: str) -> Mark | None:
+def _mark_for(handler_class: type[RequestHandler], method: str) -> Mark | None:
     """Return the mark of a verb: its own, its class's, one by pattern, or by proof."""
     function = _attribute(handler_class, method.lower())
     mark = mark_of(function) or mark_of(handler_class)

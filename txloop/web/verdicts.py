@@ -24,7 +24,6 @@ from txloop.web.eligible import (
     is_watched,
     loggers_of,
     logs_by_itself,
-    mark_for,
     plan_for,
     verbs_of,
 )
@@ -108,11 +107,11 @@ def held_because(
         verb: The verb.
         application: Where they are registered; None for any.
     """
-    mark = mark_for(handler_class, verb)
-    if mark is not None and mark.trust:
+    plan = plan_for(handler_class, verb)
+    if plan is not None and plan.mark.trust:
         return ()
     passed = {FindingKind.NOT_FOLLOWED}
-    if mark is None or mark.vouched:
+    if plan is None or plan.mark.vouched:
         passed.add(FindingKind.ACTS_OUTSIDE)
     found = _findings(handler_class, verb, application)
     return tuple(one for one in found if one.kind not in passed)
