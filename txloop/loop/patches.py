@@ -19,6 +19,7 @@ from tornado import gen, httputil
 from tornado.http1connection import HTTP1Connection, HTTP1ServerConnection
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
+from tornado.iostream import BaseIOStream
 from tornado.platform.asyncio import AsyncIOMainLoop
 from tornado.tcpserver import TCPServer
 from tornado.web import Application, RequestHandler
@@ -123,6 +124,13 @@ PATCHES: tuple[Patch, ...] = (
         "self, delegate",
         "web.repeated",
         "each request has a timer of an hour, which is taken back when it begins",
+    ),
+    Patch(
+        BaseIOStream,
+        "read_until_regex",
+        "self, regex, max_bytes",
+        "web.repeated",
+        "the headers are read by it; so long a connection waits for a request",
     ),
     Patch(
         HTTP1Connection,

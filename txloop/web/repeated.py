@@ -4,11 +4,11 @@ The time is the same for all answers of a second, and a client sends the same he
 with each of its requests. To format the one and to parse the others takes a tenth of
 the processor time of a request that does nothing.
 
-As much goes into a timer, an hour long, that each request takes back when its headers
-are there, and a future more to wait for. Here each connection notes since when it
+A twentieth goes into a timer, an hour long, that each request takes back when its
+headers are there. Here each connection notes since when it
 waits, in the order of time, and one timer is for that which has waited longest.
 
-A twentieth goes into Nagle's algorithm: Tornado switches it off at the end of each
+As much goes into Nagle's algorithm: Tornado switches it off at the end of each
 answer, to have it sent, and on again, two calls of the system. Here it stays off as
 long as a connection speaks HTTP. On asyncio's own transports it is always off.
 """
@@ -16,19 +16,17 @@ long as a connection speaks HTTP. On asyncio's own transports it is always off.
 from __future__ import annotations
 
 import contextvars
+import copy
 import functools
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from tornado import httputil
-from tornado.http1connection import (
-    HTTP1Connection,
-    HTTP1ConnectionParameters,
-    HTTP1ServerConnection,
-)
+from tornado.concurrent import Future, chain_future
+from tornado.http1connection import HTTP1Connection, HTTP1ServerConnection
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
-from tornado.iostream import IOStream
+from tornado.iostream import BaseIOStream, IOStream
 
 from txloop.loop.descriptors import LastingReaders
 from txloop.loop.patches import patch
@@ -58,11 +56,12 @@ _parsed: dict[bytes, httputil.HTTPHeaders] = asked_by_all({})
 
 _NODELAY = "set_nodelay"
 
-_IDLE = "_txloop_idle"
+_IDLE, _WAITING = "_txloop_idle", "_txloop_waiting"
 
 _stock_handle_stream = HTTPServer.handle_stream
 _stock_detach = HTTP1Connection.detach
 _stock_start_serving = HTTP1ServerConnection.start_serving
+_stock_read_until_regex = BaseIOStream.read_until_regex
 
 
 @functools.wraps(_stock_format_timestamp)
@@ -83,9 +82,9 @@ def _parse_headers(
     self: HTTP1Connection, data: bytes
 ) -> tuple[str, httputil.HTTPHeaders]:
     if not self.is_client:
-        parameters = self.params
-        if type(parameters) is _Parameters:
-            parameters.has_begun()
+        waiting = vars(self.stream).get(_WAITING)
+        if waiting is not None:
+            waiting.idle.end(waiting)
         self.stream.head = data  # type: ignore[attr-defined] # should it be moved
     if self.is_client or not data[:1].isalpha():  # an empty line may come first
         return _stock_parse_headers(self, data)
@@ -160,26 +159,6 @@ def _gone(stream: _Stream) -> None:
     stream.idle.end(stream)
 
 
-class _Parameters(HTTP1ConnectionParameters):
-    """Those of one connection, without the time to wait for headers."""
-
-    def __init__(
-        self, stock: HTTP1ConnectionParameters, stream: IOStream, idle: _Idle
-    ) -> None:
-        vars(self).update(vars(stock))
-        self._stream = _Stream(stream, _gone)
-        self._stream.idle = idle
-
-    @property
-    def header_timeout(self) -> None:  # type: ignore[override] # it is never set
-        """None: asked for as Tornado begins to wait for headers, which is noted."""
-        self._stream.idle.begin(self._stream)
-
-    def has_begun(self) -> None:
-        """Take note that the headers are there."""
-        self._stream.idle.end(self._stream)
-
-
 @functools.wraps(_stock_start_serving)
 def _start_serving(
     self: HTTP1ServerConnection, delegate: HTTPServerConnectionDelegate
@@ -190,8 +169,27 @@ def _start_serving(
         idle = known.get(seconds)
         if idle is None:
             idle = known[seconds] = _Idle(stream.io_loop, seconds)
-        self.params = _Parameters(self.params, stream, idle)
+        self.params = copy.copy(self.params)
+        self.params.header_timeout = None
+        waiting = vars(stream)[_WAITING] = _Stream(stream, _gone)
+        waiting.idle = idle
     _stock_start_serving(self, delegate)
+
+
+@functools.wraps(_stock_read_until_regex)
+def _read_until_regex(
+    self: BaseIOStream, regex: bytes, max_bytes: int | None = None
+) -> Any:
+    found: Any = _stock_read_until_regex(self, regex, max_bytes)
+    waiting = vars(self).get(_WAITING)
+    if waiting is None:
+        return found
+    waiting.idle.begin(waiting)
+    # As where Tornado has a timer: what comes after it comes as late as there. Who
+    # shuts down his side must not be seen to before the handler has begun.
+    later = Future[bytes]()
+    chain_future(found, later)
+    return later
 
 
 def _stays_off(value: bool) -> None:
@@ -219,6 +217,8 @@ def _handle_stream(self: HTTPServer, stream: IOStream, address: Any) -> None:
 @functools.wraps(_stock_detach)
 def _detach(self: HTTP1Connection) -> IOStream:
     stream = _stock_detach(self)
+    if stream is not None and (waiting := vars(stream).pop(_WAITING, None)):
+        waiting.idle.end(waiting)
     if stream is not None and vars(stream).pop(_NODELAY, None) is not None:
         stream.set_nodelay(False)
     return stream
@@ -228,4 +228,5 @@ def take_streams_over() -> None:
     """Have all new connections of transactional loops and of fronts come by here."""
     patch(HTTPServer, "handle_stream", _handle_stream)
     patch(HTTP1ServerConnection, "start_serving", _start_serving)
+    patch(BaseIOStream, "read_until_regex", _read_until_regex)
     patch(HTTP1Connection, "detach", _detach)

@@ -134,7 +134,7 @@ PRIVATE: tuple[Private, ...] = (
     of_objects(
         HTTP1ConnectionParameters,
         "header_timeout",
-        "asked for once a request, as it begins to wait; None: there is no timer",
+        "None: there is no timer, and the read itself is awaited",
     ),
     # A connection's stream: the end of what a client sends.
     of_objects(BaseIOStream, "_state", "the events it listens to, None before that"),
