@@ -178,6 +178,10 @@ async def waiting(parts, change, made, at, do):
 async def at_once(function, *arguments):
     function(*arguments)
 
+if sys.implementation.name == "pypy":
+    # What an iterator there gives after that is told by no order, but by the table.
+    del CHANGES["OrderedDict"][-2:]
+
 async def main():
     for kind in KINDS:
         plain = type(make(kind))
