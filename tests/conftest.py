@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from pathlib import Path
 from weakref import WeakSet
 
 import pytest
@@ -13,24 +12,12 @@ from _pytest import runner
 from hypothesis import HealthCheck, settings
 from tornado.web import Application, RequestHandler
 
-from txloop.stm import origin
 from txloop.web.targets import applications
 
 pytest_plugins = ["tests.leaks", "tests.logs", "tests.cluster"]
 
 # Here, because it must be said before anything imports it.
 pytest.register_assert_rewrite("tests.serving")
-
-# What serves the programs under test, and asks them, is no part of these. It would be
-# looked through for each application, of which most tests have one.
-HARNESS = (
-    *("cluster", "conftest", "executors", "flags", "http/conftest", "leaks", "logs"),
-    *("messages", "processes", "serving", "warm"),
-)
-origin._LIBRARY_FOLDERS += tuple(
-    str(Path(__file__).parent / f"{name}.py") for name in HARNESS
-)
-origin._owners.clear()
 
 # pytest tells in os.environ which test runs. To programs under test that is a change of
 # their environment, which holds what uses it on the loop thread.
