@@ -121,18 +121,23 @@ def short(parts=()):
 KINDS.append(short)
 
 
-def go_over_all():
+def cases():
     for kind in KINDS:
         plain = type(make(kind))
         name = plain.__name__ if plain.__name__ in CHANGES else "dict"
         for number, change in enumerate(CHANGES[name]):
             for way in range(len(ways(make(kind)))):
                 for at in (0, 1, 3):
-                    plain = make(kind)
-                    shared = txloop.share(make(kind))
-                    expected = go_over(ways(plain)[way], change, plain, at)
-                    found = go_over(ways(shared)[way], change, shared, at)
-                    assert expected == found, (kind, number, way, at, expected, found)
+                    yield kind, number, change, way, at
+
+
+def go_over_all():
+    for kind, number, change, way, at in cases():
+        plain = make(kind)
+        shared = txloop.share(make(kind))
+        expected = go_over(ways(plain)[way], change, plain, at)
+        found = go_over(ways(shared)[way], change, shared, at)
+        assert expected == found, (kind, number, way, at, expected, found)
 
 
 async def main():
@@ -183,21 +188,16 @@ if sys.implementation.name == "pypy":
     del CHANGES["OrderedDict"][-2:]
 
 async def main():
-    for kind in KINDS:
-        plain = type(make(kind))
-        name = plain.__name__ if plain.__name__ in CHANGES else "dict"
-        for number, change in enumerate(CHANGES[name]):
-            for way in range(len(ways(make(kind)))):
-                for at in (0, 1, 3):
-                    plain = make(kind)
-                    shared = txloop.share(make(kind))
-                    expected = await waiting(
-                        ways(plain)[way], change, plain, at, at_once
-                    )
-                    found = await waiting(
-                        ways(shared)[way], change, shared, at, txloop.atomically
-                    )
-                    assert expected == found, (kind, number, way, at, expected, found)
+    for kind, number, change, way, at in cases():
+        plain = make(kind)
+        shared = txloop.share(make(kind))
+        expected = await waiting(
+            ways(plain)[way], change, plain, at, at_once
+        )
+        found = await waiting(
+            ways(shared)[way], change, shared, at, txloop.atomically
+        )
+        assert expected == found, (kind, number, way, at, expected, found)
 asyncio.run(main())
 """
 )

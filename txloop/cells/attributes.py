@@ -29,6 +29,7 @@ __all__ = [
     "Attribute",
     "check_names",
     "defaults_of",
+    "is_adopted",
     "make_ordinary",
     "refuse_arguments",
     "setter",
@@ -50,6 +51,7 @@ def setter(name: str) -> Callable[[Container, object], None]:
     return found
 
 
+_get_number = vars(Container)["_tx_number"].__get__
 _set_size = setter("_tx_size")
 _set_item: Final = list.__setitem__  # of a row, whose own one takes names
 
@@ -163,6 +165,15 @@ class Attribute:
             stored = self.value(shared)
             return value if stored is MISSING else stored
         return value
+
+
+def is_adopted(shared: Container) -> bool:
+    """Tell whether it has cells; its class may have a `__getattr__`."""
+    try:
+        _get_number(shared)
+    except AttributeError:
+        return False
+    return True
 
 
 def check_names(cls: type, root: type) -> None:

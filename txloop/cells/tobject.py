@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import operator
 import reprlib
-import sys
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, dataclass_transform
 
@@ -16,6 +15,7 @@ from txloop.cells.attributes import (
     Attribute,
     check_names,
     defaults_of,
+    is_adopted,
     make_ordinary,
     refuse_arguments,
     setter,
@@ -25,12 +25,7 @@ from txloop.cells.introspected import hide_annotations, take_place
 from txloop.cells.namespaces import Fields, fields_of
 from txloop.cells.orders import make_ordered
 from txloop.cells.shareable import shareable
-from txloop.cells.undeclared import (
-    OpenAttribute,
-    OpenFields,
-    put,
-    row_for,
-)
+from txloop.cells.undeclared import OPEN, OpenAttribute, OpenFields, row_for
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
 from txloop.stm.immutability import SCALARS
@@ -39,7 +34,6 @@ from txloop.stm.types import MISSING, Key
 from txloop.stm.versions import Row, row_of
 
 if TYPE_CHECKING:
-    import types
     from collections.abc import Callable
 
     from txloop.cells.undeclared import OpenRow
@@ -47,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TObject", "contents_of", "names_of"]
 
-_get_number = vars(Container)["_tx_number"].__get__
 _set_number = setter("_tx_number")
 _set_cells = setter("_tx_cells")
 _set_changed = setter("_tx_changed")
@@ -149,7 +142,7 @@ class TObject(_WithDict):
             shown = defaults_of(cls, cls._tx_names)
         if open and not cls._tx_open:
             cls._tx_open = True
-            for name, method in _OPEN.items():
+            for name, method in OPEN.items():
                 setattr(cls, name, method)
         for place, name in enumerate(cls._tx_names):
             default = shown.get(name, MISSING)
@@ -183,7 +176,7 @@ class TObject(_WithDict):
         """The attributes that have a value; what is set in it is set."""
         if not self._tx_open:
             return fields_of(Fields, self, contents_of(self))
-        if not _is_adopted(self):
+        if not is_adopted(self):
             committed.adopt(self)  # it was made without its constructor
         return fields_of(OpenFields, self, contents_of(self))
 
@@ -337,7 +330,7 @@ def _adopt_first(cls: type[TObject]) -> None:
 
     def __init__(self: TObject, *args: Any, **kwargs: Any) -> None:
         # As above; and to find a slot empty is to raise something.
-        if weakref.getweakrefcount(self) and _is_adopted(self):
+        if weakref.getweakrefcount(self) and is_adopted(self):
             initialize(self, *args, **kwargs)
             return
         committed.adopt(self)
@@ -367,15 +360,6 @@ def _initialize_after(
     refuse_arguments(shared, *args, **kwargs)
 
 
-def _is_adopted(shared: TObject) -> bool:
-    """Tell whether it has cells; its class may have a `__getattr__`."""
-    try:
-        _get_number(shared)
-    except AttributeError:
-        return False
-    return True
-
-
 def _inherits(cls: type[TObject], attribute: Attribute) -> bool:
     """Tell whether a class has the like of it from its bases."""
     for kind in cls.__mro__:
@@ -393,7 +377,7 @@ def names_of(cls: type[TObject]) -> tuple[str, ...]:
 def contents_of(shared: TObject) -> dict[str, object]:
     """Return the shared attributes that have a value."""
     kind = type(shared)
-    if not _is_adopted(shared):
+    if not is_adopted(shared):
         return {}  # its constructor has not been called
     if kind._tx_open:
         attempt = running.attempt if committed.noting else None
@@ -418,33 +402,6 @@ def contents_of(shared: TObject) -> dict[str, object]:
             if value is not MISSING:
                 contents[name] = value
     return contents
-
-
-def _set_undeclared(self: TObject, name: str, value: object) -> None:
-    if not _is_adopted(self):
-        committed.adopt(self)  # it was made without its constructor
-    # A property may be settable; so may what the class assigns, and what we do. But
-    # names may come from clients.
-    if name in self._tx_settable and (name[:4] != "_tx_" or _is_ours(sys._getframe(1))):
-        object.__setattr__(self, name, value)
-    else:
-        put(self, name, value)
-
-
-def _is_ours(caller: types.FrameType) -> bool:
-    """Tell whether code of this package runs there, and not the program's."""
-    home: str = caller.f_globals.get("__name__", "")
-    return home.partition(".")[0] == __name__.partition(".")[0]
-
-
-def _delete_undeclared(self: TObject, name: str) -> None:
-    if name in self._tx_settable and name[:4] != "_tx_":
-        object.__delattr__(self, name)
-    else:
-        OpenAttribute(name).__delete__(self)
-
-
-_OPEN: Final = {"__setattr__": _set_undeclared, "__delattr__": _delete_undeclared}
 
 
 def _make_dataclass(

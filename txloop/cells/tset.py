@@ -204,9 +204,8 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         try:
             wanted = set(other)
         except TypeError:
-            return self._as_plain().issuperset(
-                other
-            )  # it may end before it comes there
+            # It may end before it comes there.
+            return self._as_plain().issuperset(other)
         return len(self._those_of(wanted)) == len(wanted)
 
     def isdisjoint(self, other: Iterable[object], /) -> bool:
@@ -251,9 +250,8 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
     def __rsub__(self, other: Set[S]) -> Any:
         if not _is_set(other):
             return NotImplemented
-        return _plain(other) - (
-            self._those_of(other) if has_no_order(other) else self._as_plain()
-        )
+        few = self._those_of(other) if has_no_order(other) else self._as_plain()
+        return _plain(other) - few
 
     def __rxor__(self, other: Set[S]) -> Any:
         return _plain(other) ^ self._as_plain() if _is_set(other) else NotImplemented
@@ -283,25 +281,19 @@ class TSet(KeyedCells, MutableSet[T], metaclass=PassingType):
         return self
 
     def __lt__(self, other: Set[object]) -> Any:
-        return (
-            self._as_plain() < _plain(other)
-            if isinstance(other, Set)
-            else NotImplemented
-        )
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self._as_plain() < _plain(other)
 
     def __le__(self, other: Set[object]) -> Any:
-        return (
-            self._as_plain() <= _plain(other)
-            if isinstance(other, Set)
-            else NotImplemented
-        )
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self._as_plain() <= _plain(other)
 
     def __gt__(self, other: Set[object]) -> Any:
-        return (
-            self._as_plain() > _plain(other)
-            if isinstance(other, Set)
-            else NotImplemented
-        )
+        if not isinstance(other, Set):
+            return NotImplemented
+        return self._as_plain() > _plain(other)
 
     def __ge__(self, other: Set[object]) -> Any:
         if not isinstance(other, Set):

@@ -13,9 +13,10 @@ which may come from its clients and are kept for good.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from txloop.cells.attributes import BEING_MADE, Attribute, setter
+from txloop.cells.attributes import BEING_MADE, Attribute, is_adopted, setter
 from txloop.cells.namespaces import Fields, living, note
 from txloop.cells.shareable import check_keys, shareable, shareable_values
 from txloop.stm.attempt import running
@@ -23,11 +24,12 @@ from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Iterable, Mapping
 
     from txloop.stm.container import Container
 
-__all__ = ["OpenAttribute", "OpenFields", "OpenRow", "put", "row_for", "show"]
+__all__ = ["OPEN", "OpenAttribute", "OpenFields", "OpenRow", "row_for", "show"]
 
 _MOST_NAMES = 4096
 
@@ -158,3 +160,31 @@ class OpenFields(Fields):
         else:
             attempt.write(self._shared, name, MISSING)
         note(self._shared, name, MISSING)
+
+
+def _set_undeclared(self: Any, name: str, value: object) -> None:
+    if not is_adopted(self):
+        committed.adopt(self)  # it was made without its constructor
+    # A property may be settable; so may what the class assigns, and what we do. But
+    # names may come from clients.
+    if name in self._tx_settable and (name[:4] != "_tx_" or _is_ours(sys._getframe(1))):
+        object.__setattr__(self, name, value)
+    else:
+        put(self, name, value)
+
+
+def _is_ours(caller: types.FrameType) -> bool:
+    """Tell whether code of this package runs there, and not the program's."""
+    home: str = caller.f_globals.get("__name__", "")
+    return home.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _delete_undeclared(self: Any, name: str) -> None:
+    if name in self._tx_settable and name[:4] != "_tx_":
+        object.__delattr__(self, name)
+    else:
+        OpenAttribute(name).__delete__(self)
+
+
+OPEN: Final = {"__setattr__": _set_undeclared, "__delattr__": _delete_undeclared}
+"""What such a class has in the place of a `TObject`'s own methods."""

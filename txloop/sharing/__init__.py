@@ -26,6 +26,7 @@
     lookups     what uses a name that the code does not have: getattr, templates
     derived     classes that add methods to a dict or list
     stated      what class statements say of their classes
+    families    which class is derived from which, and what their objects have
     classes     classes whose objects become TObjects
     makeup      lines that ask what a class is made of
     showing     whether objects may show their attributes in another order

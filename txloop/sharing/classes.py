@@ -7,20 +7,19 @@ an order that no constructor tells.
 from __future__ import annotations
 
 import ast
-import functools
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.derived import BASES
 from txloop.sharing.deriving import derive, undecorate
+from txloop.sharing.families import Families
 from txloop.sharing.makeup import asked_for_all, namespaces_of_classes
 from txloop.sharing.origins import NAMESPACE
 from txloop.sharing.scopes import (
     attributes_named,
     functions_in,
     nodes_of_kinds,
-    walked,
 )
 from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.slots import has_slots, why_not_slots
@@ -32,11 +31,9 @@ from txloop.sharing.stated import (
     is_ordering,
     is_ordinary,
     reached_by_name,
-    settable,
     shows_attributes,
 )
-from txloop.sharing.strays import stray_attributes
-from txloop.sharing.syntax import annotated_in, assigned_in, set_on_self
+from txloop.sharing.syntax import set_on_self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -61,14 +58,9 @@ _SHARED = frozenset(
 )
 """Bases of classes that are shared already."""
 
-_OWN_CLASS = ("cls", "self.__class__", "type(self)")
 
-_VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
-"""Bases of classes whose objects are stored as they are."""
-
-
-class Classes:
-    """The classes of a program, by simple name."""
+class Classes(Families):
+    """Which classes of a program can become TObjects, and what they become."""
 
     def __init__(
         self,
@@ -86,18 +78,12 @@ class Classes:
                 by that of a class, or of all namespaces, why none must become one.
             containers: The classes that may become containers: see `derived`.
         """
-        self._texts = list(texts)
-        self._containers = containers
+        super().__init__(texts, flow)
         self._hazards = hazards
-        self._found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
-        self._top: set[int] = set()
-        for text in self._texts:
-            self._top.update(map(id, reached_by_name(text.tree)))
-            for node in walked(text.tree):
-                if isinstance(node, ast.ClassDef):
-                    self._found.setdefault(node.name, []).append((text, node))
-        self._flow = flow
-        self._strays = [*stray_attributes(self._texts)]
+        self._containers = containers
+        self._top = {
+            id(one) for text in self._texts for one in reached_by_name(text.tree)
+        }
         self._why: dict[str, str] = {}
 
     def is_shared(self, name: str) -> bool:
@@ -276,51 +262,6 @@ class Classes:
         bound = set[str]().union(*map(bound_in, its))
         return undeclared & bound | {one for one in undeclared if one[:2] == "__"}
 
-    def _family(self, name: str) -> set[str]:
-        """Return a dataclass, those that it is derived from, and those from these."""
-        line = self._line(name) & self._found.keys()
-        return {one for one in self._found if line & self._line(one)}
-
-    def _undeclared(self, name: str) -> list[str]:
-        """Return what may be set on objects of a family of dataclasses besides fields.
-
-        What methods set may be another's: objects may have it without having a value.
-        """
-        found: set[str] = set()
-        for one in self._family(name):
-            its = {
-                stray.attribute
-                for stray in self._strays
-                if stray.attribute is not None
-                if one in (self._known(stray) or {one})
-            }
-            for related in self._line(one) & self._found.keys():
-                its.update(*(assigned_in(node) for _, node in self._found[related]))
-            found |= its - self._declared(one) - self._set_by_properties(one)
-        return sorted(found)
-
-    def _known(self, stray: Stray) -> set[str]:
-        """Return the program's classes of which an object may be; none for any."""
-        return self._flow.classes_of(stray.of, stray.scope) & self._found.keys()
-
-    def _declared(self, name: str) -> set[str]:
-        """Return the fields of a dataclass, with those of its bases."""
-        return {
-            attribute
-            for related in self._line(name)
-            for _, node in self._found.get(related, ())
-            for attribute in annotated_in(node)
-        }
-
-    def _set_by_properties(self, name: str) -> set[str]:
-        """Return the properties that a class, or one of its bases, has setters for."""
-        return {
-            one
-            for related in self._line(name)
-            for text, node in self._found.get(related, ())
-            for one in settable(text, node)
-        }
-
     def _why_not_attributes(self, name: str) -> str:
         for stray in self._strays:
             if self._sets_any(stray, name) and (
@@ -409,59 +350,6 @@ class Classes:
                 return f"{text.place(of)}, sets {attribute} of the class, too"
         return ""
 
-    @functools.cached_property
-    def _set_on_classes(self) -> list[tuple[Text, str, ast.AST, str]]:
-        """What sets an attribute of a class: module, class, the line, its name."""
-        found: list[tuple[Text, str, ast.AST, str]] = [
-            (stray.text, last_name(stray.of), stray.of, stray.attribute)
-            for stray in self._strays
-            if stray.attribute is not None and last_name(stray.of) in self._found
-        ]
-        for text in self._texts:
-            for one in nodes_of_kinds(text.tree, ast.Attribute):
-                name = last_name(one.value)
-                if isinstance(one.ctx, ast.Store) and name in self._found:
-                    found.append((text, name, one, one.attr))
-        found += [
-            (text, name, one, one.attr)
-            for name, its in self._found.items()
-            for text, node in its
-            for one in ast.walk(node)
-            if isinstance(one, ast.Attribute)
-            and isinstance(one.ctx, ast.Store)
-            and ast.unparse(one.value) in _OWN_CLASS
-        ]
-        return found
-
-    def _also(self, name: str) -> list[str]:
-        """Return the attributes that objects have and their class does not tell."""
-        if any(is_dataclass(*one) for one in self._found.get(name, ())):
-            return self._undeclared(name)
-        found = set()
-        for stray in self._strays:
-            if stray.attribute is None:
-                continue
-            for one in self._known(stray) or {name}:
-                if self.are_related(one, name):
-                    found |= {stray.attribute} - self._attributes(one)
-        return sorted(found)
-
-    def _may_be_both(self, one: str, other: str) -> bool:
-        """Tell whether an object of a class may be one of another, too."""
-        return any(
-            self.are_related(each, one) and self.are_related(each, other)
-            for each in self._found
-        )
-
-    def _attributes(self, name: str) -> set[str]:
-        found: set[str] = set()
-        for _, node in self._found.get(name, ()):
-            found |= assigned_in(node)
-            for base in node.bases:
-                if last_name(base) != name:
-                    found |= self._attributes(last_name(base))
-        return found
-
     def make_objects(
         self, names: Iterable[str], edits: Mapping[str, Edits]
     ) -> Iterator[tuple[str, Text, ast.ClassDef]]:
@@ -508,45 +396,6 @@ class Classes:
         """Tell whether a class is derived from `typing.Protocol` itself."""
         text, node = self._found[name][0]
         return any(is_of_typing(text, base, "Protocol") for base in node.bases)
-
-    def are_related(self, one: str, other: str) -> bool:
-        """Tell whether one of two classes is derived from the other, or is it."""
-        return other in self._line(one) or one in self._line(other)
-
-    def are_apart(self, one: str, other: str) -> bool:
-        """Tell whether both are the program's, and no object is of both."""
-        both = {one, other}
-        known = both <= self._found.keys()
-        return known and not any(both <= self._line(each) for each in self._found)
-
-    def has_derived(self, name: str) -> bool:
-        """Tell whether the program derives a class from it."""
-        return any(name in self._line(one) for one in self._found if one != name)
-
-    def _line(self, name: str) -> set[str]:
-        found = {name}
-        for _, node in self._found.get(name, ()):
-            for base in node.bases:
-                if last_name(base) != name:
-                    found |= self._line(last_name(base))
-        return found
-
-    def have_end(self, name: str) -> bool:
-        """Tell whether the objects of a class do something when they end."""
-        return any(
-            getattr(one, "name", "") == "__del__"
-            for related in self._line(name)
-            for _, node in self._found.get(related, ())
-            for one in node.body
-        )
-
-    def are_values(self, name: str) -> bool:
-        """Tell whether the objects of a class never change, as numbers do."""
-        return not _VALUES.isdisjoint(self._line(name))
-
-    def is_known(self, name: str) -> bool:
-        """Tell whether the program defines a class of that name."""
-        return name in self._found
 
 
 def _is_of_calls(node: ast.stmt) -> bool:

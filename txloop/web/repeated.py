@@ -5,8 +5,8 @@ with each of its requests. To format the one and to parse the others takes a ten
 the processor time of a request that does nothing.
 
 A twentieth goes into a timer, an hour long, that each request takes back when its
-headers are there. Here each connection notes since when it
-waits, in the order of time, and one timer is for that which has waited longest.
+headers are there. Here each connection notes since when it waits, in the order of
+time, and one timer is for that which has waited longest.
 
 As much goes into Nagle's algorithm: Tornado switches it off at the end of each
 answer, to have it sent, and on again, two calls of the system. Here it stays off as
@@ -56,7 +56,8 @@ _parsed: dict[bytes, httputil.HTTPHeaders] = asked_by_all({})
 
 _NODELAY = "set_nodelay"
 
-_IDLE, _WAITING = "_txloop_idle", "_txloop_waiting"
+_IDLE = "_txloop_idle"  # of a loop: by seconds, the connections that may wait so long
+_WAITING = "_txloop_waiting"  # of a stream: what it is known by there
 
 _stock_handle_stream = HTTPServer.handle_stream
 _stock_detach = HTTP1Connection.detach
@@ -185,8 +186,8 @@ def _read_until_regex(
     if waiting is None:
         return found
     waiting.idle.begin(waiting)
-    # As where Tornado has a timer: what comes after it comes as late as there. Who
-    # shuts down his side must not be seen to before the handler has begun.
+    # A future more, as where Tornado has a timer: the request begins as late as there.
+    # Else a client that shuts down its side may be taken for gone before that.
     later = Future[bytes]()
     chain_future(found, later)
     return later
@@ -217,10 +218,12 @@ def _handle_stream(self: HTTPServer, stream: IOStream, address: Any) -> None:
 @functools.wraps(_stock_detach)
 def _detach(self: HTTP1Connection) -> IOStream:
     stream = _stock_detach(self)
-    if stream is not None and (waiting := vars(stream).pop(_WAITING, None)):
-        waiting.idle.end(waiting)
-    if stream is not None and vars(stream).pop(_NODELAY, None) is not None:
-        stream.set_nodelay(False)
+    if stream is not None:
+        waiting = vars(stream).pop(_WAITING, None)
+        if waiting is not None:
+            waiting.idle.end(waiting)
+        if vars(stream).pop(_NODELAY, None) is not None:
+            stream.set_nodelay(False)
     return stream
 
 
