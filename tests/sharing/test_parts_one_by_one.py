@@ -95,3 +95,37 @@ def test_what_a_call_gives_twice_is_a_container_from_the_start(method):
     )
 
     assert "x = txloop.share(make(rows))" in shared(source, "users")
+
+
+GIVEN_TWICE = {
+    "a name": 'given = {"a": x, "b": x}; users.append(User(**given))',
+    "a call": "given = dict(a=x, b=x); users.append(User(**given))",
+    "spread": 'users.append(User(**{"a": x, "b": x}))',
+}
+
+
+@pytest.mark.parametrize("form", GIVEN_TWICE)
+@pytest.mark.parametrize(
+    "method",
+    [
+        "for k in 'ab': setattr(self, k, kw[k])",
+        "self.a = kw['a']; self.b = kw['b']",
+    ],
+)
+def test_what_a_dict_has_twice_is_a_container_from_the_start(form, method):
+    source = (
+        f"users = []\nclass User:\n    def __init__(self, **kw):\n        {method}\n"
+        f"def post(rows):\n    x = [1]\n    {GIVEN_TWICE[form]}\n"
+    )
+
+    assert "x = txloop.share([1])" in shared(source, "users")
+
+
+def test_what_a_dict_has_twice_may_be_immutable():
+    source = (
+        "users = []\nclass User:\n    def __init__(self, **kw):\n"
+        "        for k in 'ab': setattr(self, k, kw[k])\n"
+        'def post(rows):\n    x = "t"\n    users.append(User(**{"a": x, "b": x}))\n'
+    )
+
+    assert 'x = "t"' in shared(source, "users")

@@ -24,6 +24,7 @@ from txloop.sharing.callees import numbers_of
 from txloop.sharing.habits import Habit, Habits
 from txloop.sharing.handing import is_of_future
 from txloop.sharing.handlers import is_handler_class
+from txloop.sharing.mattering import given_twice
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
@@ -222,6 +223,7 @@ class Aliases:
                 reason = f"{text.place(node)}, stores it twice"
                 yield text, node.value, Hazard(EVERYTHING, reason)
             yield from self._of_mappings(text, scope, node)
+            yield from self._of_parts(text, scope, node)
         stores = [*self._storing.stores(scope, in_handler=in_handler)]
         for store in stores:
             if store.is_own:
@@ -344,6 +346,16 @@ class Aliases:
                 if not (is_dict or self._habits.stays(scope, value)):
                     reason = f"{text.place(node)}, stores a default"
                     yield text, value, Hazard(holder_name(base), reason)
+
+    def _of_parts(self, text: Text, scope: ast.AST, node: ast.AST) -> Iterator[Alias]:
+        """Yield what a dict has twice: its parts may be stored one by one."""
+        for name in given_twice(node):
+            values, arguments = self._given_for(scope, names_of_same(scope, name))
+            reason = f"{text.place(node)}, gives {name!r} twice"
+            for home, value in [*((text, one) for one in values), *(arguments or ())]:
+                is_name = isinstance(value, ast.Name)
+                if not (is_name or self._habits.stays(scope, value)):
+                    yield home, value, Hazard(EVERYTHING, reason)
 
     def _results_kept(self, value: ast.expr) -> list[tuple[Text, ast.expr]]:
         """Return what the function returns that is called, if a cache keeps it."""

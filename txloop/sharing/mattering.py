@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.habits import Habits
 
-__all__ = ["are_stored_together", "is_stored_again", "matters", "taking"]
+__all__ = ["are_stored_together", "given_twice", "is_stored_again", "matters", "taking"]
 
 _GIVING = PARTS | GETTERS | {"get_nowait", "popitem", "result"}
 """Methods that return parts of their object."""
@@ -89,6 +89,29 @@ def is_stored_again(
         for one in ast.walk(store)
         if isinstance(one, ast.expr) and is_same(one)
     )
+
+
+def given_twice(node: ast.AST) -> set[str]:
+    """Return the variables that a dict has twice which gets a name or is spread.
+
+    As in ``given = {"a": rows, "b": rows}`` and ``User(**dict(a=rows, b=rows))``.
+    """
+    match node:
+        case ast.Assign(value=made) | ast.AnnAssign(value=made):
+            pass
+        case ast.keyword(arg=None, value=made):
+            pass
+        case _:
+            return set()
+    match made:
+        case ast.Dict(values=parts):
+            pass
+        case ast.Call(func=ast.Name(id="dict"), keywords=named):
+            parts = [one.value for one in named]
+        case _:
+            return set()
+    names = [one.id for one in parts if isinstance(one, ast.Name)]
+    return {one for one in names if names.count(one) > 1}
 
 
 def are_stored_together(

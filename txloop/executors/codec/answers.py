@@ -13,6 +13,7 @@ from txloop.executors.codec.frames import UNPICKLABLE, dumps
 from txloop.executors.codec.packing import pack_outcome
 from txloop.stm.callables import without_partials
 from txloop.stm.container import Container
+from txloop.stm.immutability import PLAIN
 from txloop.stm.types import Answer, Effect, Outcome, Refusal, Trace
 from txloop.stm.variables import Variables
 
@@ -133,9 +134,10 @@ def portable(record: logging.LogRecord) -> None:
     if record.exc_info:
         if not record.exc_text:
             record.exc_text = _formatter.formatException(record.exc_info)
-        record.exc_info = _Raised(record.exc_info[1])  # type: ignore[assignment] # unpickles as such a tuple
+        text = f"{record.exc_text}".rstrip()
+        record.exc_info = _Raised(record.exc_info[1], text)  # type: ignore[assignment] # unpickles as such a tuple
     for name, value in list(vars(record).items()):
-        if not isinstance(value, _Raised | Variables):
+        if type(value) not in PLAIN and not isinstance(value, _Raised | Variables):
             try:
                 pickle.dumps(value)
             except UNPICKLABLE:
@@ -145,11 +147,13 @@ def portable(record: logging.LogRecord) -> None:
 class _Raised:
     """Pickles as an exception and unpickles as a record's `exc_info` of it."""
 
-    def __init__(self, error: BaseException | None) -> None:
+    def __init__(self, error: BaseException | None, text: str) -> None:
         self.error = error
+        self.text = text  # its traceback
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _exc_info, (None if self.error is None else _Failure(self.error),)
+        failure = None if self.error is None else _Failure(self.error, self.text)
+        return _exc_info, (failure,)
 
 
 def _exc_info(error: BaseException | None) -> tuple[object, ...]:
@@ -159,12 +163,14 @@ def _exc_info(error: BaseException | None) -> tuple[object, ...]:
 class _Failure:
     """Pickles as an error and unpickles as the same error with its remote traceback."""
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: BaseException, text: str | None = None) -> None:
         self.error = error
+        self.text = text  # that traceback; None if it has to be made
 
     def __reduce__(self) -> tuple[object, ...]:
-        error = self.error
-        text = "".join(traceback.format_exception(error)).rstrip()
+        error, text = self.error, self.text
+        if text is None:
+            text = "".join(traceback.format_exception(error)).rstrip()
         try:
             body = dumps(error)
             # HTTPError and others pickle well and then fail to unpickle, or change.
