@@ -8,13 +8,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from txloop.scan.known import MUTATORS, PUTTING
+from txloop.scan.syntax import FUNCTIONS, children, declared_in
 from txloop.sharing.bindings import bindings, given_to
+from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import arguments_of, leaves, nodes_with_loops, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["additions", "is_filled"]
+__all__ = ["additions", "is_filled", "items_of"]
 
 _Addition: TypeAlias = tuple[ast.AST, list[ast.AST], list[ast.expr]]
 
@@ -47,6 +49,55 @@ def additions(scope: ast.AST) -> dict[str, list[_Addition]]:
         for name, its in values.items():
             found[name].append((node, loops, its))
     return found
+
+
+@functools.lru_cache(maxsize=4096)
+def items_of(scope: ast.AST, name: str) -> tuple[ast.expr, ...] | None:
+    """Return all that is ever put into the lists of a variable, which is not handed on.
+
+    None if not all is known: then some other code may have the list, too.
+    """
+    if not isinstance(scope, FUNCTIONS) or name in declared_in(scope):
+        return None
+    values, others = bindings(scope, name)
+    if others or not values or not _is_only_asked(scope, name):
+        return None
+    items = [one for _, _, given in additions(scope).get(name, ()) for one in given]
+    for value in values:
+        match value:
+            case ast.List(elts=parts):
+                items = [*(one for one in items if one is not value), *parts]
+            case ast.ListComp(elt=ast.Call() | ast.Constant() as part):
+                items = [*(one for one in items if one is not value), part]
+            case _:
+                return None
+    if any(isinstance(one, ast.Starred) for one in items):
+        return None
+    return tuple(items)
+
+
+def _is_only_asked(scope: ast.AST, name: str) -> bool:
+    """Tell whether a list is only indexed, measured and appended to, and only there."""
+    called = {id(one.func) for one in walked(scope) if isinstance(one, ast.Call)}
+    for inner, _ in functions_in(scope):
+        if any(isinstance(one, ast.Name) and one.id == name for one in walked(inner)):
+            return False
+    for parent in walked(scope):
+        for child in children(parent):
+            if not (isinstance(child, ast.Name) and child.id == name):
+                continue
+            match parent:
+                case ast.Assign(targets=[ast.Name()]) if child in parent.targets:
+                    continue
+                case ast.Subscript(value=value, slice=part, ctx=ast.Load()):
+                    if value is child and not isinstance(part, ast.Slice):
+                        continue
+                case ast.Attribute(attr="append") if id(parent) in called:
+                    continue
+                case ast.Call(func=ast.Name(id="len")):
+                    continue
+            return False
+    return True
 
 
 def _given_by_calls(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:

@@ -17,7 +17,7 @@ from txloop.scan.syntax import (
     parameters,
 )
 from txloop.sharing.bindings import given_to, is_fresh
-from txloop.sharing.filling import additions, is_filled
+from txloop.sharing.filling import additions, is_filled, items_of
 from txloop.sharing.lookups import may_keep
 from txloop.sharing.operators import keys_given, operated
 from txloop.sharing.scopes import nodes_of, walked
@@ -229,7 +229,8 @@ class Storing:
             local: The variables of the function that are not yielded yet.
         """
         local = local - {name}
-        for node, loops, values in additions(scope).get(name, ()):
+        for node, loops, every in additions(scope).get(name, ()):
+            values = [one for one in every if not self._is_same_item(scope, one)]
             found = set().union(*map(self.habits.handed_on, values))
             for inner in sorted(found & local):
                 of = None if outer.by_call else outer.of
@@ -238,6 +239,18 @@ class Storing:
             for own in sorted(set().union(*map(self._owning.stored_in, values))):
                 if not self._owning.stays(own):
                     yield Store(own, outer.into, node, loops, is_own=True)
+
+    def _is_same_item(self, scope: ast.AST, value: ast.expr) -> bool:
+        """Tell whether it is an item of a list whose items are the same once stored."""
+        match value:
+            case ast.Subscript(value=ast.Name(id=name), slice=index):
+                items = items_of(scope, name)
+                return (
+                    items is not None
+                    and not isinstance(index, ast.Slice)
+                    and all(self.habits.stays(scope, one) for one in items)
+                )
+        return False
 
     def put(
         self, node: ast.AST, outer: Collection[str] = ()
