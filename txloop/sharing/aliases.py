@@ -349,7 +349,7 @@ class Aliases:
 
     def _of_parts(self, text: Text, scope: ast.AST, node: ast.AST) -> Iterator[Alias]:
         """Yield what a dict has twice: its parts may be stored one by one."""
-        for name in given_twice(node):
+        for name in sorted(given_twice(node)):
             values, arguments = self._given_for(scope, names_of_same(scope, name))
             reason = f"{text.place(node)}, gives {name!r} twice"
             for home, value in [*((text, one) for one in values), *(arguments or ())]:

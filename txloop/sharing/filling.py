@@ -62,13 +62,14 @@ def items_of(scope: ast.AST, name: str) -> tuple[ast.expr, ...] | None:
     values, others = bindings(scope, name)
     if others or not values or not _is_only_asked(scope, name):
         return None
-    items = [one for _, _, given in additions(scope).get(name, ()) for one in given]
+    put = (one for _, _, given in additions(scope).get(name, ()) for one in given)
+    items = [one for one in put if one not in values]
     for value in values:
         match value:
             case ast.List(elts=parts):
-                items = [*(one for one in items if one is not value), *parts]
+                items += parts
             case ast.ListComp(elt=ast.Call() | ast.Constant() as part):
-                items = [*(one for one in items if one is not value), part]
+                items.append(part)
             case _:
                 return None
     if any(isinstance(one, ast.Starred) for one in items):

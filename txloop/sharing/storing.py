@@ -243,12 +243,10 @@ class Storing:
     def _is_same_item(self, scope: ast.AST, value: ast.expr) -> bool:
         """Tell whether it is an item of a list whose items are the same once stored."""
         match value:
-            case ast.Subscript(value=ast.Name(id=name), slice=index):
+            case ast.Subscript(value=ast.Name(id=name)):
                 items = items_of(scope, name)
-                return (
-                    items is not None
-                    and not isinstance(index, ast.Slice)
-                    and all(self.habits.stays(scope, one) for one in items)
+                return items is not None and all(
+                    self.habits.stays(scope, one) for one in items
                 )
         return False
 
