@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from tests.deltas import delta_log
@@ -12,6 +14,7 @@ from txloop.executors.codec.plain_cells import unpack_commits
 from txloop.executors.processes import parking
 from txloop.executors.processes.replication import DeltaLog
 from txloop.stm.store import committed
+from txloop.stm.types import Unsendable
 
 UNASKED = 100
 
@@ -59,6 +62,26 @@ def test_what_a_replica_has_asked_for_is_not_unasked(log, shared):
     # THEN
     assert log.lags(log.forked_at, UNASKED)
     assert not log.parked
+
+
+def test_what_is_held_does_not_keep_a_log_from_that(log, shared):
+    """It does not travel, so pickle refuses it: something else is told instead."""
+    # GIVEN
+    shared["lock"] = lock = threading.Lock()
+    shared[lock] = "a key"
+    shared["several"] = TList([lock, 1])
+
+    # WHEN
+    write(shared)
+    is_told = log.lags(log.forked_at, UNASKED)
+    contents, _ = loads(log.dump())
+
+    # THEN
+    assert not is_told
+    [told] = [items for one, items in contents if one is shared]
+    assert isinstance(told["lock"], Unsendable)
+    assert "a key" in told.values()
+    assert UNASKED - 1 == told["b"]
 
 
 def test_a_replica_of_a_parked_log_is_loaded_and_told_from_then_on(log, shared):

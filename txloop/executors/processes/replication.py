@@ -236,17 +236,8 @@ class DeltaLog:
         try:
             return dumps(contents)
         except UNPICKLABLE:
-            sendable = [
-                (
-                    one,
-                    {
-                        _sendable_key(key): one._tx_converted(new, _sendable)
-                        for key, new in items.items()
-                    },
-                )
-                for one, items in changed
-            ]
-            return dumps((sendable, numbers))
+            converted = _converted(changed, _sendable_key, _sendable)
+            return dumps((converted, numbers))
 
     def _contents(self) -> Dump:
         living = self._store.containers()
@@ -255,6 +246,8 @@ class DeltaLog:
             for container in living
             if container._tx_changed > self.forked_at
         ]
+        if travel_table:  # or pickle would fail at the first one that is held
+            changed = _converted(changed, _key_without_held, _value_without_held)
         return changed, [container._tx_number for container in living]
 
 
@@ -285,6 +278,24 @@ def _condensed(commits: list[Sequence[Write]]) -> list[Sequence[Write]]:
         found.append(tuple(reversed(lasting)))
     found.reverse()
     return found
+
+
+def _converted(
+    contents: Iterable[tuple[Container, dict[Hashable, Any]]],
+    convert_key: Callable[[Hashable], Hashable],
+    convert: Callable[[object], object],
+) -> list[tuple[Container, dict[Hashable, Any]]]:
+    """Return containers with their keys and values converted."""
+    return [
+        (
+            one,
+            {
+                convert_key(key): one._tx_converted(value, convert)
+                for key, value in items.items()
+            },
+        )
+        for one, items in contents
+    ]
 
 
 def _pickled(commits: list[Sequence[Write]]) -> bytes:
