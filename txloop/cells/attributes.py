@@ -126,7 +126,7 @@ class Attribute:
                 _set_size(shared, shared._tx_size + 1)
             _set_item(row, self.place, new)
         else:
-            committed.write(shared, self.name, new)
+            committed.write(shared, self.name, new, self.place)
         if living:
             note(shared, self.name, new)
 

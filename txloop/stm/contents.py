@@ -11,16 +11,20 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from txloop.stm.container import Clear, Update
+from txloop.stm.container import Clear, Container, Update
 from txloop.stm.types import MISSING
 from txloop.stm.versions import Entry, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
 
-    from txloop.stm.container import Container, Operation
+    from txloop.stm.container import Operation
 
 __all__ = ["put", "put_all", "settle", "values_of"]
+
+set_changed = vars(Container)["_tx_changed"].__set__  # past an object's `__setattr__`
+
+_set_item = list.__setitem__  # of a row, whose own one takes keys
 
 _ENTRIES = frozenset({Entry})
 
@@ -97,7 +101,10 @@ def put(
         and type(cell) is not Entry
     ):
         # As most writes are: the rest below would come to the same.
-        container._tx_changed = version
+        if type(cells) is dict:
+            container._tx_changed = version
+        else:
+            set_changed(container, version)
         if container._tx_view is not None:
             container._tx_view = None
         cells[key] = value
@@ -106,7 +113,7 @@ def put(
     is_there = (cell if entry is None else entry.value) is not MISSING
     if value is MISSING and not is_there:
         return False
-    container._tx_changed = version
+    set_changed(container, version)
     if container._tx_view is not None:
         container._tx_view = None
     shown: Hashable = MISSING
@@ -133,6 +140,17 @@ def put(
     else:
         cells[key] = value
     return False
+
+
+def put_in_row(container: Any, index: int, value: object, version: int) -> bool:
+    """Replace a value in a row, where no snapshot is open; tell whether it could."""
+    row = container._tx_cells
+    cell = row[index]
+    if cell is MISSING or type(cell) is Entry or value is MISSING:
+        return False
+    set_changed(container, version)
+    _set_item(row, index, value)
+    return True
 
 
 def put_all(
@@ -168,25 +186,26 @@ def _update(
 ) -> bool:
     """Write many cells at once, where no snapshot is open; return whether it could."""
     cells = container._tx_cells
-    is_row = not isinstance(cells, dict)
-    if container._tx_shuffled or (is_row and not _is_bare(container)):
+    if container._tx_shuffled:
         return False
-    container._tx_changed = version
-    container._tx_view = None
-    before = 0 if is_row else len(cells)
+    is_row = not isinstance(cells, dict)
+    before = container._tx_size if is_row else len(cells)
+    if is_row and not _is_all_or_nothing(cells, before):
+        return False
+    set_changed(container, version)
+    if container._tx_view is not None:
+        container._tx_view = None
     cells.update(items)
-    now = len(items) if is_row else len(cells)
+    now = (before or len(items)) if is_row else len(cells)
     if now != before:
         container._tx_resized = version
         container._tx_size = now
     return True
 
 
-def _is_bare(container: Container) -> bool:
-    """Tell whether nothing is in a row, as where a replica is told of a new object."""
-    if container._tx_size:
-        return False
-    return _ENTRIES.isdisjoint(map(type, container._tx_cells))
+def _is_all_or_nothing(row: Collection[object], size: int) -> bool:
+    """Tell whether a row without history has all values, or none yet, as most have."""
+    return size in (0, len(row)) and _ENTRIES.isdisjoint(map(type, row))
 
 
 def _clear(container: Container, version: int) -> None:

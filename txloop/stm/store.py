@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from txloop.errors import TxThreadError
 from txloop.stm.container import Container, Operation, Update, Write
-from txloop.stm.contents import put, put_all, settle, values_of
+from txloop.stm.contents import put, put_all, put_in_row, settle, values_of
 from txloop.stm.joining import MOST_JOINED, Joining
 from txloop.stm.threads import NO_THREAD, counting_from, gil_enabled, recheck
 from txloop.stm.types import MISSING, Key
@@ -325,8 +325,20 @@ class Store(Joining):
             self.settled = version
         return place
 
-    def write(self, container: Container, key: Hashable, value: object) -> None:
+    def write(
+        self,
+        container: Container,
+        key: Hashable,
+        value: object,
+        index: int | None = None,
+    ) -> None:
         """Make one write, which is no operation, the next version: the fastest way.
+
+        Args:
+            container: Where.
+            key: Of which cell.
+            value: What it has from then on.
+            index: Where the cell is in the container's row; None if that is unknown.
 
         Raises:
             TxThreadError: if another thread owns the store.
@@ -336,19 +348,25 @@ class Store(Joining):
             self._check_owner()
         kept = bool(self._snapshots)
         growing = self._growing
-        if growing is not None:  # it joins the newest commit
+        if growing is None:
+            version = self.version + 1
+            place = version << PLACE_BITS
+        else:  # it joins the newest commit
             version = self.version
             place = self._place = self._place + 1
-            if put(container, key, value, version, place, kept):
-                self._superseded.append((version, container, key))
+        done = (
+            index is not None
+            and not kept
+            and put_in_row(container, index, value, version)
+        )
+        if not done and put(container, key, value, version, place, kept):
+            self._superseded.append((version, container, key))
+        if growing is not None:
             growing.append((container, key, value))
             self.joined += 1
             if len(growing) >= MOST_JOINED:
                 self._growing = None
             return
-        version = self.version + 1
-        if put(container, key, value, version, version << PLACE_BITS, kept):
-            self._superseded.append((version, container, key))
         if not (kept or self._superseded):
             self.settled = version
         self.version = version
