@@ -450,6 +450,29 @@ def test_what_may_be_one_of_too_many_counts_as_anything(monkeypatch):
     assert "txloop" not in shared(source, "items")
 
 
+@pytest.mark.parametrize(
+    ("factory", "is_shared"),
+    [
+        ("lambda: DEFAULT", False),
+        ("lambda: make()", False),
+        ("make", False),
+        ("lambda: DEFAULT.copy()", True),
+        ("lambda: {'rows': []}", True),
+    ],
+)
+def test_what_a_default_factory_returns_is_put_into_its_dict(factory, is_shared):
+    source = f"""
+from collections import defaultdict
+DEFAULT = []
+def make(): return DEFAULT
+table = defaultdict({factory})
+def f(k):
+    table[k].append(k)
+    return DEFAULT
+"""
+    assert is_shared == ("txloop.share" in shared(source, "table"))
+
+
 OF_THE_CLASS = """
 class Form:
     errors = {first}

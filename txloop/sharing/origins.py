@@ -363,6 +363,8 @@ class Origins:
         base = function.value if isinstance(function, ast.Attribute) else function
         values |= self._of_all(scope, [base, *arguments_of(call)])
         parts = part_of(values)
+        if name == "defaultdict":  # what its function returns gets into it
+            made |= inside(self._of_all(scope, call.args[:1]))
         if name in PARTS:
             parts |= self._own_elements()
         else:
