@@ -473,6 +473,35 @@ def f(k):
     assert is_shared == ("txloop.share" in shared(source, "table"))
 
 
+@pytest.mark.parametrize(
+    ("value", "is_shared"),
+    [
+        ("cast(list, DEFAULT)", False),
+        ("OrderedDict(a=DEFAULT)", False),
+        ("list(repeat(DEFAULT, 2))", False),
+        ("list(map(make, 'ab'))", False),
+        ("list(map(lambda one: DEFAULT, 'ab'))", False),
+        ("list(map(str, DEFAULT))", True),
+        ("cast(int, k)", True),
+        ("OrderedDict(a=[])", True),
+        ("max(k, 1)", True),
+    ],
+)
+def test_what_is_handed_through_a_function_is_the_same(value, is_shared):
+    source = f"""
+from collections import OrderedDict
+from itertools import repeat
+from typing import cast
+DEFAULT = []
+def make(one): return DEFAULT
+table = {{}}
+def f(k):
+    table[k] = {value}
+    DEFAULT.append(k)
+"""
+    assert is_shared == ("txloop.share" in shared(source, "table"))
+
+
 OF_THE_CLASS = """
 class Form:
     errors = {first}
