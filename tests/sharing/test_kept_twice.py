@@ -450,6 +450,58 @@ def test_what_may_be_one_of_too_many_counts_as_anything(monkeypatch):
     assert "txloop" not in shared(source, "items")
 
 
+@pytest.mark.parametrize(
+    ("factory", "is_shared"),
+    [
+        ("lambda: DEFAULT", False),
+        ("lambda: make()", False),
+        ("make", False),
+        ("lambda: DEFAULT.copy()", True),
+        ("lambda: {'rows': []}", True),
+    ],
+)
+def test_what_a_default_factory_returns_is_put_into_its_dict(factory, is_shared):
+    source = f"""
+from collections import defaultdict
+DEFAULT = []
+def make(): return DEFAULT
+table = defaultdict({factory})
+def f(k):
+    table[k].append(k)
+    return DEFAULT
+"""
+    assert is_shared == ("txloop.share" in shared(source, "table"))
+
+
+@pytest.mark.parametrize(
+    ("value", "is_shared"),
+    [
+        ("cast(list, DEFAULT)", False),
+        ("OrderedDict(a=DEFAULT)", False),
+        ("list(repeat(DEFAULT, 2))", False),
+        ("list(map(make, 'ab'))", False),
+        ("list(map(lambda one: DEFAULT, 'ab'))", False),
+        ("list(map(str, DEFAULT))", True),
+        ("cast(int, k)", True),
+        ("OrderedDict(a=[])", True),
+        ("max(k, 1)", True),
+    ],
+)
+def test_what_is_handed_through_a_function_is_the_same(value, is_shared):
+    source = f"""
+from collections import OrderedDict
+from itertools import repeat
+from typing import cast
+DEFAULT = []
+def make(one): return DEFAULT
+table = {{}}
+def f(k):
+    table[k] = {value}
+    DEFAULT.append(k)
+"""
+    assert is_shared == ("txloop.share" in shared(source, "table"))
+
+
 OF_THE_CLASS = """
 class Form:
     errors = {first}

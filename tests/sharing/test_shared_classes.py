@@ -161,6 +161,18 @@ def test_a_class_whose_objects_are_stored_becomes_a_shared_one(case):
     assert expected in shared(CLASSES.format(head, "Thing"), "things")
 
 
+def test_what_a_constructor_gives_may_begin_with_what_the_class_has():
+    source = CLASSES.format("Thing", "Thing").replace(
+        "        self.name = name\n",
+        "        self.notes = [name]\n"
+        "    notes = []\n"
+        "    kept = {}\n"
+        "    def f(self): self.notes += self.kept\n",
+    )
+
+    assert "class Thing(txloop.TObject, dataclass=False) :" in shared(source, "things")
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -196,6 +208,16 @@ def test_attributes_that_other_code_sets_are_named(lines):
         (
             "class Outer(External): pass\nclass Mixed(Thing, Outer): pass",
             "Mixed, which is derived from it, cannot: it is derived from External",
+        ),
+        *(
+            (line, "its objects begin with what the class has as notes")
+            for line in (
+                "    notes = []\n    def f(self, n): self.notes += [n]",
+                "    notes: list = list()\n    def f(self): self.notes = []",
+                "    notes = {}\ndef f(): things[0].notes |= {1: 2}",
+                "    notes = []\nclass Special(Thing):\n"
+                "    def put(self): self.notes += [1]",
+            )
         ),
         ("    def f(self, d): self.__dict__ = d", "sets attributes by name"),
         ("    def f(self, d): self.__dict__ |= d", "sets attributes by name"),

@@ -8,6 +8,8 @@ from tests.sharing.random_programs import program_of
 from tests.sharing.rounds import left, shared
 from tests.sharing.test_random_programs import asked_of, check
 
+IMPORTS = "import decimal\nimport typing\nfrom typing import List"
+
 SHOWN = {
     "its name": "type({}).__name__",
     "a text": "str(type({})) + repr(type({}))",
@@ -17,6 +19,7 @@ SHOWN = {
     "another of the type": "type({})([k])",
     "another type": "[type({}) is str, type({}) in (int, type(None))]",
     "one of a library": "type({}) is decimal.Decimal",
+    "an alias of what it is not": "isinstance({}, (typing.Sequence, typing.Tuple))",
     "one of its own": "[type({}) is Thing, type({}) == type(Thing(k))]",
     "the type of its keys": "str(type(table.keys())) + type(table.keys()).__name__",
 }
@@ -34,6 +37,8 @@ ASKED = {
     "a method of it": "type({}).append({}, k)",
     "a method of its class": "[{}.__class__.append({}, k)]",
     "a method of it, handed on": "list(map(type({}).pop, [{}]))",
+    "an alias": "isinstance({}, List)",
+    "one of several aliases": "isinstance({}, (str, typing.Dict, typing.List))",
 }
 
 
@@ -44,7 +49,7 @@ def _of(expression, name):
 def _source(expression):
     used = _of(expression, "rows")
     return (
-        "import decimal\nKINDS = {list: 'l'}\ntable = {}\nrows = []\n"
+        f"{IMPORTS}\nKINDS = {{list: 'l'}}\ntable = {{}}\nrows = []\n"
         f"class Thing: pass\ndef f(k):\n    more = []\n    return {used}\n"
     )
 
@@ -81,7 +86,7 @@ def f(k): rows.append(k == k)
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_types_that_are_asked_for_answer_as_on_stock_tornado():
-    bodies, definitions = [], ["import decimal\nKINDS = {list: 'l'}"]
+    bodies, definitions = [], [f"{IMPORTS}\nKINDS = {{list: 'l'}}"]
     for number, expression in enumerate((*SHOWN.values(), *ASKED.values())):
         name = f"r{number}"
         definitions.append(f"{name} = []")

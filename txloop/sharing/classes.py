@@ -24,6 +24,7 @@ from txloop.sharing.scopes import (
 from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.stated import (
+    begin_in_common,
     bound_in_body,
     is_abstract,
     is_dataclass,
@@ -275,6 +276,9 @@ class Classes(Families):
         line = [
             node for one in self._line(name) for _, node in self._found.get(one, ())
         ]
+        its = set(self._also(name)).union(*map(set_on_self, line))
+        if common := its & begin_in_common(line):
+            return f"its objects begin with what the class has as {min(common)}"
         if any(map(has_slots, line)):
             others = self._also(name)
             if reason := why_not_slots(self._texts, line, others):

@@ -19,7 +19,7 @@ from txloop.sharing.syntax import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["handed_on", "is_of_future", "may_give", "names_handed_on"]
+__all__ = ["handed_on", "is_of_future", "may_give", "names_handed_on", "taken_whole"]
 
 _OF_PARTS = PARTS | {
     *("ChainMap", "MappingProxyType", "SimpleNamespace", "UserDict", "UserList"),
@@ -155,3 +155,15 @@ def may_give(node: ast.ClassDef, bases: list[str]) -> bool:
     meta = [ast.unparse(one.value) for one in node.keywords if one.arg == "metaclass"]
     new = any(getattr(one, "name", "") == "__new__" for one in node.body)
     return new or bool(meta and "ABCMeta" not in meta[0]) or bool(_HOLDING & {*bases})
+
+
+def taken_whole(call: ast.Call) -> list[ast.expr]:
+    """Return what is given to one of `PARTS`, and is in its result as it is.
+
+    Of a function among these, it is what that returns: ``defaultdict(lambda: NAMES)``.
+    """
+    name = last_name(call.func)
+    named = [one.value for one in call.keywords if one.arg != "key"]
+    if name in ("cast", "repeat"):
+        return [*call.args, *named]
+    return [*call.args[:1], *named] if name in ("defaultdict", "map") else named

@@ -92,8 +92,11 @@ def hazards(
     for text in texts:
         modules = imported[text.file]
         methods = {one for node in walked(text.tree) for one in _assigned_in(node)}
-        homes = ((name, home.partition(".")[0]) for name, home in modules.items())
-        foreign = {name for name, home in homes if home not in own}
+        foreign = {
+            name: home
+            for name, home in modules.items()
+            if home.partition(".")[0] not in own
+        }
         called = {
             last_name(one.func)
             for one in walked(text.tree)

@@ -16,6 +16,7 @@ from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS, SCALARS
 from txloop.scan.syntax import last_name
 from txloop.sharing.decoding import decodes
 from txloop.sharing.described import first_value
+from txloop.sharing.handing import taken_whole
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
 from txloop.sharing.scalars import has_scalars_only
@@ -364,7 +365,7 @@ class Origins:
         values |= self._of_all(scope, [base, *arguments_of(call)])
         parts = part_of(values)
         if name in PARTS:
-            parts |= self._own_elements()
+            parts |= self._own_elements() | self._of_all(scope, taken_whole(call))
         else:
             made |= inside(made)
             parts |= values

@@ -8,14 +8,17 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_by, last_name
+from txloop.sharing.making import PLAIN
 from txloop.sharing.scopes import names_of_standard, walked
+from txloop.sharing.syntax import DISPLAYS, is_of_self, simple_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from txloop.sharing.texts import Text
 
 __all__ = [
+    "begin_in_common",
     "bound_in_body",
     "dataclass_mark",
     "is_abstract",
@@ -40,6 +43,8 @@ _OPTIONS = frozenset(
 )
 """What a dataclass may be given: what it does in any case, or a TObject does, too."""
 
+_PLAIN = frozenset(one.__name__ for one in PLAIN)
+
 _SHOWING = re.compile(r"\b(__dict__|__getstate__|dir|getmembers|vars)\b")
 """What tells which attributes an object has."""
 
@@ -50,6 +55,33 @@ def reached_by_name(node: ast.Module | ast.ClassDef) -> Iterator[ast.ClassDef]:
         if isinstance(one, ast.ClassDef):
             yield one
             yield from reached_by_name(one)
+
+
+def begin_in_common(line: Iterable[ast.ClassDef]) -> set[str]:
+    """Return the attributes that all objects find in a list or the like of the class.
+
+    They do until they get one of their own, which ``self.names += [name]`` does with
+    the same list. Those that a constructor gives are not of these.
+
+    Args:
+        line: A class and what it is derived from.
+    """
+    found: set[str] = set()
+    given: set[str] = set()
+    for node in line:
+        for one in node.body:
+            for target, value in simple_values(one):
+                if isinstance(target, ast.Name) and _makes_plain(value):
+                    found.add(target.id)
+            if getattr(one, "name", "") == "__init__":
+                values = (each for node in walked(one) for each in simple_values(node))
+                given.update(last_name(each) for each, _ in values if is_of_self(each))
+    return found - given
+
+
+def _makes_plain(value: ast.expr) -> bool:
+    called = last_name(value.func) if isinstance(value, ast.Call) else ""
+    return isinstance(value, DISPLAYS) or called in _PLAIN
 
 
 def bound_in_body(node: ast.ClassDef) -> set[str]:

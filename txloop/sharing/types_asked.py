@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+import typing
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import READERS, SCALARS
-from txloop.scan.syntax import last_name
+from txloop.scan.syntax import last_name, walk
 from txloop.sharing.making import NOTED
 from txloop.sharing.syntax import arguments_of, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from txloop.sharing.meanings import Meanings
 
@@ -30,6 +31,14 @@ _OTHERS = {
     name for name, its in vars(builtins).items() if isinstance(its, type)
 } - _REPLACED
 """Builtin types of other objects."""
+
+_ALIASES = frozenset(
+    f"{home}.{name}"
+    for home in ("typing", "typing_extensions")
+    for name in typing.__all__
+    if typing.get_origin(getattr(typing, name)) in NOTED
+)
+"""Names such as `typing.List`, which ask for the exact type, not for `__class__`."""
 
 _CHECKS = frozenset(["isinstance", "issubclass"])
 
@@ -48,7 +57,7 @@ _SHOWING = (SCALARS | READERS) - {
 
 
 def types_asked(
-    node: ast.AST, may_be_own: Callable[[ast.expr], bool], foreign: Container[str]
+    node: ast.AST, may_be_own: Callable[[ast.expr], bool], foreign: Mapping[str, str]
 ) -> list[ast.expr]:
     """Return the expressions whose exact types a node asks for.
 
@@ -56,7 +65,8 @@ def types_asked(
         node: The node; what is in it is not looked at, but for its direct parts.
         may_be_own: Tells whether an expression may give an object of a class of the
             program.
-        foreign: Names that are imported from other modules than the program's.
+        foreign: Names that are imported from other modules than the program's, with
+            what they mean there.
     """
     match node:
         case ast.Compare(left=left, comparators=others):
@@ -69,6 +79,10 @@ def types_asked(
             return [] if may_be_own(of) else [of]
         case ast.Attribute(value=value, attr=name) if name in _METHODS:
             given = [value]
+        case ast.Call(func=ast.Name(id="isinstance"), args=[one, kinds]) if (
+            _names_alias(kinds, foreign)
+        ):
+            return [one]
         case ast.Call(func=function):
             shows = last_name(function) in _SHOWING
             given = [] if shows else arguments_of(node)
@@ -97,7 +111,7 @@ def types_asked(
 def _compared(
     compared: list[ast.expr],
     may_be_own: Callable[[ast.expr], bool],
-    foreign: Container[str],
+    foreign: Mapping[str, str],
 ) -> list[ast.expr]:
     """Return whose types are compared with one that a container may stand for."""
     asked = [one.args[0] for one in compared if _asks_type(one)]
@@ -141,6 +155,15 @@ def _asks_type(node: ast.AST) -> TypeGuard[ast.Call]:
         and ast.unparse(node.func) == "type"
         and len(node.args) == 1
     )
+
+
+def _names_alias(node: ast.expr, foreign: Mapping[str, str]) -> bool:
+    for one in walk(node):
+        if isinstance(one, ast.Name | ast.Attribute):
+            first, *rest = ast.unparse(one).split(".")
+            if ".".join([foreign.get(first, first), *rest]) in _ALIASES:
+                return True
+    return False
 
 
 def _names_replaced(node: ast.AST) -> bool:
