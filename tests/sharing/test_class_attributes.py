@@ -6,7 +6,9 @@ import textwrap
 
 import pytest
 
+from tests.sharing.random_programs import program_of
 from tests.sharing.rounds import shared
+from tests.sharing.test_random_programs import asked_of, check
 
 COUNTS = """
 class Page:
@@ -122,3 +124,45 @@ def test_a_class_attribute_that_may_be_anothers_is_left_alone(line, target):
     source = f"{COUNTS.format(target)}{line}\n"
 
     assert textwrap.dedent(source).lstrip() == shared(source, "Page.hits")
+
+
+NUMBERED = """
+class Page:
+    made = 0
+    def __init__(self, name):
+        {}.made += 1
+        self.number, self.name, self.names = self.made, name, []
+class Leaf(Page):
+    pass
+pages = []
+leaves = []
+"""
+
+NUMBERED_USED = [
+    "pages.append(Page(k))\nmore += [pages[-1].number, Page.made]",
+    "leaves.append(Leaf(k))\nmore += [leaves[-1].number, Leaf.made, Page.made]",
+    "pages[0].names.append(v)\n"
+    "more += [[p.number, p.name, p.names] for p in pages + leaves]",
+]
+
+
+@pytest.mark.parametrize("own", ["type(self)", "self.__class__"])
+def test_objects_that_count_in_their_class_are_shared(own):
+    source = NUMBERED.format(own) + "def add(name): pages.append(Page(name))\n"
+
+    assert "class Page(txloop.TObject, dataclass=False):" in shared(source, "pages")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("derived", [True, False])
+@pytest.mark.parametrize("own", ["type(self)", "self.__class__"])
+def test_what_counts_in_its_class_answers_as_on_stock_tornado(own, derived):
+    definition = NUMBERED.format(own)
+    if not derived:
+        definition = definition.replace("class Leaf(Page):\n    pass", "Leaf = Page")
+    source = program_of([[one] for one in NUMBERED_USED], [definition])
+
+    said = check(source, asked_of(len(NUMBERED_USED)), good=1)
+
+    assert "class Page (app, " in said

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sharing.commanding import PROGRAM, program, run
 from tests.sharing.rounds import left, shared
+from tests.unchanged.running import Asked, running
 
 HOME = """
 import functools
@@ -127,10 +129,9 @@ def test_a_module_imports_the_value_that_a_name_has_then(imported, expected):
     assert "count = txloop.TVar(0)" in after
 
 
-@pytest.mark.parametrize("imported", ["count as c", "*"])
-def test_a_name_that_stands_for_one_that_is_bound_again_leaves_it_alone(imported):
+def test_a_name_that_stands_for_one_that_is_bound_again_leaves_it_alone():
     home = "count = 0\ndef f():\n    global count\n    count += 1\n"
-    web = f"from app import {imported}\ndef g():\n    return c\n"
+    web = "from app import count as c\ndef g():\n    return c\n"
 
     assert "imports" in left(home, "count", others={"web": web})
 
@@ -160,3 +161,42 @@ def test_what_a_module_has_is_no_attribute_of_a_class(web, is_left):
     reason = left(home, "Thing.made", others=others)
 
     assert is_left == ("may mean another's attribute" in reason)
+
+
+STATE = """
+asked = 0
+last = None
+names = []
+def add(name):
+    global asked, last
+    asked, last = asked + 1, name
+    names.append(name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_what_is_imported_with_all_names_answers_as_on_stock_tornado(tmp_path):
+    # GIVEN
+    (tmp_path / "program").mkdir()
+    source = PROGRAM.replace("names = []  # in the order of arrival\n", "")
+    source = source.replace("asked = 0\n", "import state\nfrom state import *  # all\n")
+    source = source.replace("        global asked\n        asked += 1\n", "")
+    source = source.replace("names.append(", "add(")
+    source = source.replace("% (asked, names)", "% (asked, [state.asked, last, names])")
+    home = program(tmp_path / "program", source)
+    (home / "state.py").write_text(STATE)
+    asked = [Asked("GET", "/"), Asked("POST", "/?name=a"), Asked("GET", "/")] * 2
+
+    # WHEN
+    with running(home, tmp_path, None, options=()) as stock:
+        expected = stock.ask(asked)
+    options, faults = ("--auto", "--share"), {"TXLOOP_FAULTS": "away=1"}
+    with running(home, tmp_path, "processes", faults, options=options) as shared_one:
+        answers = shared_one.ask(asked)
+    _, said, _ = run(home, "share", "app.py")
+
+    # THEN
+    assert expected == answers
+    assert (200, "0: [2, None, ['a', 'a']]") == expected[-1]
+    assert "+from state import *; asked = asked.value; last = last.value  # all" in said

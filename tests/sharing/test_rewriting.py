@@ -192,7 +192,7 @@ def test_other_modules_use_the_variable(case):
     ("line", "reason"),
     [
         ("from app import count as c\n", "imports a copy"),
-        ("from app import *\n", "imports all names"),
+        ("if 1:\n    from app import *\n", "imports all names"),
         ("if 1:\n    from __main__ import count\n", "imports a copy"),
         ('page = "{% import app %}{{ app.count }}"\n', "in a template"),
         ("import app\nrender(app)\n", "passes the module on"),
@@ -200,6 +200,31 @@ def test_other_modules_use_the_variable(case):
 )
 def test_a_copy_of_a_name_elsewhere_leaves_it_alone(line, reason):
     assert reason in left(rebound(""), "count", others={"b": line})
+
+
+ALL_NAMES = "from app import *\n"
+
+
+def test_what_imports_all_names_gets_the_value_of_then():
+    text = shared(rebound(""), "count", others={"b": f"{ALL_NAMES}x = count\n"})
+
+    assert text.endswith("from app import *; count = count.value\nx = count\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import b",
+        "from b import x",
+        "def f():\n    import b",
+        "__all__ = ['count']",
+        "__all__ = []\n__all__ += other",
+    ],
+)
+def test_what_may_not_get_a_variable_with_all_names_leaves_it_alone(line):
+    why = left(rebound("") + line, "count", others={"b": ALL_NAMES})
+
+    assert "imports all names" in why
 
 
 LOOPS = {

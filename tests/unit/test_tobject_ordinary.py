@@ -138,6 +138,51 @@ class Own(TObject, dataclass=False):
         return f"no {name}"
 
 
+class Early(TObject, dataclass=False):
+    ready = False
+
+    def __new__(cls, *names: str) -> Any:
+        made: Any = super().__new__(cls)
+        made.found = [made.ready, hasattr(made, "names")]
+        made.names = list(names)
+        del made.found[0]
+        return made
+
+
+class Only(TObject, dataclass=False):
+    one: ClassVar[Any] = None
+
+    def __new__(cls, *items: str) -> Any:
+        if cls.one is None:
+            cls.one = super().__new__(cls)
+            cls.one.items = list(items)
+        return cls.one
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_new_gives_it_before_its_constructor_stays(run):
+    # WHEN
+    made: Any = run(Early, "ann", "bob")
+
+    # THEN
+    assert {"found": [False], "names": ["ann", "bob"]} == vars(made)
+    assert {*vars(made)} == {*committed.contents_at(made, committed.version)}
+    assert vars(made) == vars(copy.copy(made))
+
+
+def test_copies_are_what_new_returns():
+    # GIVEN
+    only: Any = Only("a")
+    items = only.items
+
+    # THEN
+    assert only is Only("b")
+    assert only is copy.copy(only)
+    assert items is only.items
+    assert only is copy.deepcopy(only)
+    assert (["a"], False) == (only.items, items is only.items)
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_its_constructor_makes_it(run):
     # WHEN

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BEING_MADE",
     "Attribute",
+    "EarlyAttribute",
+    "adopt_new",
     "check_names",
     "defaults_of",
     "is_adopted",
@@ -74,7 +76,7 @@ class Attribute:
     def is_like(self, other: object) -> bool:
         """Tell whether the other one does the same."""
         return (
-            isinstance(other, Attribute)
+            type(other) is type(self)
             and (self.name, self.place) == (other.name, other.place)
             and self.default is other.default
         )
@@ -174,6 +176,32 @@ def is_adopted(shared: Container) -> bool:
     except AttributeError:
         return False
     return True
+
+
+class EarlyAttribute(Attribute):
+    """One that may be used before the constructor runs, by the class's `__new__`."""
+
+    __slots__ = ()
+
+    def __get__(self, shared: Container | None, kind: type) -> Any:
+        if shared is not None:
+            adopt_new(shared)
+        return super().__get__(shared, kind)
+
+    def value(self, shared: Container) -> object:
+        """Return the value that the object itself has, or MISSING."""
+        adopt_new(shared)
+        return super().value(shared)
+
+    def __set__(self, shared: Container, value: object) -> None:
+        adopt_new(shared)
+        super().__set__(shared, value)
+
+
+def adopt_new(shared: Container) -> None:
+    """Give an object its cells, if its constructor has not done so."""
+    if not is_adopted(shared):
+        committed.adopt(shared)
 
 
 def check_names(cls: type, root: type) -> None:

@@ -13,6 +13,8 @@ from txloop.cells.assigned import slots_of
 from txloop.cells.attributes import (
     BEING_MADE,
     Attribute,
+    EarlyAttribute,
+    adopt_new,
     check_names,
     defaults_of,
     is_adopted,
@@ -144,12 +146,13 @@ class TObject(_WithDict):
             cls._tx_open = True
             for name, method in OPEN.items():
                 setattr(cls, name, method)
+        its_kind = Attribute if cls.__new__ is object.__new__ else EarlyAttribute
         for place, name in enumerate(cls._tx_names):
             default = shown.get(name, MISSING)
             attribute = (
                 OpenAttribute(name, default)
                 if cls._tx_open
-                else Attribute(name, place, default)
+                else its_kind(name, place, default)
             )
             # One of its own would hide what is assigned to the name on its base.
             if not _inherits(cls, attribute):
@@ -176,8 +179,7 @@ class TObject(_WithDict):
         """The attributes that have a value; what is set in it is set."""
         if not self._tx_open:
             return fields_of(Fields, self, contents_of(self))
-        if not is_adopted(self):
-            committed.adopt(self)  # it was made without its constructor
+        adopt_new(self)  # it may have been made without its constructor
         return fields_of(OpenFields, self, contents_of(self))
 
     @__dict__.setter
@@ -219,11 +221,10 @@ class TObject(_WithDict):
         return self._tx_like(contents_of(self))
 
     def __deepcopy__(self, memo: dict[int, object]) -> TObject:
-        made = memo[id(self)] = type(self).__new__(type(self))
-        committed.adopt(made)
+        made = memo[id(self)] = self._tx_new()
         contents = contents_of(self)
-        values = deep_copies(contents.values(), memo)
-        made._tx_begin(dict(zip(contents, map(shareable, values), strict=True)))
+        values = map(shareable, deep_copies(contents.values(), memo))
+        made._tx_fill(dict(zip(contents, values, strict=True)))
         return made
 
     def _tx_as_json(self) -> dict[str, object]:
@@ -239,10 +240,22 @@ class TObject(_WithDict):
         return f"{type(self).__qualname__}({', '.join(parts)})"
 
     def _tx_like(self, contents: dict[str, object]) -> TObject:
-        made = type(self).__new__(type(self))
-        committed.adopt(made)
-        made._tx_begin(contents)
+        made = self._tx_new()
+        made._tx_fill(contents)
         return made
+
+    def _tx_new(self) -> TObject:
+        """Return one of its class; one that is there, if its `__new__` returns that."""
+        made = type(self).__new__(type(self))
+        adopt_new(made)
+        return made
+
+    def _tx_fill(self, contents: dict[str, object]) -> None:
+        """Give a copy what it is to have."""
+        if type(self).__new__ is object.__new__:
+            self._tx_begin(contents)
+        else:
+            vars(self).update(contents)
 
     def _tx_start(self, number: int, cells: Any) -> None:
         row: Any = self._tx_row
@@ -357,7 +370,8 @@ def _initialize_after(
         if "__init__" in vars(kind):
             vars(kind)["__init__"](shared, *args, **kwargs)
             return
-    refuse_arguments(shared, *args, **kwargs)
+    if type(shared).__new__ is object.__new__:
+        refuse_arguments(shared, *args, **kwargs)
 
 
 def _inherits(cls: type[TObject], attribute: Attribute) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from txloop.cells.attributes import BEING_MADE, Attribute, is_adopted, setter
+from txloop.cells.attributes import BEING_MADE, Attribute, adopt_new, setter
 from txloop.cells.namespaces import Fields, living, note
 from txloop.cells.shareable import check_keys, shareable, shareable_values
 from txloop.stm.attempt import running
@@ -163,8 +163,7 @@ class OpenFields(Fields):
 
 
 def _set_undeclared(self: Any, name: str, value: object) -> None:
-    if not is_adopted(self):
-        committed.adopt(self)  # it was made without its constructor
+    adopt_new(self)  # it may have been made without its constructor
     # A property may be settable; so may what the class assigns, and what we do. But
     # names may come from clients.
     if name in self._tx_settable and (name[:4] != "_tx_" or _is_ours(sys._getframe(1))):

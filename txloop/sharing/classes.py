@@ -22,6 +22,7 @@ from txloop.sharing.scopes import (
     nodes_of_kinds,
 )
 from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
+from txloop.sharing.singletons import returns_own
 from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.stated import (
     begin_in_common,
@@ -48,8 +49,9 @@ __all__ = ["Classes"]
 _SPECIAL = frozenset(
     [
         *("__del__", "__delattr__", "__get__", "__getattr__", "__getattribute__"),
-        *("__getstate__", "__hash__", "__init_subclass__", "__new__", "__reduce__"),
-        *("__reduce_ex__", "__set__", "__setattr__", "__setstate__"),
+        *("__getnewargs__", "__getnewargs_ex__", "__getstate__", "__hash__"),
+        *("__init_subclass__", "__reduce__", "__reduce_ex__", "__set__"),
+        *("__setattr__", "__setstate__"),
     ]
 )
 
@@ -163,7 +165,24 @@ class Classes(Families):
                 names.add(last_name(target))
             if names & _SPECIAL:
                 return f"it has {min(names & _SPECIAL)}"
+            if "__new__" in names and not self._makes_own(name):
+                return "it has __new__"
         return ""
+
+    def _makes_own(self, name: str) -> bool:
+        """Tell whether a class whose calls do more gives objects of it all the same.
+
+        Attributes that a line knows are there before the constructor is called.
+        """
+        _, node = self._found[name][0]
+        is_alone = not self.has_derived(name) and {name} == (
+            self._line(name) & self._found.keys()
+        )
+        return (
+            self._is_free(name)
+            and not any(map(self._is_open, self._roots(name)))
+            and returns_own(self._texts, node, is_alone=is_alone)
+        )
 
     def _only_calls(self, given: ast.keyword) -> bool:
         """Tell whether it is a metaclass that adds to what a call of a class does.

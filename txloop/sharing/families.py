@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import nodes_of_kinds, walked
 from txloop.sharing.stated import is_dataclass, settable
-from txloop.sharing.strays import stray_attributes
+from txloop.sharing.strays import is_own_class, stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = ["Families"]
-
-_OWN_CLASS = ("cls", "self.__class__", "type(self)")
 
 _VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
 """Bases of classes whose objects are stored as they are."""
@@ -172,7 +170,7 @@ class Families:
             for one in ast.walk(node)
             if isinstance(one, ast.Attribute)
             and isinstance(one.ctx, ast.Store)
-            and ast.unparse(one.value) in _OWN_CLASS
+            and is_own_class(one.value)
         ]
         return found
 

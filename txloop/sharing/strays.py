@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.texts import Text
 
-__all__ = ["Stray", "is_namespace", "stray_attributes"]
+__all__ = ["Stray", "is_namespace", "is_own_class", "stray_attributes"]
 
 
 class Stray(NamedTuple):
@@ -72,8 +72,10 @@ def _set_by(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.expr, str | Non
     match node:
         case ast.Attribute(value=base, attr="__dict__", ctx=ast.Store()):
             yield base, None
-        case ast.Attribute(value=ast.Name(id="self" | "cls"), ctx=ast.Store()):
+        case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
             pass
+        case ast.Attribute(value=base, ctx=ast.Store()) if is_own_class(base):
+            pass  # of the class, not of an object
         case ast.Attribute(value=base, attr=name, ctx=ast.Store()):
             named = isinstance(base, ast.Name)
             if named or last_name(base) not in ("application", "request", "settings"):
@@ -93,6 +95,11 @@ def _set_by(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.expr, str | Non
             func=ast.Attribute(value=namespace, attr="update" | "setdefault")
         ):
             yield from ((base, None) for base in _with_namespace(namespace))
+
+
+def is_own_class(node: ast.expr) -> bool:
+    """Tell whether it is what methods call their class, or that of their object."""
+    return ast.unparse(node) in ("cls", "self.__class__", "type(self)")
 
 
 def _texts_of(node: ast.expr, scope: ast.AST) -> list[str]:

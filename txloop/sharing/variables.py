@@ -89,8 +89,8 @@ class Variable:
             edits[text.file].append(text, use, ".value")
         for text in self._others():
             for one in self._imports_in(text):
-                if one.name == self.name:
-                    taken = f"{one.bound} = {one.bound}.value"
+                if one.name in (self.name, "*") and self._is_imported_by(one):
+                    taken = f"{self.name} = {self.name}.value"
                     edits[text.file].follow(text, one.node, taken)
         return ""
 
@@ -160,7 +160,8 @@ class Variable:
             same = one.bound == self.name and one.node.col_offset == 0
             if one.name == self.name and not same:
                 return f"{text.place(one.node)}, imports a copy of its value"
-            if one.name == "*" and not self.name.startswith("_"):
+            late = one.node.col_offset > 0 or self._may_come_late
+            if one.name == "*" and self._is_imported_by(one) and late:
                 return f"{text.place(one.node)}, imports all names"
         alone = _standing_alone(text.tree)
         passed = [alone[name] for name in self._names_in(text) if name in alone]
@@ -177,6 +178,30 @@ class Variable:
             home = absolute_name(text.name, text.file, one.module)
             if one.name and home in self.home.names:
                 yield one
+
+    def _is_imported_by(self, one: Imported) -> bool:
+        return one.name != "*" or not self.name.startswith("_")
+
+    @functools.cached_property
+    def _may_come_late(self) -> bool:
+        """Whether what imports all names of the module may not get this one.
+
+        So it is where `__all__` tells which, and where modules that it imports itself
+        do so before its body has come to its end.
+        """
+        home = self.home
+        own = {name.partition(".")[0] for text in self.texts for name in text.names}
+        imported = {
+            absolute_name(home.name, home.file, one.module).partition(".")[0]
+            for one in imports_in(home.tree)
+        }
+        at_once = any(
+            isinstance(target, ast.Name) and target.id == self.name
+            for statement in home.tree.body
+            for target, _ in simple_values(statement)
+        )
+        listed = [*globals_named(home.tree, "__all__")]
+        return not at_once or bool(listed) or not own.isdisjoint(imported)
 
     def _uses_elsewhere(self) -> list[tuple[Text, ast.Attribute]]:
         return [(text, use) for text in self._others() for use in self._uses_in(text)]

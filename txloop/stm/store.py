@@ -503,7 +503,7 @@ committed = Store()
 def _found_or_made(kind: type[Container], number: int) -> Container:
     container = committed.find(number)
     if container is None:
-        container = kind.__new__(kind)
+        container = object.__new__(kind)  # what the program's own one does was done
         committed.adopt(container, number)
     return container
 
