@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pytest
 
 from tests.comparing import RUNS, attempted
-from txloop import TDict, TList, TObject, TxValueError, plain
+from txloop import TDict, TList, TObject, TVar, TxValueError, plain
 from txloop.stm.store import committed
 
 T = TypeVar("T")
@@ -168,6 +168,28 @@ def test_what_new_gives_it_before_its_constructor_stays(run):
     assert {"found": [False], "names": ["ann", "bob"]} == vars(made)
     assert {*vars(made)} == {*committed.contents_at(made, committed.version)}
     assert vars(made) == vars(copy.copy(made))
+
+
+def test_what_new_stores_may_be_found_at_once():
+    """Another thread may, before the constructor is called."""
+
+    class Kept(TObject, dataclass=False):
+        def __new__(cls) -> Any:
+            made: Any = super().__new__(cls)
+            kept.value = made
+            several.append(made)
+            found.append(made._tx_number)
+            return made
+
+    # GIVEN
+    kept, several, found = TVar[Any](None), TList[Any](), list[int]()
+
+    # WHEN
+    made = Kept()
+
+    # THEN
+    assert [made._tx_number] == found
+    assert made is kept.value is several[0]
 
 
 def test_copies_are_what_new_returns():

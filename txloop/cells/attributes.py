@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
 
 from txloop.cells.assigned import assigned_names, declared_in, slots_of
 from txloop.cells.namespaces import living, note
-from txloop.cells.shareable import shareable
+from txloop.cells.shareable import adopt_new, shareable
 from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
 from txloop.stm.container import Container
@@ -28,10 +28,8 @@ __all__ = [
     "BEING_MADE",
     "Attribute",
     "EarlyAttribute",
-    "adopt_new",
     "check_names",
     "defaults_of",
-    "is_adopted",
     "make_ordinary",
     "refuse_arguments",
     "setter",
@@ -53,7 +51,6 @@ def setter(name: str) -> Callable[[Container, object], None]:
     return found
 
 
-_get_number = vars(Container)["_tx_number"].__get__
 _set_size = setter("_tx_size")
 _set_item: Final = list.__setitem__  # of a row, whose own one takes names
 
@@ -169,15 +166,6 @@ class Attribute:
         return value
 
 
-def is_adopted(shared: Container) -> bool:
-    """Tell whether it has cells; its class may have a `__getattr__`."""
-    try:
-        _get_number(shared)
-    except AttributeError:
-        return False
-    return True
-
-
 class EarlyAttribute(Attribute):
     """One that may be used before the constructor runs, by the class's `__new__`."""
 
@@ -196,12 +184,6 @@ class EarlyAttribute(Attribute):
     def __set__(self, shared: Container, value: object) -> None:
         adopt_new(shared)
         super().__set__(shared, value)
-
-
-def adopt_new(shared: Container) -> None:
-    """Give an object its cells, if its constructor has not done so."""
-    if not is_adopted(shared):
-        committed.adopt(shared)
 
 
 def check_names(cls: type, root: type) -> None:

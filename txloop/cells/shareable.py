@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from txloop.cells.bulk import are_constant
 from txloop.cells.kinds import (
@@ -23,20 +23,20 @@ from txloop.cells.kinds import (
     refusal,
 )
 from txloop.errors import TxValueError
+from txloop.stm.container import Container
 from txloop.stm.held import STRANGE, holds_the_rest, is_held_kind
 from txloop.stm.immutability import FAMILIES, SCALARS
 from txloop.stm.store import committed
-
-if TYPE_CHECKING:
-    from txloop.stm.container import Container
 
 __all__ = [
     "Conversion",
     "Convert",
     "Fill",
+    "adopt_new",
     "check_keys",
     "container_for",
     "converted",
+    "is_adopted",
     "rebuilt_dataclass",
     "rebuilt_tuple",
     "register",
@@ -52,6 +52,8 @@ Fill: TypeAlias = Callable[[Any, Any, Convert], None]
 """Fills an empty container from a plain object."""
 
 _containers: dict[type, tuple[type[Container], Fill]] = {}  # filled at import
+
+_get_number = vars(Container)["_tx_number"].__get__
 
 _BARE = frozenset([dict, list, set])
 """These have nothing that is to be taken over but their parts."""
@@ -93,8 +95,25 @@ def shareable(value: object) -> object:
             fill(made, value, shareable)
         return made
     if isinstance(value, FAMILIES):
+        if kind.__new__ is not object.__new__ and isinstance(value, Container):
+            adopt_new(value)  # before others can find it
         return value
     return Conversion(container_for).convert(value)
+
+
+def is_adopted(shared: Container) -> bool:
+    """Tell whether it has cells; its class may have a `__getattr__`."""
+    try:
+        _get_number(shared)
+    except AttributeError:
+        return False
+    return True
+
+
+def adopt_new(shared: Container) -> None:
+    """Give an object its cells, if its constructor has not done so."""
+    if not is_adopted(shared):
+        committed.adopt(shared)
 
 
 def _parts(value: Any) -> Collection[Any]:
@@ -178,7 +197,7 @@ class Conversion:
         found = _containers.get(plain)  # the other questions take longer than this one
         if found is None:
             if isinstance(value, FAMILIES):
-                return value
+                return shareable(value)
             if isinstance(value, tuple | frozenset) or is_frozen_dataclass(value):
                 self._kept.append(value)
                 made = self._rebuilt_or_held(value)

@@ -14,10 +14,8 @@ from txloop.cells.attributes import (
     BEING_MADE,
     Attribute,
     EarlyAttribute,
-    adopt_new,
     check_names,
     defaults_of,
-    is_adopted,
     make_ordinary,
     refuse_arguments,
     setter,
@@ -26,7 +24,7 @@ from txloop.cells.copies import deep_copies
 from txloop.cells.introspected import hide_annotations, take_place
 from txloop.cells.namespaces import Fields, fields_of
 from txloop.cells.orders import make_ordered
-from txloop.cells.shareable import shareable
+from txloop.cells.shareable import adopt_new, is_adopted, shareable
 from txloop.cells.undeclared import OPEN, OpenAttribute, OpenFields, row_for
 from txloop.stm.attempt import running
 from txloop.stm.container import NEWEST, Container, Update
