@@ -28,7 +28,7 @@ from txloop.sharing.mattering import given_twice
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
-from txloop.sharing.receiving import extends_others
+from txloop.sharing.receiving import extends_others, methods_by_name
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
@@ -98,7 +98,8 @@ class Aliases:
         alone = coroutines_alone(self._texts, origins.meanings)
         self._habits = Habits(callees, any(map(uses_arrays, trees)), alone)
         self._owning = Owning(self._texts, self._habits)
-        self._storing = Storing(self._habits, foreign, named, self._owning)
+        methods = methods_by_name(self._texts)
+        self._storing = Storing(self._habits, foreign, named, self._owning, methods)
         self._unseen = Unseen(self._texts, origins, self._storing, changes)
         self._sets_defaults = "setdefault" in callees.functions or extends_others(
             callees.meanings, {"__setitem__"}

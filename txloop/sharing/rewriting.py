@@ -386,7 +386,11 @@ class Round:
         into: defaultdict[str, set[str]] = defaultdict(set)
         for text, value, hazard in aliases:
             if value is not None:
-                into[_alias_key(text, value)].add(hazard.name)
+                site = Site.of(text.file, value)
+                into[_alias_key(text, value)] |= {
+                    hazard.name,
+                    *self._keeping.put_at(site),
+                }
         # Where these are stored stays plain, and has to in the next round, too: that
         # would not see what else comes by way of what is a container then.
         plain = self._plain_holders - names_of(self.survey.seeds, shared=True)
