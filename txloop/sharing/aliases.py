@@ -349,11 +349,16 @@ class Aliases:
                     yield text, value, Hazard(holder_name(base), reason)
 
     def _of_parts(self, text: Text, scope: ast.AST, node: ast.AST) -> Iterator[Alias]:
-        """Yield what a dict has twice: its parts may be stored one by one."""
-        for name in sorted(given_twice(node)):
-            values, arguments = self._given_for(scope, names_of_same(scope, name))
-            reason = f"{text.place(node)}, gives {name!r} twice"
-            for home, value in [*((text, one) for one in values), *(arguments or ())]:
+        """Yield what is twice in something: its parts may be stored one by one."""
+        for each in given_twice(node):
+            places = [(text, each)]
+            if isinstance(each, ast.Name):
+                values, arguments = self._given_for(
+                    scope, names_of_same(scope, each.id)
+                )
+                places = [*((text, one) for one in values), *(arguments or ())]
+            reason = f"{text.place(node)}, gives {ast.unparse(each)} twice"
+            for home, value in places:
                 is_name = isinstance(value, ast.Name)
                 if not (is_name or self._habits.stays(scope, value)):
                     yield home, value, Hazard(EVERYTHING, reason)
