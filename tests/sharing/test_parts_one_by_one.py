@@ -181,3 +181,14 @@ def test_what_stays_the_same_or_is_shown_is_left_alone(line):
     text = shared(f"rows = []\ndef post(self):\n    {line}\n", "rows")
 
     assert line in text
+
+
+def test_what_is_twice_in_what_is_pickled_is_no_reason_to_leave_others():
+    text = shared(
+        "import pickle\nrows = []\n"
+        "def post():\n    x = [1]\n    pickle.dumps([x, x])\n    rows.append(1)\n",
+        "rows",
+    )
+
+    assert "rows = txloop.share([])" in text
+    assert "x = [1]" in text

@@ -220,8 +220,12 @@ class Round:
         plain = self._why_exact(site) or others & self._put_into
         if not (skipped or plain or self._keeping.is_copied(value)):
             return False
-        self._hazards.setdefault(hazard.name, skipped or hazard.reason)
-        self._plain_holders.add(hazard.name)
+        names = {hazard.name}
+        if names == {EVERYTHING}:  # only what gets it matters
+            names = self._keeping.names_at(site) | self._keeping.put_at(site)
+        for name in names:
+            self._hazards.setdefault(name, skipped or hazard.reason)
+        self._plain_holders |= names
         return True
 
     def _why_exact(self, site: Site) -> str:
