@@ -77,6 +77,10 @@ LIMITED = {
     "an identity": "def f(): return id(rows)",
     "a class made of it": "def f(): return type('X', (), rows)",
     "a table of characters": "def f(): return str.maketrans(rows)",
+    "a table by any text": "def f(): return ''.maketrans(rows)",
+    "variables of a text": "def f(): return eval('1', rows)",
+    "variables that a text sets": "def f(): exec('a = 1', rows, {})",
+    "digits": "def f(): return decimal.Decimal((0, rows, 0))",
     "an array": "import array\ndef f(): array.array('i').fromlist(rows)",
     "lists that operator adds": "import operator\ndef f(): operator.concat([], rows)",
     "attributes of XML": (

@@ -58,9 +58,6 @@ WAYS = {
         "nested = [1]\nclass V:\n    def __getattr__(self, name): return nested\n"
         "def f(v, k):\n    x = v.anything\n    table[k] = x"
     ),
-    "values of fromkeys": (
-        "nested = [1]\nmany = dict.fromkeys('ab', nested)\ndef f(k): table[k] = many[k]"
-    ),
     "arguments of a path": (
         "nested = 1\ndef f(self, k):\n    self.path_kwargs['a'] = [k]\n"
         "    table[k] = self.path_kwargs['a']\n    table[k].append(1)"

@@ -129,3 +129,66 @@ def test_what_a_dict_has_twice_may_be_immutable():
     )
 
     assert 'x = "t"' in shared(source, "users")
+
+
+PUT_TWICE = {
+    "a list": "for one in [x, x]: rows.append(one)",
+    "a tuple": "for one in (x, x): rows.append(one)",
+    "a pair": "p = x, x; rows.append(p[0]); rows.append(p[1])",
+    "a sum": "for one in [x] + [x]: rows.append(one)",
+    "deeper": "d = [{1: x}, {1: x}]; rows.append(d[0][1]); rows.append(d[1][1])",
+    "pairs": "for k, v in dict([(1, x), (2, x)]).items(): rows.append(v)",
+    "several": "for one in [x] * 2: rows.append(one)",
+    "keys": "for one in dict.fromkeys('ab', x).values(): rows.append(one)",
+    "repeated": "for one in itertools.repeat(x, 2): rows.append(one)",
+    "a comprehension": "for one in [x for _ in 'ab']: rows.append(one)",
+    "one of a dict": "for one in {k: x for k in 'ab'}.values(): rows.append(one)",
+    "keywords": "d = {}; d.update(a=x, b=x); rows.append(d['a']); rows.append(d['b'])",
+}
+
+
+@pytest.mark.parametrize("case", PUT_TWICE)
+def test_what_is_twice_in_something_is_a_container_from_the_start(case):
+    source = f"rows = []\ndef post():\n    x = []\n    {PUT_TWICE[case]}\n"
+
+    assert "x = txloop.share([])" in shared(source, "rows")
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("[[]] * 2", "[txloop.share([])] * 2"),
+        ("2 * ([1],)", "2 * (txloop.share([1]),)"),
+        ("dict.fromkeys('ab', {}).values()", "fromkeys('ab', txloop.share({}))"),
+    ],
+)
+def test_what_is_made_once_for_several_places_is_a_container(made, expected):
+    source = f"rows = []\ndef post():\n    for one in {made}: rows.append(one)\n"
+
+    assert expected in shared(source, "rows")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rows.extend([0] * 2)",
+        "rows.extend([one for one in 'ab'])",
+        "x = 1; rows.extend([x] * 2)",
+        "x = []; self.write('%s %s' % (x, x)); rows.append(1)",
+    ],
+)
+def test_what_stays_the_same_or_is_shown_is_left_alone(line):
+    text = shared(f"rows = []\ndef post(self):\n    {line}\n", "rows")
+
+    assert line in text
+
+
+def test_what_is_twice_in_what_is_pickled_is_no_reason_to_leave_others():
+    text = shared(
+        "import pickle\nrows = []\n"
+        "def post():\n    x = [1]\n    pickle.dumps([x, x])\n    rows.append(1)\n",
+        "rows",
+    )
+
+    assert "rows = txloop.share([])" in text
+    assert "x = [1]" in text

@@ -211,6 +211,31 @@ def test_what_is_stored_and_changed_is_shared_from_the_start(case):
     assert "x = txloop.share([])" in shared(source, "items")
 
 
+METHODS = {
+    "of a variable": ("", "add = items.append; add(x)"),
+    "of the module's": ("add = items.append", "add(x)"),
+    "of a third": ("add = items.append\nmore = add", "more(x)"),
+    "with a type": ("add: object = items.append", "add(x)"),
+    "with parts": ("add = items.extend", "add([x])"),
+    "applied": ("", "list(map(items.append, [x]))"),
+    "applied by its name": ("add = items.append", "list(map(add, [x]))"),
+    "applied to keys": ("", "sorted([x], key=items.append)"),
+}
+
+
+@pytest.mark.parametrize("case", METHODS)
+def test_what_a_method_with_another_name_stores_is_stored(case):
+    before, line = METHODS[case]
+
+    text = shared(
+        f"items = []\nlast = {{}}\n{before}\n"
+        f"def f():\n    x = []\n    {line}\n    last['x'] = x\n",
+        "last",
+    )
+
+    assert "x = txloop.share([])" in text
+
+
 def test_a_variable_of_a_comprehension_is_another_one():
     source = (
         "items = []\ndef f(k, v):\n    x = [k]\n    y = {'x': x}\n"

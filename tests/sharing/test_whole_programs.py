@@ -373,3 +373,17 @@ def test_counts_become_containers_of_which_nothing_asks_what_they_are_not(tmp_pa
     assert "itertools.count(7)" in written
     verbs = dict(re.findall(r"(\w+) Draws +(in parallel|as in stock)", told))
     assert {"GET": "in parallel", "POST": "as in stock", "PUT": "as in stock"} == verbs
+
+
+def test_what_is_stored_in_something_plain_too_is_one_object(tmp_path):
+    source = PROGRAM.replace(
+        "asked = 0\n", "asked = 0\nlast = {}\nadd = names.append\n"
+    )
+    stores = "row = []\n        names.append(row)\n        last['row'] = row"
+    program(tmp_path, source.replace('names.append(self.get_argument("name"))', stores))
+
+    _, printed, _ = run(tmp_path, "share", "app.py")
+
+    assert "app.names is left as it is" in printed
+    assert "+        row = txloop.share([])\n" in printed
+    assert "+last = txloop.share({})\n" in printed

@@ -219,11 +219,12 @@ def _outside(walk: Walk, thing: object, arguments: Arguments, node: ast.AST) -> 
     elif may_change(thing):
         _hand_over(walk, given, node)
     for each in given:
-        if is_own_code(each):
-            if calls_later(thing):
-                walk.notes.lose(node, f"{shown(node)}, which is given a function")
-            else:
-                call_passed(walk, each, node)
+        if not is_own_code(each):
+            _change_passed(walk, each, node)
+        elif calls_later(thing):
+            walk.notes.lose(node, f"{shown(node)}, which is given a function")
+        else:
+            call_passed(walk, each, node)
     return outcome(thing, given)
 
 
@@ -343,6 +344,14 @@ def call_passed(walk: Walk, value: Value, node: ast.AST) -> None:
     callable_live = isinstance(value, Live) and has_type(value.thing, FunctionType)
     if callable_live or isinstance(value, Bound):
         call(walk, value, NO_ARGUMENTS, node)
+    else:
+        _change_passed(walk, value, node)
+
+
+def _change_passed(walk: Walk, value: Value, node: ast.AST) -> None:
+    """Write down what is changed by a method of it that something else calls."""
+    if isinstance(value, Live):
+        walk.notes.change(_changed_with(value.thing, value.name), node)
 
 
 def _called(node: ast.AST) -> str:

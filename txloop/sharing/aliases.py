@@ -28,7 +28,7 @@ from txloop.sharing.mattering import given_twice
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
-from txloop.sharing.receiving import extends_others
+from txloop.sharing.receiving import extends_others, methods_by_name
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
@@ -98,7 +98,8 @@ class Aliases:
         alone = coroutines_alone(self._texts, origins.meanings)
         self._habits = Habits(callees, any(map(uses_arrays, trees)), alone)
         self._owning = Owning(self._texts, self._habits)
-        self._storing = Storing(self._habits, foreign, named, self._owning)
+        methods = methods_by_name(self._texts)
+        self._storing = Storing(self._habits, foreign, named, self._owning, methods)
         self._unseen = Unseen(self._texts, origins, self._storing, changes)
         self._sets_defaults = "setdefault" in callees.functions or extends_others(
             callees.meanings, {"__setitem__"}
@@ -348,11 +349,16 @@ class Aliases:
                     yield text, value, Hazard(holder_name(base), reason)
 
     def _of_parts(self, text: Text, scope: ast.AST, node: ast.AST) -> Iterator[Alias]:
-        """Yield what a dict has twice: its parts may be stored one by one."""
-        for name in sorted(given_twice(node)):
-            values, arguments = self._given_for(scope, names_of_same(scope, name))
-            reason = f"{text.place(node)}, gives {name!r} twice"
-            for home, value in [*((text, one) for one in values), *(arguments or ())]:
+        """Yield what is twice in something: its parts may be stored one by one."""
+        for each in given_twice(node):
+            places = [(text, each)]
+            if isinstance(each, ast.Name):
+                values, arguments = self._given_for(
+                    scope, names_of_same(scope, each.id)
+                )
+                places = [*((text, one) for one in values), *(arguments or ())]
+            reason = f"{text.place(node)}, gives {ast.unparse(each)} twice"
+            for home, value in places:
                 is_name = isinstance(value, ast.Name)
                 if not (is_name or self._habits.stays(scope, value)):
                     yield home, value, Hazard(EVERYTHING, reason)

@@ -66,10 +66,12 @@ def wanted_exactly(call: ast.Call, home: str, name: str) -> list[ast.expr]:
     match call:
         case ast.Call(func=ast.Name(id="type"), args=[_, _, namespace]):
             return [namespace]  # what is made here may be known by the class
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="str"), attr="maketrans"), args=[table]
-        ):
+        case ast.Call(func=ast.Attribute(attr="maketrans"), args=[table]):
             given = [table]
+        case ast.Call(func=ast.Name(id="eval" | "exec"), args=[_, variables, *_]):
+            given = [variables]
+        case ast.Call(args=[ast.Tuple(elts=[_, digits, _])]) if name == "Decimal":
+            given = [digits]
         case ast.Call(func=ast.Attribute(attr="fromlist"), args=[items]):
             given = [items]
         case _ if (home, name) in _FIRST:

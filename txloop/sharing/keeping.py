@@ -133,6 +133,7 @@ class Keeping:
         self._names_in: defaultdict[str, set[str]] = defaultdict(set)
         self._sites_in: defaultdict[str, set[Site]] = defaultdict(set)
         self._names_at: defaultdict[tuple[Site, bool], set[str]] = defaultdict(set)
+        self._put_at: defaultdict[Site, set[str]] = defaultdict(set)
         placed: defaultdict[tuple[str, int, bool], Values] = defaultdict(set)
         for one in self._kept:
             placed[one.name, one.depth, one.exact] |= one.values
@@ -140,8 +141,10 @@ class Keeping:
             self._names_in[one.name] |= names
             sites = (each.site for each in one.values if each.site is not None)
             self._sites_in[one.name].update(sites)
-            for each in () if one.is_put else one.values:
-                if each.site is not None:
+            for each in one.values:
+                if each.site is not None and one.is_put:
+                    self._put_at[each.site].add(one.name)
+                elif each.site is not None:
                     self._names_at[each.site, each.inside].add(one.name)
         kept = [
             Placed(name, its, depth, exact)
@@ -249,6 +252,10 @@ class Keeping:
         """Return the names that get what an expression makes; or what that is in."""
         found = self._names_at.get((site, False), set())
         return found | self._names_at.get((site, True), set()) if inside else found
+
+    def put_at(self, site: Site) -> set[str]:
+        """Return the names of that into which what an expression makes is put."""
+        return self._put_at.get(site, set())
 
     def other_names(self, name: str, is_part: bool) -> set[tuple[str, bool]]:
         """Return the other names of what has a name, or is a part of that.

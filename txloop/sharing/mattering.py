@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.known import GETTERS, KEEPING, MUTATORS, PARTS
 from txloop.scan.syntax import FUNCTIONS, declared_in, last_name
-from txloop.sharing.syntax import is_in_inner_function, leaves, parent_of
+from txloop.sharing.syntax import (
+    DISPLAYS,
+    is_in_inner_function,
+    leaves,
+    parent_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from txloop.sharing.habits import Habits
 
@@ -91,27 +96,78 @@ def is_stored_again(
     )
 
 
-def given_twice(node: ast.AST) -> set[str]:
-    """Return the variables that a dict has twice which gets a name or is spread.
+def given_twice(node: ast.AST) -> list[ast.expr]:
+    """Return what is twice in what a node makes: its parts may be stored one by one.
 
-    As in ``given = {"a": rows, "b": rows}`` and ``User(**dict(a=rows, b=rows))``.
+    As in ``{"a": rows, "b": rows}``, ``[[]] * 2`` and ``[rows for _ in names]``.
     """
     match node:
-        case ast.Assign(value=made) | ast.AnnAssign(value=made):
-            pass
-        case ast.keyword(arg=None, value=made):
-            pass
-        case _:
-            return set()
+        case (
+            ast.List() | ast.Dict() | ast.Set() | ast.BinOp(op=ast.Add() | ast.BitOr())
+        ):
+            return _named_twice(node)
+        case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="update")):
+            return _named_twice(node)
+        case (
+            ast.Assign(value=ast.Tuple() as made)
+            | ast.Return(value=ast.Tuple() as made)
+        ):
+            return _named_twice(made)
+        case (
+            ast.For(iter=ast.Tuple() as made)
+            | ast.comprehension(iter=ast.Tuple() as made)
+        ):
+            return _named_twice(made)
+        case (
+            ast.BinOp(op=ast.Mult(), left=ast.List() | ast.Tuple() as made)
+            | ast.BinOp(op=ast.Mult(), right=ast.List() | ast.Tuple() as made)
+        ):
+            return made.elts
+        case ast.Call(func=function, args=[_, value]) if (
+            last_name(function) == "fromkeys"
+        ):
+            return [value]
+        case ast.Call(func=function, args=[value, *_]) if (
+            last_name(function) == "repeat"
+        ):
+            return [value]
+        case (
+            ast.ListComp(elt=made)
+            | ast.SetComp(elt=made)
+            | ast.GeneratorExp(elt=made)
+            | ast.DictComp(value=made)
+        ):
+            own = {leaf for one in node.generators for leaf in leaves(one.target)}
+            names = {*map(last_name, own)}
+            parts = (one for one in _parts(made) if isinstance(one, ast.Name))
+            return [one for one in parts if one.id not in names]
+    return []
+
+
+def _named_twice(made: ast.expr) -> list[ast.expr]:
+    names = [one.id for one in _parts(made) if isinstance(one, ast.Name)]
+    return [ast.Name(one) for one in sorted({*names}) if names.count(one) > 1]
+
+
+def _parts(made: ast.expr) -> Iterator[ast.expr]:
+    """Yield what is put into something new, and into what is in there."""
     match made:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            pass
         case ast.Dict(values=parts):
             pass
-        case ast.Call(func=ast.Name(id="dict"), keywords=named):
-            parts = [one.value for one in named]
+        case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="update")):
+            parts = [one.value for one in made.keywords]
+        case ast.BinOp(left=left, op=ast.Add() | ast.BitOr(), right=right):
+            displays = isinstance(left, DISPLAYS) or isinstance(right, DISPLAYS)
+            parts = [one for one in (left, right) if displays]
+        case ast.Starred(value=inner):
+            parts = [inner]
         case _:
-            return set()
-    names = [one.id for one in parts if isinstance(one, ast.Name)]
-    return {one for one in names if names.count(one) > 1}
+            yield made
+            return
+    for one in parts:
+        yield from _parts(one)
 
 
 def are_stored_together(

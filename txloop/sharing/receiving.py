@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import defaultdict
 from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import KEEPING
@@ -17,16 +18,23 @@ from txloop.scan.syntax import FUNCTIONS, bound_in, last_name, parameters
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.origins import ANY, ANY_ATTRIBUTE, NAMESPACE
 from txloop.sharing.scopes import imports_in, walked
-from txloop.sharing.syntax import DISPLAYS, leaves, targets_of
+from txloop.sharing.syntax import DISPLAYS, arguments_of, leaves, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Set
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Set,
+    )
 
     from txloop.sharing.meanings import Meanings
     from txloop.sharing.origins import Origins
     from txloop.sharing.texts import Text
 
-__all__ = ["Receiving", "extends_others"]
+__all__ = ["Receiving", "extends_others", "methods_by_name", "put_by_methods"]
 
 _UNFOLLOWED = (ANY, ANY_ATTRIBUTE, NAMESPACE)
 
@@ -197,3 +205,39 @@ def _has_foreign_base(meanings: Meanings, node: ast.ClassDef) -> bool:
         if not (base == "object" or base in meanings.classes or of_tornado):
             return True
     return False
+
+
+def methods_by_name(texts: Iterable[Text]) -> Mapping[str, list[ast.Attribute]]:
+    """Return what is called by another name, as in ``add = rows.append``."""
+    found: defaultdict[str, list[ast.Attribute]] = defaultdict(list)
+    for text in texts:
+        for node in walked(text.tree):
+            for target, value in targets_of(node):
+                if _keeps(value):
+                    found[last_name(target)].append(value)
+    return found
+
+
+def put_by_methods(
+    call: ast.Call,
+    methods: Mapping[str, list[ast.Attribute]],
+    passed: Callable[[ast.expr], Iterable[str]],
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a call puts into what by such a name, or as ``map(rows.append, x)``.
+
+    Args:
+        call: The call.
+        methods: Those of containers that are called by other names, by these.
+        passed: Gives the names of a function.
+    """
+    every = arguments_of(call)
+    for called in (call.func, *every):
+        bases = [one.value for name in passed(called) for one in methods.get(name, ())]
+        if called is not call.func and _keeps(called):
+            bases.append(called.value)
+        for base in bases:
+            yield from ((base, one) for one in every if one is not called)
+
+
+def _keeps(value: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(value, ast.Attribute) and value.attr in KEEPING

@@ -220,8 +220,12 @@ class Round:
         plain = self._why_exact(site) or others & self._put_into
         if not (skipped or plain or self._keeping.is_copied(value)):
             return False
-        self._hazards.setdefault(hazard.name, skipped or hazard.reason)
-        self._plain_holders.add(hazard.name)
+        names = {hazard.name}
+        if names == {EVERYTHING}:  # only what gets it matters
+            names = self._keeping.names_at(site) | self._keeping.put_at(site)
+        for name in names:
+            self._hazards.setdefault(name, skipped or hazard.reason)
+        self._plain_holders |= names
         return True
 
     def _why_exact(self, site: Site) -> str:
@@ -386,7 +390,11 @@ class Round:
         into: defaultdict[str, set[str]] = defaultdict(set)
         for text, value, hazard in aliases:
             if value is not None:
-                into[_alias_key(text, value)].add(hazard.name)
+                site = Site.of(text.file, value)
+                into[_alias_key(text, value)] |= {
+                    hazard.name,
+                    *self._keeping.put_at(site),
+                }
         # Where these are stored stays plain, and has to in the next round, too: that
         # would not see what else comes by way of what is a container then.
         plain = self._plain_holders - names_of(self.survey.seeds, shared=True)

@@ -20,6 +20,7 @@ from txloop.sharing.bindings import given_to, is_fresh
 from txloop.sharing.filling import additions, is_filled, items_of
 from txloop.sharing.lookups import may_keep
 from txloop.sharing.operators import keys_given, operated
+from txloop.sharing.receiving import put_by_methods
 from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
@@ -33,7 +34,7 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Set
+    from collections.abc import Callable, Collection, Iterator, Mapping, Set
 
     from txloop.scan.syntax import Comprehension, FunctionNode
     from txloop.sharing.habits import Habits
@@ -94,6 +95,7 @@ class Storing:
         foreign: Collection[str],
         named: Callable[[ast.AST], Set[str]],
         owning: Owning,
+        methods: Mapping[str, list[ast.Attribute]],
     ) -> None:
         """Look for stores in functions that are asked for.
 
@@ -102,8 +104,10 @@ class Storing:
             foreign: The names of modules that are not the program's.
             named: Gives all names of what an expression may be, or be a part of.
             owning: Tells which attributes of handlers an expression stores.
+            methods: Those of containers that are called by other names, by these.
         """
         self.habits = habits
+        self._methods = methods
         self._foreign = foreign
         self._named = named
         self._owning = owning
@@ -307,6 +311,9 @@ class Storing:
             case ast.BinOp() | ast.Compare() | ast.Subscript():
                 for one in self.habits.stored_by(node):
                     yield from ((o, one) for o in operated(node) if o is not one)
+        if isinstance(node, ast.Call):
+            passed = self.habits.callees.passed
+            yield from put_by_methods(node, self._methods, passed)
 
     def _has_key(self, call: ast.Call) -> bool:
         """Tell whether a call gives a key first: that has a hash, and stays."""

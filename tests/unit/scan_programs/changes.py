@@ -450,12 +450,17 @@ PROGRAMS = {
         dict.get(table, key)
     """,
     "method that was taken before": """
+    import itertools
     rows = []
     push = rows.append
     steps = {"add": rows.append, "count": rows.count}
     def get(key):
         push(key)  # MUTATES_GLOBAL push
         steps["add"](key)  # MUTATES_GLOBAL steps['add']
+        list(map(push, [key]))  # MUTATES_GLOBAL app.push
+        sorted(key, key=push)  # MUTATES_GLOBAL app.push
+        itertools.starmap(push, [[key]])  # MUTATES_GLOBAL app.push
+        list(map(steps["count"], [key]))
         return steps["count"](key)
     """,
     "partial of what changes an object": """
