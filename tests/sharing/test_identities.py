@@ -16,6 +16,13 @@ class Pair(NamedTuple):
     a: int
 class Colour(enum.Enum):
     RED = 1
+class State(enum.Enum):
+    OPEN = "open"
+    SHUT = ("shut", 2)
+class Kind(str, enum.Enum):
+    LONG = "long"
+class Old:
+    PAST = "past"
 class Mode: pass
 class Names:
     FIRST = ("a", 1)
@@ -41,12 +48,16 @@ VALUES = {
     "a text that is made": "rows[k] is JOINED",
     "a variable": "[x for x in rows.values() if x is FIXED]",
     "a literal": "rows[k] is (1, 2)",
+    "what a plain class has": "rows[k] is Old.PAST",
 }
 
 OTHERS = {
     "None": "rows[k] is None",
     "a constant": "rows[k] is True or rows[k] is not ...",
     "a member": "rows[k] is Colour.RED",
+    "a member that has a text": "rows[k] is State.OPEN",
+    "one that has a tuple": "State.SHUT is not rows[k]",
+    "one that is a text": "rows[k] is Kind.LONG or rows[k] is Kind('long')",
     "a container": "rows[k] is rows",
     "an object": "rows[k] is MODE",
     "a small number": "rows[k] is FEW or rows[k] is LETTER",
@@ -68,3 +79,22 @@ def test_other_objects_keep_theirs(case):
     source = f"{HEAD}def f(k): return {OTHERS[case]}\n"
 
     assert "rows = txloop.share({})" in shared(source, "rows")
+
+
+def test_a_member_of_an_enumeration_by_an_own_class_of_that_name_is_a_value():
+    source = """
+    class Enum: pass
+    class State(Enum):
+        OPEN = "open"
+    rows = {}
+    def put(k, v): rows[k] = v
+    def f(k): return rows[k] is State.OPEN
+    """
+
+    assert "asks whether" in left(source, "rows")
+
+
+def test_a_text_that_has_the_name_of_a_member_is_still_a_value():
+    source = HEAD + "OPEN = 'open'\ndef f(k): return rows[k] is OPEN\n"
+
+    assert "asks whether" in left(source, "rows")
