@@ -23,7 +23,7 @@ from txloop.sharing.scopes import (
 )
 from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.singletons import returns_own
-from txloop.sharing.slots import has_slots, why_not_slots
+from txloop.sharing.slots import has_slots, names_slots, why_not_slots
 from txloop.sharing.stated import (
     begin_in_common,
     bound_in_body,
@@ -254,8 +254,10 @@ class Classes(Families):
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
-        if has_slots(node):
-            return "it is a dataclass with slots"
+        if names_slots(node):
+            return "it is a dataclass that names its slots"
+        if has_slots(node) and not self._have_slots_only(name):
+            return "it is a dataclass with slots, and others have none"
         for other, found in self._found.items():
             alike = all(is_dataclass(*one) for one in found)
             if not alike and self.are_related(other, name):
@@ -275,7 +277,7 @@ class Classes(Families):
 
     def _hidden(self, name: str) -> set[str]:
         """Return what is set, but not declared, and cannot be an attribute of these."""
-        undeclared = {*self._undeclared(name)}
+        undeclared = {*self._also(name)}  # none where these have slots only
         if not undeclared or any(map(shows_attributes, self._texts)):
             return undeclared  # what came first would not be shown first
         its = [node for one in self._family(name) for _, node in self._found[one]]
