@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sharing.random_programs import program_of
 from tests.sharing.rounds import left, shared
+from tests.sharing.test_random_programs import asked_of, check
 
 HEAD = """\
 import dataclasses, enum
@@ -98,3 +100,56 @@ def test_a_text_that_has_the_name_of_a_member_is_still_a_value():
     source = HEAD + "OPEN = 'open'\ndef f(k): return rows[k] is OPEN\n"
 
     assert "asks whether" in left(source, "rows")
+
+
+STATES = """
+import enum
+class State(enum.Enum):
+    OPEN = "open state"
+    SHUT = ("shut", 2)
+    AJAR = "open state"
+    def next(self):
+        return State.SHUT if self is State.OPEN else State.OPEN
+class Kind(str, enum.Enum):
+    LONG = "long kind"
+    @property
+    def is_long(self):
+        return self is Kind.LONG
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 1024
+    BOTH = READ | WRITE
+class Door:
+    def __init__(self):
+        self.state, self.kind, self.right = State.OPEN, Kind("long kind"), Right.READ
+    def turn(self):
+        self.state = self.state.next()
+        self.right |= Right.WRITE
+        return self.state is State.SHUT
+    def show(self):
+        match self.state:
+            case State.OPEN: found = "open"
+            case State.SHUT: found = "shut"
+        return [found, self.state.name, self.kind, self.right is Right.BOTH]
+doors = {}
+"""
+
+STATES_USED = [
+    "doors.setdefault(k, Door())\nmore += [doors[k].turn(), doors[k].show()]",
+    "one = doors.setdefault(k, Door())\none.state = State('open state')\n"
+    "more += [one.state is State.AJAR, one.state in (State.SHUT, State.OPEN)]",
+    "one = doors.setdefault(k, Door())\none.right = Right.READ | Right.WRITE\n"
+    "more += [one.right is Right.BOTH, one.kind is Kind.LONG, one.kind.is_long]",
+    "more += [[k, d.state is not State.OPEN, d.show()] for k, d in doors.items()]",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_members_answer_as_on_stock_tornado():
+    source = program_of([[one] for one in STATES_USED], [STATES])
+
+    told = check(source, asked_of(len(STATES_USED)), good=1)
+
+    assert "class Door (app, line" in told
+    assert "asks whether" not in told
