@@ -143,6 +143,22 @@ def test_a_dataclass_with_slots_becomes_a_shared_one(options, given):
     assert "@dataclass" not in after
 
 
+def test_so_do_those_that_are_derived_from_one():
+    base = "@dataclass(slots=True)\nclass Base:\n    name: int = 0"
+    after = shared(rows(base=base, bases="(Base)"), "rows")
+
+    assert "class Base(txloop.TObject, slots=True):" in after
+    assert "class Row(Base, slots=True):" in after
+
+
+def test_what_the_class_has_beside_its_slots_may_be_asked_for():
+    most = "    most: typing.ClassVar[int] = 9\n    def grow"
+    more = "def f(x): return Row.most"
+    source = rows(more=more).replace("    def grow", most)
+
+    assert "class Row(txloop.TObject, slots=True):" in shared(source, "rows")
+
+
 PLAIN_BASE = "@dataclass\nclass Base:\n    name: int = 0"
 
 
@@ -199,6 +215,12 @@ class Leaf(Node):
 class Row:
     key: int
     name: str = "a"
+@dataclass(slots=True)
+class Wide(Row):
+    width: int = 1
+    def widen(self):
+        self.width += 1
+        self.depth = self.width
 def said(do, *given):
     try:
         return do(*given)

@@ -49,7 +49,8 @@ _OF_MEMBERS = ("Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum")
 def identities(texts: Collection[Text], demands: Demands) -> Iterator[Hazard]:
     """Yield what has to stay plain for its identity, or its hash."""
     enums = _enums(texts)
-    makers = _MAKES_VALUES.union(*(_classes_of_values(text) for text in texts)) - enums
+    values = {name for text in texts for name in _classes_of_values(text)}
+    makers = _MAKES_VALUES | (values - enums)
     constants = {
         last_name(target)
         for text in texts

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import attributes_named, nodes_of_kinds
-from txloop.sharing.syntax import annotated_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -59,7 +58,7 @@ def why_not_slots(
         its = {getattr(one, "name", "") for node in line for one in node.body}
         if more := {*others} - known - its:
             return f"it has no slot for {min(more)}"
-    known |= {name for node in line for name in annotated_in(node)}
+    known |= {name for node in line for name in _fields_of(node)}
     names = {node.name for node in line}
     hidden = {*_ASKED} | ({_SLOTS} if not all(map(names_slots, line)) else set())
     for text in texts:
@@ -77,6 +76,19 @@ def why_not_slots(
         if asked:
             return f"it has slots, and {text.place(asked[0])} asks for what has none"
     return ""
+
+
+def _fields_of(node: ast.ClassDef) -> set[str]:
+    """Return the fields that a dataclass makes slots of."""
+    if names_slots(node) or not has_slots(node):
+        return set()
+    return {
+        one.target.id
+        for one in node.body
+        if isinstance(one, ast.AnnAssign)
+        if isinstance(one.target, ast.Name)
+        if "ClassVar" not in ast.unparse(one.annotation)
+    }
 
 
 def _asks_for_any(call: ast.Call, hidden: Collection[str]) -> bool:
