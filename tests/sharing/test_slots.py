@@ -233,6 +233,7 @@ def set_limit(one):
 nodes = []
 leaves = []
 rows = []
+wide = []
 """
 
 USED = [
@@ -242,6 +243,7 @@ USED = [
     "nodes.append(Node(v))\nmore += [said(set_size, nodes[0]), said(nodes[0].hide)]",
     "nodes.append(Node(v))\nmore += [said(set_limit, nodes[-1]), hasattr(nodes[0], k)]",
     "rows.append(Row(v, k))\nmore += [repr(max(rows)), said(set_size, rows[0])]",
+    "wide.append(Wide(v, k))\nmore += [said(wide[-1].widen), wide[-1].width]",
     "rows.append(Row(v))\nrows[-1].name += k\nmore += [repr(rows), rows[0] == Row(v)]",
 ]
 

@@ -19,6 +19,7 @@ from txloop.cells.copies import deep_copies_by_key
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor, PassingType, stands_for_plain
+from txloop.cells.owned import give_attributes
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -65,6 +66,11 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     __slots__ = ()
     __class__ = PassesFor(dict, "{...}")
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
+
+    def __init_subclass__(cls, *, also: tuple[str, ...] = ()) -> None:
+        """Let the objects of a class have attributes; see `give_attributes`."""
+        super().__init_subclass__()
+        give_attributes(cls, also, TDict)
 
     @overload
     def __init__(self, /) -> None: ...

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.bindings import bindings
-from txloop.sharing.derived import BASES
-from txloop.sharing.deriving import derive, undecorate
+from txloop.sharing.derived import BASES, hides, may_be_attribute
+from txloop.sharing.deriving import also_given, derive, undecorate
 from txloop.sharing.families import Families
 from txloop.sharing.makeup import asked_for_all, namespaces_of_classes
 from txloop.sharing.origins import NAMESPACE
@@ -246,11 +246,36 @@ class Classes(Families):
         ) or any(stray.attribute == name for stray in self._strays)
 
     def _why_no_container(self, name: str) -> str:
-        """Return what speaks against a class that adds methods to a container."""
+        """Return what speaks against a class that only adds to a container."""
+        root = self._containers[name]
+        names = {*self._of_container(root)}
         for stray in self._strays:
-            if name in self._flow.classes_of(stray.of, stray.scope):
+            its = self._flow.classes_of(stray.of, stray.scope)
+            known = stray.attribute in names or not (its or stray.attribute is None)
+            if not known and (name in its or (names and self._sets_any(stray, name))):
                 return f"{stray.text.place(stray.of)}, gives it an attribute"
-        return self._hazards.get(self._containers[name], "")
+        odd = {one for one in names if not may_be_attribute(one)}
+        for each in self._of_root(root):
+            for _, node in self._found[each]:
+                hiding = (one for one in node.body if hides(one, names, each == root))
+                odd.update(getattr(one, "name", each) for one in hiding)
+        if odd:
+            return f"it may have an attribute {min(odd)}"
+        reasons = map(self._hazards.get, [root, *sorted(names)])
+        return next(filter(None, reasons), "")
+
+    def _of_root(self, root: str) -> list[str]:
+        return [one for one, its in self._containers.items() if its == root]
+
+    def _of_container(self, root: str) -> list[str]:
+        """Return the attributes that are set on objects of a class, or derived ones.
+
+        There are none if no method sets one.
+        """
+        its = [node for one in self._of_root(root) for _, node in self._found[one]]
+        own = set[str]().union(*map(set_on_self, its))
+        also = {one.attribute or "" for one in self._strays if not self._known(one)}
+        return sorted(own | (also - {""})) if own else []
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
@@ -386,6 +411,7 @@ class Classes(Families):
             if name in self._containers:
                 at, end = text.start(node.bases[0]), text.end(node.bases[0])
                 new = BASES[last_name(node.bases[0])]
+                new += also_given(self._of_container(name))
                 edits[text.file].replace(at, end, new)
                 yield name, text, node
                 continue
