@@ -147,6 +147,46 @@ def test_attributes_that_show_leave_it_alone(body, line):
     assert "class Rows(dict)" in after(body=body, line=line)
 
 
+SET_ITEM = """
+def __setitem__(self, key, value):
+    {}.__setitem__({})
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SET_ITEM.format("super()", "key, value", "self.n = key"),
+        SET_ITEM.format("super(Rows, self)", "key, value", "self.put(key)"),
+        "def __delitem__(self, key):\n    super().__delitem__(key)\n    self.n = 1",
+        "def __getattr__(self, name): return self[name]",
+    ],
+)
+def test_a_class_may_set_items_of_a_dict_in_its_own_way(body):
+    text = after(body=body, line="y = []; rows[x] = y; y.append(1)")
+
+    assert "class Rows(txloop.TDict" in text
+    assert "y = txloop.share([])" in text
+
+
+@pytest.mark.parametrize(
+    ("base", "body", "line"),
+    [
+        ("dict", SET_ITEM.format("super()", "key.lower(), value", ""), "rows[x] = 1"),
+        ("dict", SET_ITEM.format("super()", "key, [value]", ""), "rows[x] = 1"),
+        ("dict", SET_ITEM.format("super()", "key, value", "value.append(1)"), "pass"),
+        ("dict", SET_ITEM.format("super()", "key, value", "key = 1"), "rows[x] = 1"),
+        ("dict", SET_ITEM.format("super()", "key, value", ""), "import copy"),
+        ("list", SET_ITEM.format("super()", "key, value", ""), "rows[x] = 1"),
+        ("dict", "def __setattr__(self, k, v): self[k] = v", "rows[x] = 1"),
+        ("list", "def __getattr__(self, k): return k", "rows[x] = 1"),
+    ],
+)
+def test_other_ways_leave_it_alone(base, body, line):
+    assert f"class Rows({base})" in after(base, body, line)
+
+
 def test_what_is_kept_as_an_attribute_and_changes_is_a_container_from_the_start():
     body = SETS + "def put(self, y): self.n = y"
     text = after(body=body, line="y = []; rows.put(y); y.append(1)")
@@ -243,6 +283,53 @@ SESSIONS_USED = [
     "s = sessions.setdefault(k, Guest(k))\nc = copy.deepcopy(s)\nc.rows.append(v)\n"
     "sessions['c'] = c\nmore += [s.rows, c.rows, isinstance(c, dict), {**c}]",
 ]
+
+NOTED = """
+class Noted(dict):
+    def __init__(self, **named):
+        super().__init__(**named)
+        self.log = []
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        self.log.append(key)
+    def __delitem__(self, key):
+        self.log.append("del")
+        super().__delitem__(key)
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+noted = Noted(first=1)
+made = {}
+def said(do):
+    try:
+        return do()
+    except AttributeError as error:
+        return str(error)
+"""
+
+NOTED_USED = [
+    "noted[k] = v\nmore += [noted.log, noted.first, hasattr(noted, k), noted]",
+    "x = [v]\nnoted['rows'] = x\nx.append(k)\nnoted.rows.append(v)\n"
+    "more += [noted.rows, x is noted['rows'], noted.log[-1]]",
+    "more += [noted.setdefault('c', v), noted.c, noted.log]\n"
+    "noted.update(d=v)\ny = noted\ny |= {'e': v}\nmore += [noted.pop('d'), noted.log]",
+    "noted[k] = v\ndel noted[k]\nmore += [k in noted, noted.log]\n"
+    "more.append(said(lambda: noted.z))",
+    "n = Noted.fromkeys([k, 'z'], v)\nmade['n'] = n\nmore += [n, n.log, n.z]",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_own_ways_to_set_items_answer_as_on_stock_tornado():
+    source = program_of([[one] for one in NOTED_USED], [NOTED])
+    source = source.replace("import copy\n", "")
+
+    told = check(source, asked_of(len(NOTED_USED)), good=1)
+
+    assert "class Noted (app, line" in told
 
 
 @pytest.mark.slow

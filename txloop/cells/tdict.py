@@ -104,6 +104,10 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Return a new one with these keys, all with the same value."""
         made: TDict[Any, Any] = cls()
         shared = shareable(value)  # once: a plain list becomes one TList for all
+        if cls.__setitem__ is not TDict.__setitem__:
+            for key in keys:
+                made[key] = shared
+            return made
         made.update(dict.fromkeys(keys, shared))
         return made
 
@@ -217,8 +221,9 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Return the value of `key`, after setting it to `default` if it is missing."""
         value = self._found(key)
         if value is MISSING:
-            self[key] = cast("V", default)
-            value = self[key]  # a container, where the default is a plain dict
+            # Past those of a derived class, as a plain dict does.
+            TDict.__setitem__(self, key, cast("V", default))
+            value = self._found(key)  # a container, where the default is a plain dict
         return cast("V", value)
 
     def keys(self) -> KeysView[K]:

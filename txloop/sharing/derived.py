@@ -11,7 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_by, last_name
-from txloop.sharing.scopes import nodes_of_kinds, walked
+from txloop.sharing.scopes import imports_in, nodes_of_kinds, walked
 from txloop.sharing.syntax import is_of_self, set_on_self
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ _OF_BOTH = {*dir(dict), *dir(list)}
 
 _OWN = frozenset(["__call__", "__init__", "__missing__", "__repr__", "__str__"])
 """Special methods that it may have: containers ask them where plain objects do."""
+
+_OWN_OF_DICTS = frozenset(["__delitem__", "__getattr__", "__setitem__"])
+"""Those that a class derived from `dict` itself may have, too: no method asks these."""
 
 _MARKS = frozenset(["classmethod", "property", "staticmethod"])
 
@@ -69,9 +72,16 @@ def container_classes(texts: Collection[Text]) -> dict[str, str]:
         for base in node.bases
         if last_name(base) in roots and name not in roots
     }
+    if any(one.module == "copy" for text in texts for one in imports_in(text.tree)):
+        odd |= {name for name in roots if _sets_items(found[name][0][1])}
     odd |= _with_odd_attributes(texts, {one: found[one][0][1] for one in roots}, roots)
     gone = {roots[name] for name in odd}
     return {name: root for name, root in roots.items() if root not in gone}
+
+
+def _sets_items(node: ast.ClassDef) -> bool:
+    """Tell whether a class sets items in its own way, which `copy` asks for each."""
+    return any(getattr(one, "name", "") == "__setitem__" for one in node.body)
 
 
 def _with_odd_attributes(
@@ -134,8 +144,10 @@ def _only_adds(text: Text, node: ast.ClassDef) -> bool:
         its = is_of_self(one) and may_be_attribute(one.attr)
         if isinstance(one.ctx, ast.Del) or (isinstance(one.ctx, ast.Store) and not its):
             return False
-    taken = _METHODS.get(last_name(node.bases[0]), _OF_BOTH) - _OWN
-    return all(_is_harmless(one, taken) for one in node.body)
+    base = last_name(node.bases[0])
+    own = _OWN | (_OWN_OF_DICTS if base in ("dict", "TDict") else frozenset())
+    taken = _METHODS.get(base, _OF_BOTH) - own
+    return all(_is_harmless(one, taken, own) for one in node.body)
 
 
 def _attributes_in(node: ast.ClassDef) -> list[ast.Attribute]:
@@ -143,7 +155,7 @@ def _attributes_in(node: ast.ClassDef) -> list[ast.Attribute]:
     return [one for one in walked(node) if isinstance(one, ast.Attribute)]
 
 
-def _is_harmless(line: ast.stmt, taken: Collection[str]) -> bool:
+def _is_harmless(line: ast.stmt, taken: Collection[str], own: Collection[str]) -> bool:
     """Tell whether a line of a class's body adds a method, or a constant."""
     match line:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
@@ -155,8 +167,31 @@ def _is_harmless(line: ast.stmt, taken: Collection[str]) -> bool:
                 return False
             if name == "__init__":
                 return _makes_base_first(body)
-            return name in _OWN or not name.startswith("__")
+            if name == "__setitem__":
+                return _sets_as_given(line)
+            return name in own or not name.startswith("__")
     return False
+
+
+def _sets_as_given(method: ast.FunctionDef) -> bool:
+    """Tell whether a `__setitem__` hands on what it gets, and does no more with it."""
+    match method.args:
+        case ast.arguments(
+            posonlyargs=[], args=[_, key, value], vararg=None, kwonlyargs=[]
+        ):
+            pass
+        case _:
+            return False
+    used = [one.id for one in nodes_of_kinds(method, ast.Name)]
+    bound = {name for one in walked(method) for name in bound_by(one)}
+    handed = [
+        one
+        for one in nodes_of_kinds(method, ast.Call)
+        if [*map(ast.unparse, one.args)] == [key.arg, value.arg]
+        if last_name(one.func) == "__setitem__"
+    ]
+    only = used.count(value.arg) == len(handed) == 1
+    return only and bound.isdisjoint([key.arg, value.arg])
 
 
 def _makes_base_first(body: list[ast.stmt]) -> bool:
