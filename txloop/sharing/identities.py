@@ -54,9 +54,11 @@ def identities(texts: Collection[Text], demands: Demands) -> Iterator[Hazard]:
     constants = {
         last_name(target)
         for text in texts
-        for scope in (text.tree, *_classes_in(text))
-        for statement in scope.body
-        if not (isinstance(scope, ast.ClassDef) and scope.name in enums)
+        for body in (
+            text.tree.body,
+            *(one.body for one in _classes_in(text) if one.name not in enums),
+        )
+        for statement in body
         for target, value in targets_of(statement)
         if _is_value(value, makers)
     }
