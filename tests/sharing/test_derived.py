@@ -129,6 +129,9 @@ def test_a_class_that_adds_attributes_names_them(body, line, names):
     [
         (SETS, "rows.more = 1"),
         (SETS, "x.items = 1"),
+        (SETS, "Rows.n = 1"),
+        (SETS, "Rows.n += 1"),
+        (SETS, "setattr(Rows, 'n', 1)"),
         (SETS + "def more(self): pass", "x.more = 1"),
         (SETS, "setattr(x, x, 1)"),
         (SETS, "print(vars(rows))"),

@@ -46,7 +46,7 @@ class OwnAttribute:
 
     def __delete__(self, shared: Any) -> None:
         if shared._tx_own.pop(self._name, MISSING) is MISSING:
-            raise AttributeError(self._name)
+            delattr(type(type(shared).__name__, (), {})(), self._name)  # which raises
 
 
 def give_attributes(

@@ -254,6 +254,9 @@ class Classes(Families):
             known = stray.attribute in names or not (its or stray.attribute is None)
             if not known and (name in its or (names and self._sets_any(stray, name))):
                 return f"{stray.text.place(stray.of)}, gives it an attribute"
+        for text, cls, of, attribute in self._set_on_classes:
+            if attribute in names and cls in self._of_root(root):
+                return f"{text.place(of)}, sets {attribute} of the class, too"
         odd = {one for one in names if not may_be_attribute(one)}
         for each in self._of_root(root):
             for _, node in self._found[each]:

@@ -132,8 +132,8 @@ def _texts_in(value: ast.expr) -> set[str] | None:
             args=[] | [ast.Constant(value=str())] as given,
             keywords=[],
         ):
-            by = [one.value for one in given if isinstance(one, ast.Constant)]
-            return {*names.split(*map(str, by))}
+            by = [str(one.value) for one in given if isinstance(one, ast.Constant)]
+            return {*names.split(by[0] if by else None)}
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             both = _texts_in(left), _texts_in(right)
             if both[0] is not None and both[1] is not None:
