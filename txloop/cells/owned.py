@@ -45,8 +45,9 @@ class OwnAttribute:
         shared._tx_own[self._name] = value
 
     def __delete__(self, shared: Any) -> None:
-        if shared._tx_own.pop(self._name, MISSING) is MISSING:
+        if self._name not in shared._tx_own:
             delattr(type(type(shared).__name__, (), {})(), self._name)  # which raises
+        del shared._tx_own[self._name]
 
 
 def give_attributes(
