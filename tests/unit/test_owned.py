@@ -42,9 +42,9 @@ def test_attributes_are_shared():
 
     attempted(body)  # which does not commit
 
-    assert ("ann", [], {"a": 1}) == (session.user, session.rows, session)
+    assert ["ann", [], {"a": 1}] == [session.user, session.rows, session.copy()]
     body()
-    assert ("bob", [1], {"a": 1}) == (session.user, session.rows, session)
+    assert ["bob", [1], {"a": 1}] == [session.user, session.rows, session.copy()]
 
 
 def test_a_class_has_what_its_objects_do_not_have():
@@ -67,8 +67,10 @@ def test_what_is_not_there_is_missing():
 
 
 def test_others_cannot_be_set():
+    guest: Any = Guest()
+
     with pytest.raises(AttributeError, match="no shared attribute 'other'"):
-        Guest().other = 1
+        guest.other = 1
 
 
 def test_references_take_them_along():

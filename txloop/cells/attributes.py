@@ -251,7 +251,8 @@ def refuse_attribute(shared: Container, name: str, value: object) -> None:
     """Refuse to set an attribute, in the words of a class with slots."""
     kind = type(shared)
     has = {name: None} if hasattr(kind, name) else {}
-    setattr(type(kind.__name__, (), {"__slots__": (), **has})(), name, value)
+    stand_in = type(kind.__name__, (), {"__slots__": (), **has})()
+    setattr(stand_in, name, value)
 
 
 def defaults_of(cls: type, names: tuple[str, ...]) -> dict[str, object]:

@@ -46,7 +46,8 @@ class OwnAttribute:
 
     def __delete__(self, shared: Any) -> None:
         if self._name not in shared._tx_own:
-            delattr(type(type(shared).__name__, (), {})(), self._name)  # which raises
+            stand_in = type(type(shared).__name__, (), {})()
+            delattr(stand_in, self._name)  # raises what Python raises
         del shared._tx_own[self._name]
 
 
