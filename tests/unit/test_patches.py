@@ -24,7 +24,8 @@ BELOW = {f"{row.by.replace('.', '/')}.py" for row in MADE_BELOW}
 
 OWN = {
     # `vars()` of a TObject, and classes derived from the program's own
-    "cells/attributes.py": {"cls"},
+    "cells/attributes.py": {"cls", "stand_in"},
+    "cells/owned.py": {"cls", "stand_in"},
     "cells/namespaces.py": {"self._shared"},
     "cells/undeclared.py": {"cls", "root"},
     "cells/orders.py": {"cls"},

@@ -316,6 +316,27 @@ def test_slots_are_shared():
     assert {"x": 5, "y": 6} == vars(slotted)
 
 
+class PlainSlotted:
+    __slots__ = ("x", "y")
+    limit = 9
+
+
+class LimitedSlotted(TObject, dataclass=False):
+    __slots__ = ("x", "y")
+    limit = 9
+
+
+@pytest.mark.parametrize("name", ["z", "limit"])
+def test_what_has_no_slot_is_refused_as_by_python(name):
+    with pytest.raises(AttributeError) as of_python:
+        setattr(PlainSlotted(), name, 1)
+    with pytest.raises(AttributeError) as ours:
+        setattr(LimitedSlotted(), name, 1)
+
+    expected = str(of_python.value).replace("PlainSlotted", "LimitedSlotted")
+    assert expected == str(ours.value)
+
+
 @pytest.mark.parametrize(
     ("abstract", "concrete"),
     [(Abstract, Concrete), (AbstractAlone, ConcreteAlone)],

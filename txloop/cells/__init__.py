@@ -5,6 +5,7 @@
     tvar          TVar: one value
     tdict         TDict: a conflict per key
     views         its keys, items and values
+    owned         attributes of classes that are derived from it, or from TList
     tdefaultdict  TDefaultDict: makes the values of missing keys
     tcounterdict  TCounterDict: counts
     tordereddict  TOrderedDict: an order that can be changed

@@ -30,8 +30,10 @@ __all__ = [
     "EarlyAttribute",
     "check_names",
     "defaults_of",
+    "have_slots_only",
     "make_ordinary",
     "refuse_arguments",
+    "refuse_attribute",
     "setter",
 ]
 
@@ -232,10 +234,25 @@ def make_ordinary(cls: type, root: type, also: tuple[str, ...] = ()) -> tuple[st
         if getattr(cls, name) is ours:
             own = [vars(kind)[name] for kind in reversed(its) if name in vars(kind)]
             setattr(cls, name, own[0] if own else getattr(object, name, ours))
-    names = dict.fromkeys(name for kind in its for name in assigned_names(kind))
+    find = slots_of if have_slots_only(cls, root) else assigned_names
+    names = dict.fromkeys(name for kind in its for name in find(kind))
     names |= dict.fromkeys(getattr(cls, "_tx_names", ()))
     names |= dict.fromkeys(also)
     return tuple(name for name in names if _may_be_shared(cls, root, name))
+
+
+def have_slots_only(cls: type, root: type) -> bool:
+    """Tell whether objects of a class, without `root`, have nothing but its slots."""
+    its = map(vars, _classes_of(cls, root))
+    return all("__slots__" in one and "__dict__" not in one for one in its)
+
+
+def refuse_attribute(shared: Container, name: str, value: object) -> None:
+    """Refuse to set an attribute, in the words of a class with slots."""
+    kind = type(shared)
+    has = {name: None} if hasattr(kind, name) else {}
+    stand_in = type(kind.__name__, (), {"__slots__": (), **has})()
+    setattr(stand_in, name, value)
 
 
 def defaults_of(cls: type, names: tuple[str, ...]) -> dict[str, object]:

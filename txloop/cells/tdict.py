@@ -19,6 +19,7 @@ from txloop.cells.copies import deep_copies_by_key
 from txloop.cells.keyed import KeyedCells
 from txloop.cells.kinds import check_key
 from txloop.cells.likeness import PassesFor, PassingType, stands_for_plain
+from txloop.cells.owned import give_attributes
 from txloop.cells.shareable import (
     Convert,
     check_keys,
@@ -66,6 +67,11 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
     __class__ = PassesFor(dict, "{...}")
     __hash__ = None  # type: ignore[assignment] # mutable, compares by contents
 
+    def __init_subclass__(cls, *, also: tuple[str, ...] = ()) -> None:
+        """Let the objects of a class have attributes; see `give_attributes`."""
+        super().__init_subclass__()
+        give_attributes(cls, also, TDict)
+
     @overload
     def __init__(self, /) -> None: ...
     @overload
@@ -98,6 +104,10 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Return a new one with these keys, all with the same value."""
         made: TDict[Any, Any] = cls()
         shared = shareable(value)  # once: a plain list becomes one TList for all
+        if cls.__setitem__ is not TDict.__setitem__:
+            for key in keys:
+                made[key] = shared
+            return made
         made.update(dict.fromkeys(keys, shared))
         return made
 
@@ -211,8 +221,9 @@ class TDict(KeyedCells, MutableMapping[K, V], metaclass=PassingType):
         """Return the value of `key`, after setting it to `default` if it is missing."""
         value = self._found(key)
         if value is MISSING:
-            self[key] = cast("V", default)
-            value = self[key]  # a container, where the default is a plain dict
+            # Past those of a derived class, as a plain dict does.
+            TDict.__setitem__(self, key, cast("V", default))
+            value = self._found(key)  # a container, where the default is a plain dict
         return cast("V", value)
 
     def keys(self) -> KeysView[K]:

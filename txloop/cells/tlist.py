@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, cast, o
 from txloop.cells import live
 from txloop.cells.likeness import PassesFor, PassingType
 from txloop.cells.list_chunks import Extend, Splice
+from txloop.cells.owned import give_attributes
 from txloop.cells.searching import place_of
 from txloop.cells.sequence import SequenceCells, as_plain
 from txloop.cells.shareable import (
@@ -19,6 +20,7 @@ from txloop.cells.shareable import (
     shareable,
     shareable_all,
 )
+from txloop.cells.tdict import TDict
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 
@@ -60,6 +62,11 @@ class TList(SequenceCells[T], metaclass=PassingType):
     __class__ = PassesFor(list, "[...]")
     __hash__: ClassVar[None] = None
     _plain = list
+
+    def __init_subclass__(cls, *, also: tuple[str, ...] = ()) -> None:
+        """Let the objects of a class have attributes; see `give_attributes`."""
+        super().__init_subclass__()
+        give_attributes(cls, also, TDict)
 
     @overload
     def __init__(self, /, *, whole: bool = False) -> None: ...

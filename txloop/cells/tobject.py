@@ -16,8 +16,10 @@ from txloop.cells.attributes import (
     EarlyAttribute,
     check_names,
     defaults_of,
+    have_slots_only,
     make_ordinary,
     refuse_arguments,
+    refuse_attribute,
     setter,
 )
 from txloop.cells.copies import deep_copies
@@ -86,7 +88,7 @@ class TObject(_WithDict):
     are made by its own or inherited ``__init__``, and equal to themselves only unless
     it has an ``__eq__``; what the class has of a name is there until an object has its
     own. Shared are the attributes that its methods assign, its slots, and what it
-    declares.
+    declares; or its slots only, if all its classes have some.
 
     >>> class Room(TObject, dataclass=False):
     ...     limit = 9
@@ -108,12 +110,14 @@ class TObject(_WithDict):
     _tx_names: ClassVar[tuple[str, ...]] = ()
     _tx_like_dataclass: ClassVar[bool] = True
     _tx_open: ClassVar[bool] = False
+    _tx_slots_only: ClassVar[bool] = False
 
     def __init_subclass__(
         cls,
         *,
         kw_only: bool = False,
         order: bool = False,
+        slots: bool = False,
         dataclass: bool | None = None,
         also: tuple[str, ...] = (),
         open: bool = False,
@@ -123,6 +127,7 @@ class TObject(_WithDict):
         Args:
             kw_only: As in `dataclasses.dataclass`.
             order: Likewise; not with ``dataclass=False``.
+            slots: Likewise, for what is said of an attribute that is not declared.
             dataclass: Whether it is made as a dataclass is; None: as its base is.
             also: Attributes that are set and that nothing in the class tells.
             open: Whether others may be set, too: for `TNamespace`.
@@ -138,8 +143,10 @@ class TObject(_WithDict):
                 make_ordered(cls, _plain_class)
         else:
             plain = False
+            slots = have_slots_only(cls, TObject)
             cls._tx_names = make_ordinary(cls, TObject, also)
             shown = defaults_of(cls, cls._tx_names)
+        cls._tx_slots_only = slots
         if open and not cls._tx_open:
             cls._tx_open = True
             for name, method in OPEN.items():
@@ -199,6 +206,8 @@ class TObject(_WithDict):
             if name in self._tx_settable:
                 object.__setattr__(self, name, value)
                 return
+            if self._tx_slots_only:
+                refuse_attribute(self, name, value)
             raise AttributeError(
                 f"{type(self).__name__} has no shared attribute {name!r}; declare it "
                 f"in the class, as in `{name}: {type(value).__name__}`"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import bound_in, last_name
 from txloop.sharing.bindings import bindings
-from txloop.sharing.derived import BASES
-from txloop.sharing.deriving import derive, undecorate
+from txloop.sharing.derived import BASES, hides, may_be_attribute
+from txloop.sharing.deriving import also_given, derive, undecorate
 from txloop.sharing.families import Families
 from txloop.sharing.makeup import asked_for_all, namespaces_of_classes
 from txloop.sharing.origins import NAMESPACE
@@ -23,7 +23,7 @@ from txloop.sharing.scopes import (
 )
 from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.singletons import returns_own
-from txloop.sharing.slots import has_slots, why_not_slots
+from txloop.sharing.slots import has_slots, names_slots, why_not_slots
 from txloop.sharing.stated import (
     begin_in_common,
     bound_in_body,
@@ -246,16 +246,46 @@ class Classes(Families):
         ) or any(stray.attribute == name for stray in self._strays)
 
     def _why_no_container(self, name: str) -> str:
-        """Return what speaks against a class that adds methods to a container."""
+        """Return what speaks against a class that only adds to a container."""
+        root = self._containers[name]
+        names = {*self._of_container(root)}
         for stray in self._strays:
-            if name in self._flow.classes_of(stray.of, stray.scope):
+            its = self._flow.classes_of(stray.of, stray.scope)
+            known = stray.attribute in names or not (its or stray.attribute is None)
+            if not known and (name in its or (names and self._sets_any(stray, name))):
                 return f"{stray.text.place(stray.of)}, gives it an attribute"
-        return self._hazards.get(self._containers[name], "")
+        for text, cls, of, attribute in self._set_on_classes:
+            if attribute in names and cls in self._of_root(root):
+                return f"{text.place(of)}, sets {attribute} of the class, too"
+        odd = {one for one in names if not may_be_attribute(one)}
+        for each in self._of_root(root):
+            for _, node in self._found[each]:
+                hiding = (one for one in node.body if hides(one, names, each == root))
+                odd.update(getattr(one, "name", each) for one in hiding)
+        if odd:
+            return f"it may have an attribute {min(odd)}"
+        reasons = map(self._hazards.get, [root, *sorted(names)])
+        return next(filter(None, reasons), "")
+
+    def _of_root(self, root: str) -> list[str]:
+        return [one for one, its in self._containers.items() if its == root]
+
+    def _of_container(self, root: str) -> list[str]:
+        """Return the attributes that are set on objects of a class, or derived ones.
+
+        There are none if no method sets one.
+        """
+        its = [node for one in self._of_root(root) for _, node in self._found[one]]
+        own = set[str]().union(*map(set_on_self, its))
+        also = {one.attribute or "" for one in self._strays if not self._known(one)}
+        return sorted(own | (also - {""})) if own else []
 
     def _why_not_dataclass(self, name: str, node: ast.ClassDef) -> str:
         """Return what the dataclass has that a TObject like a dataclass cannot have."""
-        if has_slots(node):
-            return "it is a dataclass with slots"
+        if names_slots(node):
+            return "it is a dataclass that names its slots"
+        if has_slots(node) and not self._have_slots_only(name):
+            return "it is a dataclass with slots, and others have none"
         for other, found in self._found.items():
             alike = all(is_dataclass(*one) for one in found)
             if not alike and self.are_related(other, name):
@@ -275,7 +305,7 @@ class Classes(Families):
 
     def _hidden(self, name: str) -> set[str]:
         """Return what is set, but not declared, and cannot be an attribute of these."""
-        undeclared = {*self._undeclared(name)}
+        undeclared = {*self._also(name)}  # none where these have slots only
         if not undeclared or any(map(shows_attributes, self._texts)):
             return undeclared  # what came first would not be shown first
         its = [node for one in self._family(name) for _, node in self._found[one]]
@@ -384,6 +414,7 @@ class Classes(Families):
             if name in self._containers:
                 at, end = text.start(node.bases[0]), text.end(node.bases[0])
                 new = BASES[last_name(node.bases[0])]
+                new += also_given(self._of_container(name))
                 edits[text.file].replace(at, end, new)
                 yield name, text, node
                 continue

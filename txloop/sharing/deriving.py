@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from txloop.sharing.texts import Edits, Text
 
-__all__ = ["derive", "undecorate"]
+__all__ = ["also_given", "derive", "undecorate"]
 
 
 def undecorate(
@@ -40,6 +40,16 @@ def _options(mark: ast.expr) -> str:
     return "".join(f", {one}=True" for one in options_kept(mark))
 
 
+def also_given(names: list[str]) -> str:
+    """Return what a class statement says of attributes besides; "" if there are none.
+
+    Args:
+        names: The attributes.
+    """
+    texts = ", ".join(f'"{name}"' for name in names)
+    return f", also=({texts}{',' * (len(names) == 1)})" if names else ""
+
+
 def derive(
     text: Text, node: ast.ClassDef, also: list[str], edits: Edits, *, is_open: bool
 ) -> None:
@@ -55,9 +65,7 @@ def derive(
     mark = dataclass_mark(text, node)
     base = "txloop.TNamespace" if is_open else "txloop.TObject"
     given = _options(mark) if mark else "" if is_open else ", dataclass=False"
-    if also:
-        names = ", ".join(f'"{name}"' for name in also)
-        given += f", also=({names},)" if len(also) == 1 else f", also=({names})"
+    given += also_given(also)
     if node.bases and last_name(node.bases[0]) != "object":  # it is `abc.ABC`
         at, end = text.start(node.bases[0]), text.end(node.bases[-1])
         edits.replace(at, at, f"{base}, ")

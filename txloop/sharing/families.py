@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import nodes_of_kinds, walked
+from txloop.sharing.slots import has_slots
 from txloop.sharing.stated import is_dataclass, settable
 from txloop.sharing.strays import is_own_class, stray_attributes
 from txloop.sharing.syntax import annotated_in, assigned_in
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Families"]
 
-_VALUES = frozenset(["Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"])
-"""Bases of classes whose objects are stored as they are."""
+_VALUES = frozenset(
+    [
+        *("Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum"),
+        "TypedDict",  # what it makes is a plain dict
+    ]
+)
+"""Bases of classes whose objects are stored as they are, or of which there are none."""
 
 
 class Families:
@@ -72,7 +78,8 @@ class Families:
 
     def are_values(self, name: str) -> bool:
         """Tell whether the objects of a class never change, as numbers do."""
-        return not _VALUES.isdisjoint(self._line(name))
+        its = [node for one in self._line(name) for _, node in self._found.get(one, ())]
+        return not _VALUES.isdisjoint(self._line(name)) or any(map(_is_tuple, its))
 
     def have_end(self, name: str) -> bool:
         """Tell whether the objects of a class do something when they end."""
@@ -94,6 +101,8 @@ class Families:
 
     def _also(self, name: str) -> list[str]:
         """Return the attributes that objects have and their class does not tell."""
+        if self._have_slots_only(name):
+            return []
         if any(is_dataclass(*one) for one in self._found.get(name, ())):
             return self._undeclared(name)
         found = set()
@@ -104,6 +113,11 @@ class Families:
                 if self.are_related(one, name):
                     found |= {stray.attribute} - self._attributes(one)
         return sorted(found)
+
+    def _have_slots_only(self, name: str) -> bool:
+        """Tell whether no object of a class, or of related ones, can have others."""
+        its = [node for one in self._family(name) for _, node in self._found[one]]
+        return bool(its) and all(map(has_slots, its))
 
     def _undeclared(self, name: str) -> list[str]:
         """Return what may be set on objects of a family of dataclasses besides fields.
@@ -180,3 +194,9 @@ class Families:
             self.are_related(each, one) and self.are_related(each, other)
             for each in self._found
         )
+
+
+def _is_tuple(node: ast.ClassDef) -> bool:
+    """Tell whether a class is derived from what a call has made: a tuple with names."""
+    called = [last_name(one.func) for one in node.bases if isinstance(one, ast.Call)]
+    return not {"NamedTuple", "namedtuple"}.isdisjoint(called)

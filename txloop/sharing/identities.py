@@ -4,7 +4,7 @@ A container is the same object wherever it is read, and so is an object of a sha
 class. A value is not: a text, a tuple, an object of a frozen dataclass that was stored
 in a worker comes back as another one that is equal. So what is compared with such a
 constant by ``is`` stays plain. Of small numbers and single letters Python has one
-object each.
+object each, and so it has of each member of an `enum.Enum`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from txloop.scan.syntax import last_name
 from txloop.sharing.demands import Wants
 from txloop.sharing.handlers import is_handler_class
-from txloop.sharing.scopes import functions_in, nodes_of, walked
+from txloop.sharing.scopes import functions_in, names_of_standard, nodes_of, walked
 from txloop.sharing.syntax import targets_of
 
 if TYPE_CHECKING:
@@ -42,14 +42,22 @@ _OF_VALUES = frozenset(
 )
 """Bases of classes whose objects are values."""
 
+_OF_MEMBERS = ("Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum")
+"""Bases of classes whose objects are there once in each process."""
+
 
 def identities(texts: Collection[Text], demands: Demands) -> Iterator[Hazard]:
     """Yield what has to stay plain for its identity, or its hash."""
-    makers = _MAKES_VALUES.union(*(_classes_of_values(text) for text in texts))
+    enums = _enums(texts)
+    values = {name for text in texts for name in _classes_of_values(text)}
+    makers = _MAKES_VALUES | (values - enums)
     constants = {
         last_name(target)
         for text in texts
-        for body in (text.tree.body, *(one.body for one in _classes_in(text)))
+        for body in (
+            text.tree.body,
+            *(one.body for one in _classes_in(text) if one.name not in enums),
+        )
         for statement in body
         for target, value in targets_of(statement)
         if _is_value(value, makers)
@@ -89,6 +97,36 @@ def _asked_by(
 
 def _classes_in(text: Text) -> list[ast.ClassDef]:
     return [one for one in walked(text.tree) if isinstance(one, ast.ClassDef)]
+
+
+def _enums(texts: Collection[Text]) -> set[str]:
+    """Return the names of classes whose objects are members of an enumeration."""
+    found: dict[str, list[tuple[Text, ast.ClassDef]]] = {}
+    for text in texts:
+        for one in _classes_in(text):
+            found.setdefault(one.name, []).append((text, one))
+    known = {
+        text.file: set().union(
+            *(names_of_standard(text.tree, "enum", one) for one in _OF_MEMBERS)
+        )
+        for text in texts
+    }
+    enums: set[str] = set()
+    while more := {
+        name
+        for name, its in found.items()
+        if name not in enums
+        if all(
+            any(
+                ast.unparse(base) in known[text.file] - found.keys()
+                or last_name(base) in enums
+                for base in one.bases
+            )
+            for text, one in its
+        )
+    }:
+        enums |= more
+    return enums
 
 
 def _classes_of_values(text: Text) -> Iterator[str]:

@@ -32,12 +32,12 @@ __all__ = [
     "shows_attributes",
 ]
 
-_KEPT = ("kw_only", "order")
+_KEPT = ("kw_only", "order", "slots")
 
 _OPTIONS = frozenset(
     [
         *(("init", True), ("repr", True), ("eq", True), ("match_args", True)),
-        *(("frozen", False), ("slots", False), ("unsafe_hash", False)),
+        *(("frozen", False), ("unsafe_hash", False)),
         *((name, value) for name in _KEPT for value in (False, True)),
     ]
 )
